@@ -1,0 +1,356 @@
+"""State as data: records of bounded integers, sets of indices and instants.
+
+A record class declares its fields once. From the declaration follow the objects of the CPython reading (this file), and the
+packed words, the solver's sorts and the TLA+ variables of the other readings. Fields hold integers, so a state is a flat
+list of them; a record object is only a named view of that list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+NONE = -1
+"""The value of an absent index, count or duration."""
+
+LONG_AGO = 0
+"""An instant older than every constant of the instance: what a field holds when nothing happened yet."""
+
+
+class SpecificationError(Exception):
+    """The specification itself is wrong: a value out of its declared range, or a declaration that makes no sense."""
+
+    exit_code: ClassVar[int] = 75
+
+
+class RangeViolation(SpecificationError):
+    """A field was given a value outside its declared range."""
+
+
+class Kind(Enum):
+    """What the integer of a field means."""
+
+    NUMBER = "number"
+    FLAG = "flag"
+    BITS = "bits"
+    INSTANT = "instant"
+    CLOCK = "clock"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`constant + offset`: an end of a range, as the name of an instance constant or as a plain number."""
+
+    constant: str | None
+    offset: int
+
+    def value(self, constants: object) -> int:
+        return self.offset if self.constant is None else int(getattr(constants, self.constant)) + self.offset
+
+
+class Field:
+    """The declaration of one integer field: its kind and its range.
+
+    Parameters
+    ----------
+    kind : Kind
+        What the integer means.
+    low, high : Bound
+        The inclusive range. For `Kind.BITS`, `high` is the number of members that the set may have. For
+        `Kind.INSTANT`, `high` is the age from which instants are no longer told apart.
+    length : str or None
+        The instance constant that gives the length when the field is an array.
+    choices : type of IntEnum or None
+        The names of the values, for display.
+    """
+
+    __slots__ = ("choices", "high", "kind", "length", "low", "name")
+
+    def __init__(
+        self, kind: Kind, low: Bound, high: Bound, length: str | None = None, choices: type[IntEnum] | None = None
+    ) -> None:
+        self.kind = kind
+        self.low = low
+        self.high = high
+        self.length = length
+        self.choices = choices
+        self.name = ""
+
+    def __set_name__(self, owner: type[Record], name: str) -> None:
+        self.name = name
+
+    def __get__(self, record: Record | None, owner: type[Record]) -> Any:
+        if record is None:
+            return self
+        position = record.positions[self.name]
+        if self.length is not None:
+            return ArrayView(record.memory, position, self)
+        value = record.memory.values[position]
+        return BitsView(record.memory, position, value) if self.kind is Kind.BITS else value
+
+    def __set__(self, record: Record, value: int | Bits) -> None:
+        record.memory.write(record.positions[self.name], value)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One integer of a state: where it is declared, its place, and its range in a given instance.
+
+    Attributes
+    ----------
+    path : tuple of str
+        `("half", "check_times")` for a field of a record, `("now",)` for a field of the state itself.
+    index : int or None
+        The place in the array, if it has one.
+    label : str
+        The slot as a reader writes it: `half[2].check_times`, `round.removed_by[1]`, `now`.
+    low, high : int
+        The inclusive range of the stored integer (a mask for `Kind.BITS`).
+    """
+
+    path: tuple[str, ...]
+    index: int | None
+    label: str
+    kind: Kind
+    low: int
+    high: int
+    choices: type[IntEnum] | None
+
+    def show(self, value: int) -> str:
+        """`value` as a reader writes it: a name, a set, `-` for absent."""
+        if self.kind is Kind.BITS:
+            return "{" + ", ".join(str(i) for i in Bits(value)) + "}"
+        if self.kind is Kind.FLAG:
+            return "yes" if value else "no"
+        if self.choices is not None:
+            return self.choices(value).name.lower()
+        return "-" if value == NONE and self.low == NONE else str(value)
+
+
+class Memory:
+    """The integers of one state, and the checks on what is written to them.
+
+    Attributes
+    ----------
+    values : list of int
+        One integer a slot; replaced as a whole to look at another state.
+    slots : tuple of Slot
+        What each integer is.
+    """
+
+    __slots__ = ("slots", "values")
+
+    def __init__(self, slots: tuple[Slot, ...]) -> None:
+        self.slots = slots
+        self.values = [slot.low for slot in slots]  # nothing, empty, absent, long ago
+
+    def write(self, position: int, value: int | Bits) -> None:
+        number = value.mask if isinstance(value, Bits) else int(value)
+        slot = self.slots[position]
+        if slot.kind in (Kind.INSTANT, Kind.CLOCK):
+            if number < 0:
+                raise RangeViolation(f"{slot.label} = {number}: an instant is never negative")
+        elif not slot.low <= number <= slot.high:
+            raise RangeViolation(f"{slot.label} = {number}: declared range is {slot.low}..{slot.high}")
+        self.values[position] = number
+
+
+class Bits:
+    """A set of small indices, as a value."""
+
+    __slots__ = ("mask",)
+
+    def __init__(self, mask: int = 0) -> None:
+        self.mask = mask
+
+    @staticmethod
+    def only(index: int) -> Bits:
+        """The set with one member."""
+        return Bits(1 << index)
+
+    def has(self, index: int) -> bool:
+        return index >= 0 and bool(self.mask >> index & 1)
+
+    def is_empty(self) -> bool:
+        return self.mask == 0
+
+    def __or__(self, other: Bits) -> Bits:
+        return Bits(self.mask | other.mask)
+
+    def __sub__(self, other: Bits) -> Bits:
+        return Bits(self.mask & ~other.mask)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bits) and self.mask == other.mask
+
+    def __hash__(self) -> int:
+        return hash(self.mask)
+
+    def __iter__(self) -> Iterator[int]:
+        return (i for i in range(self.mask.bit_length()) if self.mask >> i & 1)
+
+    def add(self, index: int) -> None:
+        raise SpecificationError("only a set that is a field of the state can be changed")
+
+    def discard(self, index: int) -> None:
+        raise SpecificationError("only a set that is a field of the state can be changed")
+
+
+class BitsView(Bits):
+    """A set that is a field of the state: `add` and `discard` change the state."""
+
+    __slots__ = ("memory", "position")
+
+    def __init__(self, memory: Memory, position: int, mask: int) -> None:
+        super().__init__(mask)
+        self.memory = memory
+        self.position = position
+
+    def add(self, index: int) -> None:
+        self.mask |= 1 << index
+        self.memory.write(self.position, self)
+
+    def discard(self, index: int) -> None:
+        self.mask &= ~(1 << index)
+        self.memory.write(self.position, self)
+
+
+class ArrayView(Sequence[int]):
+    """An array of integers that is a field of the state."""
+
+    __slots__ = ("field", "memory", "position")
+
+    def __init__(self, memory: Memory, position: int, field: Field) -> None:
+        self.memory = memory
+        self.position = position
+        self.field = field
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise RangeViolation(f"{self.field.name}[{index}]: there are {len(self)} places")
+        return self.memory.values[self.position + index]
+
+    def __setitem__(self, index: int, value: int) -> None:
+        if not 0 <= index < len(self):
+            raise RangeViolation(f"{self.field.name}[{index}]: there are {len(self)} places")
+        self.memory.write(self.position + index, value)
+
+    def __len__(self) -> int:
+        path = self.memory.slots[self.position].path
+        end = self.position
+        while end < len(self.memory.slots) and self.memory.slots[end].path == path:
+            end += 1
+        return end - self.position
+
+
+class Record:
+    """A group of fields that belong together; subclasses only declare fields."""
+
+    fields: ClassVar[dict[str, Field]] = {}
+    memory: Memory
+    positions: dict[str, int]
+
+    def __init_subclass__(cls) -> None:
+        cls.fields = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
+
+    @classmethod
+    def view(cls, memory: Memory, positions: dict[str, int]) -> Self:
+        record = cls.__new__(cls)
+        record.memory = memory
+        record.positions = positions
+        return record
+
+
+class RecordViews(tuple[Record, ...]):
+    """The records of an array; an index out of range is an error of the specification, never a wrap-around."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise RangeViolation(f"record {index}: there are {len(self)} places")
+        return super().__getitem__(index)
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDeclaration:
+    """A member of the state that is a record, or an array of them when `length` names a constant."""
+
+    kind: type[Record]
+    length: str | None
+
+
+def number(low: int, high: str | int, *, names: type[IntEnum] | None = None) -> int:
+    """An integer from `low` to `high`, both included; `high` may name an instance constant."""
+    top = Bound(None, high) if isinstance(high, int) else Bound(high, 0)
+    return cast(int, Field(Kind.NUMBER, Bound(None, low), top, choices=names))
+
+
+def index(size: str) -> int:
+    """A place in an array whose length is the instance constant `size`."""
+    return cast(int, Field(Kind.NUMBER, Bound(None, 0), Bound(size, -1)))
+
+
+def maybe_index(size: str) -> int:
+    """A place in an array whose length is the instance constant `size`, or `NONE`."""
+    return cast(int, Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1)))
+
+
+def count(most: str) -> int:
+    """A number from 0 to the instance constant `most`."""
+    return number(0, most)
+
+
+def maybe_count(most: str) -> int:
+    """A number from 0 to the instance constant `most`, or `NONE`."""
+    return number(NONE, most)
+
+
+def one_of(choices: type[IntEnum]) -> Any:
+    """A member of an enumeration whose values are 0, 1, 2 …"""
+    return number(0, len(choices) - 1, names=choices)
+
+
+def flag() -> bool:
+    """Yes or no."""
+    return cast(bool, Field(Kind.FLAG, Bound(None, 0), Bound(None, 1)))
+
+
+def bits(size: str) -> Bits:
+    """A set of places in an array whose length is the instance constant `size`."""
+    return cast(Bits, Field(Kind.BITS, Bound(None, 0), Bound(size, 0)))
+
+
+def instant(cut: str) -> int:
+    """A moment of the broker's clock.
+
+    Absolute in this reading. An explorer may keep only its age, and treat all ages above the instance constant `cut` as
+    one: no guard may compare the age with a number above `cut`.
+    """
+    return cast(int, Field(Kind.INSTANT, Bound(None, 0), Bound(cut, 0)))
+
+
+def clock() -> int:
+    """The broker's clock: what `now` is. Only `now += 1` may change it."""
+    return cast(int, Field(Kind.CLOCK, Bound(None, 0), Bound(None, 0)))
+
+
+def array_of(field: int, length: str) -> list[int]:
+    """An array of integer fields, as long as the instance constant `length`."""
+    declared = cast(Field, field)
+    return cast(list[int], Field(declared.kind, declared.low, declared.high, length, declared.choices))
+
+
+def record(kind: type[R]) -> R:
+    """One record as a member of the state."""
+    return cast(R, RecordDeclaration(kind, None))
+
+
+def records(length: str, kind: type[R]) -> Sequence[R]:
+    """An array of records, as long as the instance constant `length`."""
+    return cast("Sequence[R]", RecordDeclaration(kind, length))

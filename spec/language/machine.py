@@ -1,0 +1,96 @@
+"""A machine: the state, the initial state, the actions and the properties, in the order in which engines try them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from spec.language.rules import Action, Property, Refused
+from spec.language.state import MachineState
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action with its parameters chosen: one way to go on."""
+
+    action: Action
+    arguments: tuple[int, ...]
+
+    def __str__(self) -> str:
+        given = " ".join(f"{name}={value}" for name, value in zip(self.action.parameters, self.arguments, strict=True))
+        return f"{self.action.name} {given}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Everything an engine needs to know.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in artefacts.
+    state : type
+        A subclass of `MachineState`. In the initial state each field holds its lowest value: zero, absent, empty, long ago.
+    actions : tuple of Action
+        In the order in which they are tried: the first of all shortest counterexamples follows this order.
+    clauses, witnesses : tuple of Property
+        What must hold in every state, and what some state must show.
+    switches : tuple of str
+        The boolean constants that an engine may take as values at run time (profile and faults).
+    """
+
+    name: str
+    state: type[MachineState]
+    actions: tuple[Action, ...]
+    clauses: tuple[Property, ...]
+    witnesses: tuple[Property, ...]
+    switches: tuple[str, ...] = ()
+
+    def initial(self, constants: object) -> MachineState:
+        """The initial state."""
+        return self.state(constants)
+
+    def steps(self, constants: object) -> tuple[Step, ...]:
+        """Every action with every choice of parameters, in order; `among` nothing gives none."""
+        return tuple(
+            Step(action, arguments)
+            for action in self.actions
+            for arguments in product(*(choices.values(constants) for choices in action.parameters.values()))
+        )
+
+
+def take(state: MachineState, constants: object, step: Step) -> Refused | None:
+    """Take a step in place. When the guard refuses, the state is as before and the refusing conjunct is returned."""
+    try:
+        step.action.function(state, constants, *step.arguments)
+    except Refused as refused:
+        return refused
+    return None
+
+
+def successors(
+    state: MachineState, constants: object, steps: tuple[Step, ...]
+) -> Iterator[tuple[Step, tuple[int, ...]]]:
+    """The steps that are enabled in `state` with the canonical states they lead to; `state` is left as it was."""
+    before = tuple(state.memory.values)
+    for step in steps:
+        if take(state, constants, step) is None:
+            yield step, state.canonical()
+            state.load(before)
+
+
+def holds(state: MachineState, constants: object, claim: Property) -> bool:
+    """Whether a clause is true of a state for every choice of its parameters."""
+    return all(
+        claim.function(state, constants, *arguments)
+        for arguments in product(*(choices.values(constants) for choices in claim.parameters.values()))
+    )
+
+
+def is_witnessed(state: MachineState, constants: object, claim: Property) -> bool:
+    """Whether a witness is true of a state for some choice of its parameters."""
+    return any(
+        claim.function(state, constants, *arguments)
+        for arguments in product(*(choices.values(constants) for choices in claim.parameters.values()))
+    )

@@ -1,0 +1,169 @@
+"""What an action and a property are made of.
+
+An action is one function `f(s, c, *parameters)`: conjuncts of its guard first, one rule each, then the effect.
+`require` is a rule of RocketMQ; `assume` is what an environment without faults takes for granted; `within` keeps the
+instance finite. Nothing is written before the last conjunct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from spec.language.fields import SpecificationError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Refused(Exception):
+    """The guard of an action is false. Names the first conjunct that is."""
+
+    def __init__(self, kind: str, rule: str) -> None:
+        super().__init__(f"{kind}: {rule}")
+        self.kind = kind
+        self.rule = rule
+
+
+def require(condition: bool, rule: str) -> None:
+    """A conjunct of the guard: a rule of RocketMQ, in words."""
+    if not condition:
+        raise Refused("require", rule)
+
+
+def assume(condition: bool, rule: str) -> None:
+    """A conjunct of the guard that only the environment gives: it falls with a fault switch."""
+    if not condition:
+        raise Refused("assume", rule)
+
+
+def within(condition: bool, rule: str) -> None:
+    """A conjunct of the guard that keeps the instance finite; RocketMQ knows nothing of it."""
+    if not condition:
+        raise Refused("within", rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The values that a parameter may take: the places of an array, or what an instance constant lists."""
+
+    constant: str
+    listed: bool
+
+    def values(self, constants: object) -> tuple[int, ...]:
+        given = getattr(constants, self.constant)
+        return tuple(given) if self.listed else tuple(range(given))
+
+
+def each(size: str) -> Choices:
+    """Every place of an array whose length is the instance constant `size`."""
+    return Choices(size, listed=False)
+
+
+def among(listed: str) -> Choices:
+    """Every value that the instance constant `listed` lists."""
+    return Choices(listed, listed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A declared action: its function and the choices of its parameters, in order."""
+
+    function: Callable[..., None]
+    parameters: Mapping[str, Choices]
+    event: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A declared property of states.
+
+    Attributes
+    ----------
+    identifier : str
+        `S1`, `S2` …: the catalogue's id of the guarantee.
+    clause : str
+        The cause that this function singles out; together the clauses make the property.
+    function : callable
+        True in every state (`always`), or in some reachable state (`sometimes`), for every (some) choice of parameters.
+    resembles : tuple of str
+        Ids of the known defects that a violation looks like.
+    """
+
+    identifier: str
+    clause: str
+    function: Callable[..., bool]
+    parameters: Mapping[str, Choices]
+    resembles: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def sentence(self) -> str:
+        """The first sentence of its docstring."""
+        return (self.function.__doc__ or self.name).strip().split("\n\n")[0].replace("\n    ", " ")
+
+
+_ACTIONS: dict[Callable[..., Any], Action] = {}
+_ALWAYS: dict[Callable[..., Any], Property] = {}
+_SOMETIMES: dict[Callable[..., Any], Property] = {}
+
+
+def action(event: str = "", **parameters: Choices) -> Callable[[F], F]:
+    """Declare a function to be an action; `event` names what it looks like in a trace (`spec.events`)."""
+
+    def declare(function: F) -> F:
+        _ACTIONS[function] = Action(function, parameters, event)
+        return function
+
+    return declare
+
+
+def always(identifier: str, *, clause: str, resembles: tuple[str, ...] = (), **parameters: Choices) -> Callable[[F], F]:
+    """Declare a function to be a clause of the property `identifier`: true in every reachable state."""
+
+    def declare(function: F) -> F:
+        _ALWAYS[function] = Property(identifier, clause, function, parameters, resembles)
+        return function
+
+    return declare
+
+
+def sometimes(identifier: str, **parameters: Choices) -> Callable[[F], F]:
+    """Declare a function to be a witness: a reachable state in which it is true shows that the property is not empty."""
+
+    def declare(function: F) -> F:
+        _SOMETIMES[function] = Property(identifier, "witness", function, parameters)
+        return function
+
+    return declare
+
+
+def declared_action(function: Callable[..., Any]) -> Action:
+    """The declaration of an action."""
+    return _declared(_ACTIONS, function, "an action")
+
+
+def declared_always(function: Callable[..., Any]) -> Property:
+    """The declaration of a clause."""
+    return _declared(_ALWAYS, function, "a property")
+
+
+def declared_sometimes(function: Callable[..., Any]) -> Property:
+    """The declaration of a witness."""
+    return _declared(_SOMETIMES, function, "a witness")
+
+
+D = TypeVar("D")
+
+
+def _declared(declarations: Mapping[Callable[..., Any], D], function: Callable[..., Any], what: str) -> D:
+    if function not in declarations:
+        raise SpecificationError(f"{function.__name__} is not declared as {what}")
+    return declarations[function]

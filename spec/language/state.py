@@ -1,0 +1,126 @@
+"""The state of a machine: its layout in a given instance, and its canonical form.
+
+A state class declares scalar fields, records and arrays of records. An object of it is one state that the actions read and
+change in place; `memory.values` is all there is to it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from spec.language.fields import Field, Kind, Memory, Record, RecordDeclaration, RecordViews, Slot, SpecificationError
+
+
+class MachineState(Record):
+    """One state of a machine. Subclasses declare its fields with the functions of `spec.language.fields`.
+
+    Parameters
+    ----------
+    constants : object
+        The instance: gives the lengths and ranges that the declarations name, and `horizon` where there is a clock.
+    """
+
+    members: ClassVar[dict[str, Field | RecordDeclaration]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.members = {
+            name: member for name, member in vars(cls).items() if isinstance(member, Field | RecordDeclaration)
+        }
+
+    def __init__(self, constants: object) -> None:
+        slots = layout(type(self), constants)
+        self.memory = Memory(slots)
+        place = {(slot.path, slot.index): position for position, slot in enumerate(slots)}
+        self.positions = {slot.path[0]: position for position, slot in reversed(list(enumerate(slots)))}
+        self.horizon = int(getattr(constants, "horizon", 0))
+        self._floors = tuple(slot.low if slot.kind is Kind.INSTANT else None for slot in slots)
+        self._clock = next((p for p, slot in enumerate(slots) if slot.kind is Kind.CLOCK), None)
+        for name, member in self.members.items():
+            if isinstance(member, RecordDeclaration):
+                length = None if member.length is None else int(getattr(constants, member.length))
+                views = [
+                    member.kind.view(self.memory, {f: _first(place, (name, f), i) for f in member.kind.fields})
+                    for i in ([None] if length is None else range(length))
+                ]
+                vars(self)[name] = views[0] if length is None else RecordViews(views)
+        if self._clock is not None:
+            self.memory.values[self._clock] = self.horizon
+
+    def canonical(self) -> tuple[int, ...]:
+        """The state with its clock moved back to the horizon, and instants older than their cut made equal.
+
+        Guards compare only differences of instants, and never with more than the cut, so that two states with the same
+        canonical form have the same futures. This is the quotient that makes the number of states finite.
+        """
+        if self._clock is None:
+            return tuple(self.memory.values)
+        passed = self.memory.values[self._clock] - self.horizon
+        return tuple(
+            self.horizon if position == self._clock else value if floor is None else max(value - passed, floor)
+            for position, (value, floor) in enumerate(zip(self.memory.values, self._floors, strict=True))
+        )
+
+    def load(self, values: tuple[int, ...]) -> Self:
+        """Make this object the state with these values (as `canonical` gives them) and return it."""
+        self.memory.values = list(values)
+        return self
+
+    def show(self) -> dict[str, str]:
+        """Each slot's label and its value as a reader writes it; an instant as its age."""
+        now = 0 if self._clock is None else self.memory.values[self._clock]
+        return {
+            slot.label: f"{now - value} old" if slot.kind is Kind.INSTANT else slot.show(value)
+            for slot, value in zip(self.memory.slots, self.memory.values, strict=True)
+            if slot.kind is not Kind.CLOCK
+        }
+
+
+def layout(state: type[MachineState], constants: object) -> tuple[Slot, ...]:
+    """The slots of a state in the order of their declaration; the elements of an array field stand side by side.
+
+    Raises
+    ------
+    SpecificationError
+        When a range is empty, or an age cut lies beyond the horizon.
+    """
+    slots: list[Slot] = []
+    for name, member in state.members.items():
+        if isinstance(member, Field):
+            slots += _slots_of(member, (name,), None, constants)
+        else:
+            length = None if member.length is None else int(getattr(constants, member.length))
+            for field_name, field in member.kind.fields.items():
+                slots += _slots_of(field, (name, field_name), length, constants)
+    return tuple(slots)
+
+
+def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants: object) -> list[Slot]:
+    low, high = field.low.value(constants), field.high.value(constants)
+    if field.kind is Kind.BITS:
+        high = (1 << high) - 1
+    elif field.kind is Kind.INSTANT:
+        horizon = int(getattr(constants, "horizon", 0))
+        if high >= horizon:
+            raise SpecificationError(f"{'.'.join(path)}: ages are cut at {high}, but the horizon is {horizon}")
+        low, high = horizon - high, horizon
+    elif field.kind is Kind.CLOCK:
+        low = high = int(getattr(constants, "horizon", 0))
+    if low > high:
+        raise SpecificationError(f"{'.'.join(path)}: the range {low}..{high} is empty in this instance")
+    own_length = None if field.length is None else int(getattr(constants, field.length))
+    if length is not None and own_length is not None:
+        raise SpecificationError(f"{'.'.join(path)}: an array inside an array of records")
+    in_record, indices = length is not None, range(length if length is not None else own_length or 0)
+    if length is None and own_length is None:
+        return [Slot(path, None, ".".join(path), field.kind, low, high, field.choices)]
+    return [Slot(path, i, _label(path, i, in_record), field.kind, low, high, field.choices) for i in indices]
+
+
+def _label(path: tuple[str, ...], index: int, in_record: bool) -> str:
+    return f"{path[0]}[{index}].{path[1]}" if in_record else f"{'.'.join(path)}[{index}]"
+
+
+def _first(place: dict[tuple[tuple[str, ...], int | None], int], path: tuple[str, ...], index: int | None) -> int:
+    """Where a field of a record begins: its only slot, or the first of its own array."""
+    return place[(path, index)] if (path, index) in place else place[(path, 0)]

@@ -1,0 +1,73 @@
+"""Reading the op queue in a round: which halves are settled, and which op messages are done.
+
+RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, #calculateOpOffset.
+"""
+
+from __future__ import annotations
+
+from spec.constants import Constants
+from spec.language import NONE, Bits
+from spec.state import State
+
+
+def is_settled_by_an_op(s: State, h: int) -> bool:
+    """removeMap has the half: an op message that was pulled in this round names it."""
+    return s.round.removed_by[h] != NONE
+
+
+def pull_op_messages(s: State, c: Constants) -> None:
+    """Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
+
+    A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
+    since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the queue
+    for an illegal offset and commits the op offset to the end (A02).
+    """
+    s.round.op_end_seen = s.round.next_op == s.op_length
+    if c.op_end_commits_offset and s.round.next_op == s.op_length:
+        s.offsets.op = s.op_length
+    first = s.round.next_op
+    for o in range(c.op_slots):
+        if first <= o and o < first + c.op_pull_size and o < s.op_length:
+            for h in range(c.half_slots):
+                if s.op[o].names.has(h) and h >= s.offsets.half:
+                    s.round.removed_by[h] = o
+                    s.pulled_op[o].unresolved.add(h)
+            if s.pulled_op[o].unresolved.is_empty():
+                s.round.done.add(o)
+            s.round.next_op = o + 1
+
+
+def last_op_pulled_came_late(s: State, c: Constants) -> bool:
+    """The last op message of the last pull was born so long after the round's start that ops may lag behind."""
+    return any(
+        o + 1 == s.round.next_op and s.op[o].born_at - s.round.started_at > c.timeout for o in range(c.op_slots)
+    )
+
+
+def settle_by_op(s: State, c: Constants, h: int) -> None:
+    """Half h leaves removeMap. Its op message is done: at once in 4.9, with its last half from 5.1 on, not in 4.5.1 (A03)."""
+    o = s.round.removed_by[h]
+    s.pulled_op[o].unresolved.discard(h)
+    if c.marks_op_done_on_hit and (not c.batches_ops or s.pulled_op[o].unresolved.is_empty()):
+        s.round.done.add(o)
+    s.round.removed_by[h] = NONE
+
+
+def op_offset_after_round(s: State, c: Constants) -> int:
+    """The first op offset, from where the round began to read, that is not done."""
+    return s.round.first_op + sum(
+        all(i < s.round.first_op or s.round.done.has(i) for i in range(o + 1)) and o >= s.round.first_op
+        for o in range(c.op_slots)
+    )
+
+
+def forget_ops(s: State, c: Constants) -> None:
+    """The round is over: its memory of op messages is gone."""
+    s.round.first_op = 0
+    s.round.next_op = 0
+    s.round.op_end_seen = False
+    s.round.done = Bits()
+    for h in range(c.half_slots):
+        s.round.removed_by[h] = NONE
+    for o in range(c.op_slots):
+        s.pulled_op[o].unresolved = Bits()

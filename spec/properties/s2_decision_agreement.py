@@ -1,0 +1,25 @@
+"""S2, decision agreement: no transaction is both rolled back, with an acknowledgement, and delivered."""
+
+from __future__ import annotations
+
+from spec.constants import Constants
+from spec.language import always, each, sometimes
+from spec.state import RolledBack, State
+
+
+@always("S2", clause="commit_after_rollback", resembles=("A12",), t=each("transactions"))
+def a_rolled_back_transaction_is_never_delivered(s: State, c: Constants, t: int) -> bool:
+    """A transaction whose rollback was acknowledged before any delivery is never delivered."""
+    return not (s.transaction[t].rolled_back == RolledBack.UNDELIVERED and s.transaction[t].deliveries > 0)
+
+
+@always("S2", clause="rollback_after_commit", resembles=("A12",), t=each("transactions"))
+def a_delivered_transaction_is_never_rolled_back(s: State, c: Constants, t: int) -> bool:
+    """No rollback is acknowledged for a transaction that was delivered."""
+    return s.transaction[t].rolled_back != RolledBack.DELIVERED
+
+
+@sometimes("S2", t=each("transactions"))
+def a_rollback_is_acknowledged(s: State, c: Constants, t: int) -> bool:
+    """Some rollback is acknowledged."""
+    return s.transaction[t].rolled_back != RolledBack.NO

@@ -1,0 +1,71 @@
+"""The whole machine: state, actions and properties of RocketMQ's transactional messages, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from spec import broker, check_round, end_transaction, network, op_batch, producer
+from spec.constants import FAULTS, SWITCHES
+from spec.language import Machine, declared_action, declared_always, declared_sometimes
+from spec.properties import s1_at_most_once, s2_decision_agreement, s10_honest_ack
+from spec.state import State
+
+ACTIONS = (
+    producer.send_half,
+    producer.commit_locally,
+    producer.roll_back_locally,
+    producer.leave_it_unknown,
+    producer.resolve_to_commit,
+    producer.resolve_to_rollback,
+    producer.answer_check,
+    producer.answer_check_too_early,
+    end_transaction.store_real_message,
+    end_transaction.write_op,
+    end_transaction.buffer_op,
+    end_transaction.refuse_late_end,
+    op_batch.write_op_batch,
+    check_round.begin_round,
+    check_round.pass_settled_half,
+    check_round.discard_half,
+    check_round.pass_half_of_settled_original,
+    check_round.put_back_immune_half,
+    check_round.put_back_and_check,
+    check_round.pull_more_ops,
+    check_round.end_round_at_queue_end,
+    check_round.end_round_at_fresh_half,
+    check_round.end_round_at_young_half,
+    check_round.end_round_at_time_limit,
+    broker.persist_offsets,
+    network.lose_end,
+    network.lose_check,
+    network.duplicate_end,
+    broker.crash,
+    broker.tick,
+)
+
+CLAUSES = (
+    s1_at_most_once.a_repeated_end_delivers_once,
+    s1_at_most_once.an_end_inside_the_immunity_delivers_once,
+    s1_at_most_once.an_end_after_a_check_delivers_once,
+    s1_at_most_once.a_lost_op_delivers_once,
+    s1_at_most_once.a_late_op_delivers_once,
+    s1_at_most_once.a_forked_copy_delivers_once,
+    s1_at_most_once.a_passed_op_delivers_once,
+    s1_at_most_once.every_second_delivery_has_a_cause,
+    s2_decision_agreement.a_rolled_back_transaction_is_never_delivered,
+    s2_decision_agreement.a_delivered_transaction_is_never_rolled_back,
+    s10_honest_ack.an_acknowledged_end_keeps_its_op_entry,
+)
+
+WITNESSES = (
+    s1_at_most_once.a_check_led_to_a_delivery,
+    s2_decision_agreement.a_rollback_is_acknowledged,
+    s10_honest_ack.an_acknowledged_end_has_its_op_message,
+)
+
+TRANSACTIONAL_MESSAGES = Machine(
+    name="transactional_messages",
+    state=State,
+    actions=tuple(declared_action(f) for f in ACTIONS),
+    clauses=tuple(declared_always(f) for f in CLAUSES),
+    witnesses=tuple(declared_sometimes(f) for f in WITNESSES),
+    switches=SWITCHES + FAULTS,
+)
