@@ -41,7 +41,7 @@ def batch_is_overdue(s: State, c: Constants) -> bool:
     An entry waits for the interval since the last write and then for the next wake-up: up to two intervals (A16).
     """
     is_waiting_long = s.now - s.batch.waiting_since >= c.op_batch_interval
-    is_unwritten_long = s.now - s.batch.written_at >= 2 * c.op_batch_interval
+    is_unwritten_long = s.now - s.batch.written_at >= c.batch_cut
     return not s.batch.names.is_empty() and is_waiting_long and is_unwritten_long
 
 

@@ -1,0 +1,105 @@
+"""One generated file a machine and instance, named by the hash of its content.
+
+Numba caches what it compiled beside the file. Because the file holds the specification's actions as well as the kernels, and
+its name is its content, a changed specification can never be answered from a stale compile cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import platformdirs
+
+from model_check.explicit.emit import Emitter
+from model_check.explicit.packing import Packing, pack_machine
+from spec.language import Machine, Step
+
+HEADER = '''"""Generated from the specification; not to be edited."""
+import numba
+import numpy as np
+
+u64, i64 = np.uint64, np.int64
+inlined = numba.njit(forceinline=True)
+compiled = numba.njit(cache=True, nogil=True)
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A machine in one instance, ready to run.
+
+    Attributes
+    ----------
+    module : ModuleType
+        The generated module with its kernels.
+    packing : Packing
+    steps : tuple of Step
+        What each step number of the kernels stands for.
+    """
+
+    machine: Machine
+    module: ModuleType
+    packing: Packing
+    steps: tuple[Step, ...]
+
+    def switches(self, constants: object) -> npt.NDArray[np.int64]:
+        """The switches of a profile and an environment as the kernels want them."""
+        return np.array([int(getattr(constants, name)) for name in self.machine.switches] or [0], dtype=np.int64)
+
+
+def kernel_cache() -> Path:
+    """The folder of generated modules: HALFCHECK_CACHE, or the user's cache folder."""
+    given = os.environ.get("HALFCHECK_CACHE")
+    return Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
+
+
+def compile_machine(machine: Machine, constants: object) -> Compiled:
+    """Generate the module for a machine in an instance, or find it; functions compile when they are first called.
+
+    The switches in `constants` do not matter: one module serves all profiles and environments.
+    """
+    packing = pack_machine(machine, constants)
+    text = HEADER + Emitter(machine, constants, packing).source() + "\n" + _kernel_text()
+    return Compiled(machine, load_generated(text), packing, machine.steps(constants))
+
+
+def load_generated(text: str) -> ModuleType:
+    """Import a generated module by its text, through the file that is named by its hash."""
+    name = "kernel_" + hashlib.sha256(text.encode()).hexdigest()[:24]
+    if name in sys.modules:
+        return sys.modules[name]
+    path = kernel_cache() / f"{name}.py"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{name}.{os.getpid()}.tmp")
+        temporary.write_text(text)
+        temporary.rename(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise AssertionError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def _kernel_text() -> str:
+    return resources.files("model_check.explicit").joinpath("kernel.py").read_text()
+
+
+def compiled_function(module: ModuleType, name: str) -> Any:
+    """A kernel of a generated module."""
+    return getattr(module, name)

@@ -1,0 +1,322 @@
+"""From terms to the source of functions over packed words.
+
+One function an action with its parameters chosen, `expand` that tries them all on a run of states, and `judge` that says which
+clauses a state violates and which witnesses it is. A write whose value cannot be shown to be in range is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from model_check.explicit.packing import Packing, Place
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import (
+    Apply,
+    Expression,
+    If,
+    Int,
+    Let,
+    Local,
+    LoweredAction,
+    Read,
+    Statement,
+    Switch,
+    Tick,
+    Write,
+    apply,
+    is_boolean,
+)
+from spec.language import Kind, Machine, Property
+
+Range = tuple[int, int]
+
+
+class Emitter:
+    """Writes the functions of one machine in one instance.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        The instance; switches stay open and are read from the array `K` at run time, in the machine's order.
+    packing : Packing
+    """
+
+    def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
+        self.machine = machine
+        self.constants = constants
+        self.packing = packing
+        self.lowering = Lowering(machine, constants)
+        self.steps = machine.steps(constants)
+        self.words = [f"w{i}" for i in range(packing.words)]
+        self.switches = {name: f"k{i}" for i, name in enumerate(machine.switches)}
+        self._ranges: dict[str, Range] = {}
+
+    def source(self) -> str:
+        """The generated part of the module: `WORDS`, `STEPS`, `CLAUSES`, `expand`, `judge` and what they call."""
+        actions = [self.lowering.action(step) for step in self.steps]
+        bodies = [self._action(f"step_{i}", action) for i, action in enumerate(actions)]
+        size = [
+            f"WORDS = {self.packing.words}",
+            f"STEPS = {len(actions)}",
+            f"CLAUSES = {len(self.machine.clauses)}",
+        ]
+        return "\n".join([*size, "", *bodies, self._expand(len(actions)), self._judge()])
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _signature(self) -> str:
+        return ", ".join([*self.words, *self.switches.values()])
+
+    def _action(self, name: str, action: LoweredAction) -> str:
+        self._ranges = {}
+        words = ", ".join(self.words)
+        lines = [
+            "",
+            f"# {action.name} {' '.join(str(a) for a in action.arguments)}",
+            "@inlined",
+            f"def {name}({self._signature()}):",
+        ]
+        effect = list(action.effect)
+        while effect and isinstance(effect[0], Let):
+            lines += self._statement(effect.pop(0), "    ", words)
+        for conjunct in action.guard:
+            lines += [f"    if not {self._truth(conjunct.condition)}:", f"        return 0, {words}"]
+        for statement in effect:
+            lines += self._statement(statement, "    ", words)
+        return "\n".join([*lines, f"    return 1, {words}"])
+
+    def _expand(self, steps: int) -> str:
+        width = self.packing.words
+        lines = ["", "@compiled", "def expand(states, first, last, K, found, steps, parents, room):"]
+        lines += [f"    k{i} = K[{i}] != 0" for i in range(len(self.switches))]
+        lines += ["    n = 0", "    x = first", "    while x < last and n + STEPS <= room:", "        before = n"]
+        lines += [f"        w{i} = states[x * {width} + {i}]" for i in range(width)]
+        news = [f"v{i}" for i in range(width)]
+        for step in range(steps):
+            lines += [
+                f"        ok, {', '.join(news)} = step_{step}({self._signature()})",
+                "        if ok != 0:",
+                "            if ok == 2:",
+                f"                return -1 - {step}, x",
+                *[f"            found[n * {width} + {i}] = {new}" for i, new in enumerate(news)],
+                f"            steps[n] = {step}",
+                "            n += 1",
+            ]
+        lines += ["        for j in range(before, n):", "            parents[j] = x", "        x += 1", "    return n, x"]
+        return "\n".join([*lines, ""])
+
+    def _judge(self) -> str:
+        width = self.packing.words
+        lines = ["", "@compiled", "def judge(states, x, K):"]
+        lines += [f"    k{i} = K[{i}] != 0" for i in range(len(self.switches))]
+        lines += [f"    w{i} = states[x * {width} + {i}]" for i in range(width)]
+        lines += ["    verdict = 0"]
+        for bit, term in enumerate(self.claims()):
+            lines += [f"    if {self._truth(term)}:", f"        verdict |= {1 << bit}"]
+        return "\n".join([*lines, "    return verdict", ""])
+
+    def claims(self) -> Iterator[Expression]:
+        """One term a clause, true where it is violated; then one a witness, true where it is seen."""
+        for clause in self.machine.clauses:
+            yield apply("not", apply("and", *self._instances(clause)))
+        for witness in self.machine.witnesses:
+            yield apply("or", *self._instances(witness))
+
+    def _instances(self, claim: Property) -> list[Expression]:
+        choices = (choice.values(self.constants) for choice in claim.parameters.values())
+        return [self.lowering.claim(claim, arguments) for arguments in product(*choices)]
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def _statement(self, statement: Statement, indent: str, words: str) -> list[str]:
+        match statement:
+            case Let(name, value):
+                self._ranges[name] = self._range(value)
+                return [f"{indent}{name} = {self._number(value)}"]
+            case If(test, then, otherwise):
+                lines = [f"{indent}if {self._truth(test)}:"]
+                lines += self._block(then, indent + "    ", words)
+                if otherwise:
+                    lines += [f"{indent}else:", *self._block(otherwise, indent + "    ", words)]
+                return lines
+            case Tick():
+                return self._tick(indent)
+            case Write(path, index, value):
+                return self._write(path, index, value, indent, words)
+        raise AssertionError(statement)
+
+    def _block(self, statements: tuple[Statement, ...], indent: str, words: str) -> list[str]:
+        lines = [line for statement in statements for line in self._statement(statement, indent, words)]
+        return lines or [f"{indent}pass"]
+
+    def _write(self, path: tuple[str, ...], index: Expression | None, value: Expression, indent: str, words: str) -> list[str]:
+        places = self.packing.places[path]
+        low, high = places[0].low, places[0].high
+        least, most = self._range(value)
+        lines: list[str] = []
+        stored = self._number(value)
+        if self._is_instant(path) and least < low:
+            stored = f"max({stored}, {low})"
+            least = low
+        if least < low or most > high:
+            lines += [f"{indent}v = {stored}", f"{indent}if v < {low} or v > {high}:", f"{indent}    return 2, {words}"]
+            stored = "v"
+        if isinstance(value, Int) and stored.lstrip("-").isdigit():
+            distance = str(int(stored) - low)
+        else:
+            distance = f"({stored}) - {low}" if low else stored
+        if len(places) == 1 or isinstance(index, Int):
+            place = places[0] if index is None else _place_of(places, index) if isinstance(index, Int) else places[0]
+            return [*lines, indent + self._store(place, index, distance)]
+        lines += [f"{indent}v = {distance}", f"{indent}at = {self._number(index)}"]
+        for position, place in enumerate(places):
+            word = "if" if position == 0 else "elif"
+            lines += [
+                f"{indent}{word} at < {place.first + place.length}:",
+                f"{indent}    {self._store(place, Local('at'), 'v')}",
+            ]
+        return lines
+
+    def _store(self, place: Place, index: Expression | None, distance: str) -> str:
+        word, mask = self.words[place.word], (1 << place.width) - 1
+        if place.width == 0:
+            return "pass"
+        if index is None or isinstance(index, Int):
+            shift = place.shift + (0 if index is None else place.width * (index.value - place.first))
+            kept = _signed(~(mask << shift))
+            moved = str(_signed(int(distance) << shift)) if distance.isdigit() else f"({distance}) << {shift}"
+            return f"{word} = ({word} & {kept}) | ({moved})"
+        shift_term = self._shift(place, index)
+        return f"at_bit = {shift_term}; {word} = ({word} & ~({mask} << at_bit)) | (({distance}) << at_bit)"
+
+    def _tick(self, indent: str) -> list[str]:
+        """The clock stays where it is, and all instants become one older, down to their cut."""
+        lines = []
+        for path, places in self.packing.places.items():
+            if self._is_instant(path):
+                for place in places:
+                    for i in range(place.length):
+                        word, shift = self.words[place.word], place.shift + place.width * i
+                        mask = _signed(((1 << place.width) - 1) << shift)
+                        lines += [f"{indent}if {word} & {mask} != 0:", f"{indent}    {word} = {word} - {_signed(1 << shift)}"]
+        return lines
+
+    def _is_instant(self, path: tuple[str, ...]) -> bool:
+        return next(slot for slot in self.packing.slots if slot.path == path).kind is Kind.INSTANT
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def _truth(self, term: Expression) -> str:
+        """The term as a condition."""
+        match term:
+            case Int(value):
+                return str(bool(value))
+            case Switch(name):
+                return self.switches[name]
+            case Apply("and" | "or" as operator, arguments):
+                return "(" + f" {operator} ".join(self._truth(a) for a in arguments) + ")"
+            case Apply("not", (argument,)):
+                return f"(not {self._truth(argument)})"
+            case Apply("if", (test, then, otherwise)) if is_boolean(term):
+                return f"({self._truth(then)} if {self._truth(test)} else {self._truth(otherwise)})"
+            case Apply("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, (left, right)):
+                return f"({self._number(left)} {operator} {self._number(right)})"
+            case Apply("is_empty", (argument,)):
+                return f"({self._number(argument)} == 0)"
+            case Apply("has", (members, member)):
+                if self._range(member)[0] < 0:
+                    at = self._number(member)
+                    return f"({at} >= 0 and ({self._number(members)} >> {at}) & 1 != 0)"
+                return f"(({self._number(members)} >> {self._number(member)}) & 1 != 0)"
+        return f"({self._number(term)} != 0)"
+
+    def _number(self, term: Expression | None) -> str:
+        """The term as an integer; a set as its mask."""
+        match term:
+            case Int(value):
+                return str(value)
+            case Local(name):
+                return name
+            case Read(path, index):
+                return self._read(path, index)
+            case Apply("+" | "-" as operator, (left, right)):
+                return f"({self._number(left)} {operator} {self._number(right)})"
+            case Apply("if", (test, then, otherwise)) if not is_boolean(term):
+                return f"({self._number(then)} if {self._truth(test)} else {self._number(otherwise)})"
+            case Apply("only", (member,)):
+                return f"(1 << {self._number(member)})"
+            case Apply("union", (left, right)):
+                return f"({self._number(left)} | {self._number(right)})"
+            case Apply("minus", (left, right)):
+                return f"({self._number(left)} & ~{self._number(right)})"
+            case None:
+                raise AssertionError("a field that is no array has no index")
+        return f"(1 if {self._truth(term)} else 0)"
+
+    def _read(self, path: tuple[str, ...], index: Expression | None) -> str:
+        if path not in self.packing.places:
+            return str(self.packing.clock)
+        places = self.packing.places[path]
+        if index is None or len(places) == 1:
+            return self._load(places[0], index)
+        if isinstance(index, Int):
+            return self._load(_place_of(places, index), index)
+        text = self._load(places[-1], index)
+        for place in reversed(places[:-1]):
+            text = f"({self._load(place, index)} if {self._number(index)} < {place.first + place.length} else {text})"
+        return text
+
+    def _load(self, place: Place, index: Expression | None) -> str:
+        if place.width == 0:
+            return str(place.low)
+        bits = f"(({self.words[place.word]} >> {self._shift(place, index)}) & {(1 << place.width) - 1})"
+        return f"({bits} + {place.low})" if place.low else bits
+
+    def _shift(self, place: Place, index: Expression | None) -> str:
+        if index is None:
+            return str(place.shift)
+        if isinstance(index, Int):
+            return str(place.shift + place.width * (index.value - place.first))
+        start = place.shift - place.width * place.first
+        scaled = self._number(index) if place.width == 1 else f"{place.width} * {self._number(index)}"
+        return f"({start} + {scaled})" if start else f"({scaled})"
+
+    def _range(self, term: Expression) -> Range:
+        """The values that the term can take, as far as its shape tells."""
+        match term:
+            case Int(value):
+                return value, value
+            case Local(name):
+                return self._ranges[name]
+            case Read(path, _):
+                if path not in self.packing.places:
+                    return self.packing.clock, self.packing.clock
+                return self.packing.places[path][0].low, self.packing.places[path][0].high
+            case Apply("+", (left, right)):
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return a + c, b + d
+            case Apply("-", (left, right)):
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return a - d, b - c
+            case Apply("if", (_, then, otherwise)):
+                (a, b), (c, d) = self._range(then), self._range(otherwise)
+                return min(a, c), max(b, d)
+            case Apply("only", (member,)):
+                return 1, 1 << max(self._range(member)[1], 0)
+            case Apply("union", (left, right)):
+                most = max(self._range(left)[1], self._range(right)[1])
+                return 0, (1 << most.bit_length()) - 1
+            case Apply("minus", (left, _)):
+                return 0, self._range(left)[1]
+        return 0, 1
+
+
+def _place_of(places: tuple[Place, ...], index: Int) -> Place:
+    return next(p for p in places if p.first <= index.value < p.first + p.length)
+
+
+def _signed(value: int) -> int:
+    """The 64-bit two's complement number with the same bits."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

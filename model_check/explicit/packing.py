@@ -1,0 +1,126 @@
+"""Where each field of the state lies in the packed record of 64-bit words.
+
+A field takes as many bits as its range needs, and is stored as its distance from the range's low end. An array stays within a
+word where it fits, so that a place is found by one shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spec.language import Kind, Machine, Slot, layout
+
+WORD_BITS = 64
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A field, or the part of an array that lies in one word.
+
+    Attributes
+    ----------
+    word, shift : int
+        The word, and the lowest bit of element `first`.
+    width : int
+        Bits an element.
+    first, length : int
+        Which elements of the array lie here; (0, 1) for a field that is no array.
+    low, high : int
+        The declared range of an element.
+    """
+
+    word: int
+    shift: int
+    width: int
+    first: int
+    length: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The places of all fields of a machine in one instance.
+
+    Attributes
+    ----------
+    words : int
+        Words a state.
+    places : dict
+        The places of each field, in the order of its elements; empty for the clock, which is the same in every canonical
+        state.
+    slots : tuple of Slot
+        The unpacked layout that `pack` and `unpack` speak of.
+    """
+
+    words: int
+    places: dict[Path, tuple[Place, ...]]
+    slots: tuple[Slot, ...]
+    clock: int
+
+    @property
+    def bits(self) -> int:
+        """Bits a state, without what is left over in each word."""
+        return sum(place.width * place.length for places in self.places.values() for place in places)
+
+    def pack(self, values: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """A canonical state as words, shape (words,)."""
+        words = [0] * self.words
+        for slot, value in zip(self.slots, values, strict=True):
+            if slot.kind is not Kind.CLOCK:
+                place = self._place(slot)
+                shift = place.shift + place.width * ((slot.index or 0) - place.first)
+                words[place.word] |= (value - place.low) << shift
+        return np.array(words, dtype=np.uint64).view(np.int64)
+
+    def unpack(self, words: npt.NDArray[np.int64]) -> tuple[int, ...]:
+        """The canonical state that the words, shape (words,), stand for."""
+        unsigned = [int(word) for word in words.view(np.uint64)]
+        values = []
+        for slot in self.slots:
+            if slot.kind is Kind.CLOCK:
+                values.append(slot.low)
+            else:
+                place = self._place(slot)
+                shift = place.shift + place.width * ((slot.index or 0) - place.first)
+                values.append((unsigned[place.word] >> shift & (1 << place.width) - 1) + place.low)
+        return tuple(values)
+
+    def _place(self, slot: Slot) -> Place:
+        index = slot.index or 0
+        return next(p for p in self.places[slot.path] if p.first <= index < p.first + p.length)
+
+
+def pack_machine(machine: Machine, constants: object) -> Packing:
+    """Lay the fields out: widest arrays first, each into the first word with room."""
+    slots = layout(machine.state, constants)
+    arrays: dict[Path, list[Slot]] = {}
+    clock = 0
+    for slot in slots:
+        if slot.kind is Kind.CLOCK:
+            clock = slot.low
+        else:
+            arrays.setdefault(slot.path, []).append(slot)
+    pieces: list[tuple[int, int, Path, int, int]] = []
+    for order, (path, members) in enumerate(arrays.items()):
+        width = (members[0].high - members[0].low).bit_length()
+        most = WORD_BITS // width if width else len(members)
+        for first in range(0, len(members), most):
+            length = min(most, len(members) - first)
+            pieces.append((-width * length, order, path, first, length))
+    free: list[int] = []
+    places: dict[Path, list[Place]] = {path: [] for path in arrays}
+    for negative_size, _, path, first, length in sorted(pieces):
+        size, slot = -negative_size, arrays[path][0]
+        word = next((w for w, left in enumerate(free) if left >= size), len(free))
+        if word == len(free):
+            free.append(WORD_BITS)
+        width = (slot.high - slot.low).bit_length()
+        places[path].append(Place(word, WORD_BITS - free[word], width, first, length, slot.low, slot.high))
+        free[word] -= size
+    ordered = {path: tuple(sorted(found, key=lambda p: p.first)) for path, found in places.items()}
+    return Packing(max(len(free), 1), ordered, slots, clock)

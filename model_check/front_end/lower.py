@@ -1,0 +1,406 @@
+"""From the source of an action or a property to terms: calls are inlined, loops unrolled, constants of the instance folded.
+
+The source is read with `ast`; what the language does not have (`spec.language`) is refused with the file and the line.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cache
+from typing import Any, Final, NoReturn, cast
+
+from model_check.errors import NotInTheLanguage
+from model_check.front_end.terms import (
+    FALSE,
+    TRUE,
+    Apply,
+    Conjunct,
+    Expression,
+    If,
+    Int,
+    Let,
+    Local,
+    LoweredAction,
+    Operator,
+    Read,
+    Statement,
+    Switch,
+    Tick,
+    Write,
+    apply,
+)
+from spec.language import Bits, Kind, Machine, Property, Step, assume, require, within
+from spec.language.fields import Field, RecordDeclaration
+
+_COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The state, or a record of it, or an array in it that still wants its index."""
+
+    path: tuple[str, ...]
+    index: Expression | None
+    member: Field | RecordDeclaration | None
+
+
+@dataclass(frozen=True, slots=True)
+class _SetMethod:
+    target: Expression
+    name: str
+
+
+class _Constants:
+    """The object `c`."""
+
+
+_C: Final = _Constants()
+_S: Final = _State((), None, None)
+
+
+@dataclass
+class _Scope:
+    """The body of one function: what its names mean."""
+
+    function: Callable[..., Any]
+    names: dict[str, Any]
+    first_line: int
+
+
+@dataclass
+class Lowering:
+    """Lowers the functions of a machine in one instance.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        The instance; the machine's switches are left open.
+    """
+
+    machine: Machine
+    constants: object
+    _guard: list[Conjunct] = field(default_factory=list)
+    _out: list[list[Statement]] = field(default_factory=list)
+    _named: int = 0
+
+    def action(self, step: Step) -> LoweredAction:
+        """The terms of an action with its parameters chosen.
+
+        Raises
+        ------
+        NotInTheLanguage
+            When the source uses something that is not part of the language, or a conjunct follows a write.
+        """
+        self._guard, self._out, self._named = [], [[]], 0
+        self._run(step.action.function, [_S, _C, *(Int(a) for a in step.arguments)])
+        return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
+
+    def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
+        """The terms of a property with its parameters chosen."""
+        self._guard, self._out, self._named = [], [[]], 0
+        return cast(Expression, self._value_of(claim.function, [_S, _C, *(Int(a) for a in arguments)]))
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _scope(self, function: Callable[..., Any], arguments: list[Any]) -> tuple[_Scope, list[ast.stmt]]:
+        tree, first_line = _source(function)
+        names = [argument.arg for argument in tree.args.args]
+        if len(names) != len(arguments):
+            raise NotInTheLanguage(f"{function.__name__} takes {len(names)} arguments, {len(arguments)} are given")
+        body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+        return _Scope(function, dict(zip(names, arguments, strict=True)), first_line), body
+
+    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> None:
+        """Inline a function for its effect."""
+        scope, body = self._scope(function, arguments)
+        self._block(body, scope)
+
+    def _value_of(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        """Inline a function for its value: local names, then `if … return` as often as needed, then `return`."""
+        scope, body = self._scope(function, arguments)
+        return self._returned(body, scope)
+
+    def _returned(self, body: list[ast.stmt], scope: _Scope) -> Any:
+        for position, statement in enumerate(body):
+            match statement:
+                case ast.Return(value=ast.expr() as value):
+                    return self._expression(value, scope)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    scope.names[name] = self._expression(value, scope)
+                case ast.If(test=test, body=then, orelse=otherwise):
+                    rest = body[position + 1 :]
+                    return apply(
+                        "if",
+                        self._term(test, scope),
+                        self._returned([*then, *rest], scope),
+                        self._returned([*otherwise, *rest], scope),
+                    )
+                case _:
+                    self._refuse(statement, scope, "a function that gives a value only names values and returns")
+        raise NotInTheLanguage(f"{scope.function.__name__} returns no value on some path")
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def _block(self, body: list[ast.stmt], scope: _Scope) -> None:
+        for statement in body:
+            self._statement(statement, scope)
+
+    def _statement(self, statement: ast.stmt, scope: _Scope) -> None:
+        match statement:
+            case ast.Expr(value=ast.Call() as call):
+                self._call_statement(call, scope)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._name(name, self._expression(value, scope), statement, scope)
+            case ast.Assign(targets=[target], value=value):
+                self._write(target, self._term(value, scope), scope)
+            case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
+                change = self._term(value, scope)
+                if self._is_clock(target, scope):
+                    self._emit(Tick())
+                else:
+                    sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
+                    self._write(target, apply(sign, self._term(target, scope), change), scope)
+            case ast.If(test=test, body=then, orelse=otherwise):
+                self._if(self._term(test, scope), then, otherwise, scope)
+            case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
+                for i in self._range(iterable, scope):
+                    scope.names[name] = Int(i)
+                    self._block(body, scope)
+            case ast.Pass():
+                pass
+            case _:
+                self._refuse(statement, scope, "not a statement of the language")
+
+    def _name(self, name: str, value: Any, statement: ast.stmt, scope: _Scope) -> None:
+        if name in scope.names and isinstance(scope.names[name], Local):
+            self._refuse(statement, scope, f"{name} is given a value twice")
+        if isinstance(value, Int):
+            scope.names[name] = value
+            return
+        self._named += 1
+        local = Local(f"{name}_{self._named}")
+        self._emit(Let(local.name, value))
+        scope.names[name] = local
+
+    def _if(self, test: Expression, then: list[ast.stmt], otherwise: list[ast.stmt], scope: _Scope) -> None:
+        if isinstance(test, Int):
+            self._block(then if test.value else otherwise, scope)
+            return
+        branches: list[tuple[Statement, ...]] = []
+        for body in (then, otherwise):
+            self._out.append([])
+            self._block(body, scope)
+            branches.append(tuple(self._out.pop()))
+        self._emit(If(test, branches[0], branches[1]))
+
+    def _call_statement(self, call: ast.Call, scope: _Scope) -> None:
+        callee = self._expression(call.func, scope)
+        if isinstance(callee, _SetMethod):
+            self._change_set(callee, call, scope)
+        elif callee in _CONJUNCTS:
+            if len(self._out) > 1 or any(not isinstance(s, Let) for s in self._out[0]):
+                self._refuse(call, scope, "a conjunct of the guard follows a write")
+            condition, rule = call.args
+            words = ast.literal_eval(rule)
+            self._guard.append(Conjunct(_CONJUNCTS[callee], words, self._term(condition, scope)))
+        elif inspect.isfunction(callee):
+            self._run(callee, [self._by_value(a, scope) for a in call.args])
+        else:
+            self._refuse(call, scope, "not a function of the specification")
+
+    def _by_value(self, argument: ast.expr, scope: _Scope) -> Any:
+        """An argument of a function with an effect, read before the effect begins."""
+        value = self._expression(argument, scope)
+        if not isinstance(value, Read | Apply):
+            return value
+        self._named += 1
+        local = Local(f"argument_{self._named}")
+        self._emit(Let(local.name, value))
+        return local
+
+    def _change_set(self, method: _SetMethod, call: ast.Call, scope: _Scope) -> None:
+        (member,) = call.args
+        single = apply("only", self._term(member, scope))
+        if method.name not in ("add", "discard") or not isinstance(method.target, Read):
+            self._refuse(call, scope, "a set that is a field of the state has `add` and `discard`")
+        operator: Operator = "union" if method.name == "add" else "minus"
+        self._emit(Write(method.target.path, method.target.index, apply(operator, method.target, single)))
+
+    def _write(self, target: ast.expr, value: Expression, scope: _Scope) -> None:
+        place = self._expression(target, scope)
+        if not isinstance(place, Read):
+            self._refuse(target, scope, "only fields of the state and local names are assigned to")
+        if self._is_clock(target, scope):
+            self._refuse(target, scope, "the clock only goes on by `+= 1`")
+        self._emit(Write(place.path, place.index, value))
+
+    def _emit(self, statement: Statement) -> None:
+        self._out[-1].append(statement)
+
+    def _is_clock(self, target: ast.expr, scope: _Scope) -> bool:
+        place = self._expression(target, scope)
+        member = self.machine.state.members.get(place.path[0]) if isinstance(place, Read) else None
+        return isinstance(member, Field) and member.kind is Kind.CLOCK
+
+    # --- expressions --------------------------------------------------------------------------------------------------
+
+    def _term(self, node: ast.expr, scope: _Scope) -> Expression:
+        value = self._expression(node, scope)
+        if isinstance(value, bool | int):
+            return Int(int(value))
+        if not isinstance(value, Expression):
+            self._refuse(node, scope, "not a number, a truth value or a set")
+        return cast(Expression, value)
+
+    def _expression(self, node: ast.expr, scope: _Scope) -> Any:
+        match node:
+            case ast.Constant(value=bool() | int() as value):
+                return Int(int(value))
+            case ast.Name(id=name):
+                return self._lookup(name, node, scope)
+            case ast.Attribute(value=value, attr=name):
+                return self._attribute(self._expression(value, scope), name, node, scope)
+            case ast.Subscript(value=value, slice=index):
+                return self._element(self._expression(value, scope), self._term(index, scope), node, scope)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+                sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
+                return apply(sign, self._term(left, scope), self._term(right, scope))
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return apply("union", self._term(left, scope), self._term(right, scope))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return apply("not", self._term(operand, scope))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return apply("-", Int(0), self._term(operand, scope))
+            case ast.BoolOp(op=operator, values=values):
+                return self._logic("and" if isinstance(operator, ast.And) else "or", values, scope)
+            case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _COMPARISONS:
+                return apply(_COMPARISONS[type(operator)], self._term(left, scope), self._term(right, scope))
+            case ast.IfExp(test=test, body=then, orelse=otherwise):
+                condition = self._term(test, scope)
+                if isinstance(condition, Int):
+                    return self._expression(then if condition.value else otherwise, scope)
+                return apply("if", condition, self._term(then, scope), self._term(otherwise, scope))
+            case ast.Call():
+                return self._call(node, scope)
+        self._refuse(node, scope, "not an expression of the language")
+
+    def _logic(self, operator: Operator, values: list[ast.expr], scope: _Scope) -> Expression:
+        """Arguments after a known `False and` or `True or` are not looked at: they may be undefined."""
+        terms: list[Expression] = []
+        for value in values:
+            term = self._term(value, scope)
+            if term == (FALSE if operator == "and" else TRUE):
+                return term
+            terms.append(term)
+        return apply(operator, *terms)
+
+    def _lookup(self, name: str, node: ast.expr, scope: _Scope) -> Any:
+        if name in scope.names:
+            return scope.names[name]
+        if name in scope.function.__globals__:
+            value = scope.function.__globals__[name]
+            return Int(int(value)) if isinstance(value, int) else value
+        if name in ("any", "all", "sum", "range"):
+            return name
+        self._refuse(node, scope, f"{name} is not known here")
+
+    def _attribute(self, value: Any, name: str, node: ast.expr, scope: _Scope) -> Any:
+        if value is _C:
+            if name in self.machine.switches:
+                return Switch(name)
+            return Int(int(getattr(self.constants, name)))
+        if isinstance(value, _State):
+            return self._member(value, name, node, scope)
+        if isinstance(value, type) and issubclass(value, IntEnum):
+            return Int(int(value[name]))
+        if isinstance(value, Read | Local | Int) or (value is Bits and name == "only"):
+            return _SetMethod(value, name)
+        self._refuse(node, scope, f"{name} is not known here")
+
+    def _member(self, value: _State, name: str, node: ast.expr, scope: _Scope) -> Any:
+        members = self.machine.state.members if not value.path else cast(RecordDeclaration, value.member).kind.fields
+        if name not in members:
+            self._refuse(node, scope, f"the state has no {'.'.join((*value.path, name))}")
+        member = members[name]
+        if isinstance(member, RecordDeclaration) or member.length is not None:
+            return _State((*value.path, name), value.index, member)
+        return Read((*value.path, name), value.index)
+
+    def _element(self, value: Any, index: Expression, node: ast.expr, scope: _Scope) -> Any:
+        if not isinstance(value, _State) or value.member is None or value.member.length is None:
+            self._refuse(node, scope, "only arrays of the state have elements")
+        if isinstance(value.member, Field):
+            return Read(value.path, index)
+        return _State(value.path, index, value.member)
+
+    def _call(self, node: ast.Call, scope: _Scope) -> Any:
+        callee = self._expression(node.func, scope)
+        if callee in ("any", "all", "sum"):
+            return self._fold_over(callee, node, scope)
+        if callee is Bits:
+            return Int(0)
+        if isinstance(callee, _SetMethod):
+            if callee.target is cast(Any, Bits):
+                return apply("only", self._term(node.args[0], scope))
+            if callee.name == "has":
+                return apply("has", callee.target, self._term(node.args[0], scope))
+            if callee.name == "is_empty":
+                return apply("is_empty", callee.target)
+        if inspect.isfunction(callee):
+            return self._value_of(callee, [self._expression(a, scope) for a in node.args])
+        self._refuse(node, scope, "not a function of the specification")
+
+    def _fold_over(self, name: str, node: ast.Call, scope: _Scope) -> Expression:
+        match node.args:
+            case [ast.GeneratorExp(elt=element, generators=[ast.comprehension(target=ast.Name(id=variable)) as over])]:
+                pass
+            case _:
+                self._refuse(node, scope, f"{name} takes one generator over a range")
+        terms = []
+        for i in self._range(over.iter, scope):
+            inner = _Scope(scope.function, {**scope.names, variable: Int(i)}, scope.first_line)
+            terms.append(self._term(element, inner))
+        if name == "sum":
+            total: Expression = Int(0)
+            for term in terms:
+                total = apply("+", total, apply("if", term, Int(1), Int(0)))
+            return total
+        return apply("and" if name == "all" else "or", *terms)
+
+    def _range(self, node: ast.expr, scope: _Scope) -> Iterator[int]:
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=arguments):
+                bounds = [self._term(a, scope) for a in arguments]
+            case _:
+                self._refuse(node, scope, "loops go over a range")
+        if not all(isinstance(b, Int) for b in bounds):
+            self._refuse(node, scope, "the bounds of a range are constants of the instance")
+        return iter(range(*(b.value for b in bounds if isinstance(b, Int))))
+
+    def _refuse(self, node: ast.stmt | ast.expr, scope: _Scope, why: str) -> NoReturn:
+        file = inspect.getsourcefile(scope.function)
+        line = scope.first_line + node.lineno - 1
+        raise NotInTheLanguage(f"{file}:{line}: {ast.unparse(node)}: {why}")
+
+
+@cache
+def _source(function: Callable[..., Any]) -> tuple[ast.FunctionDef, int]:
+    lines, first_line = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        raise NotInTheLanguage(f"{function.__name__} is not a plain function")
+    return tree, first_line

@@ -1,0 +1,193 @@
+"""The terms into which the specification's source is lowered, with the folding that every reading relies on.
+
+Numbers and booleans are both integers here; sets are `Bits` with their own operators, so that a reading may keep them sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Path = tuple[str, ...]
+Operator = Literal[
+    "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "if", "has", "only", "is_empty", "union", "minus"
+]
+BOOLEAN: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "has", "is_empty"})
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """A number known when the instance is: a literal, a constant of the instance, a parameter's choice, `False`, `{}`."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A switch of the profile or the environment, known at run time only."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A value that a statement of the same action has named."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A field of the state, `index` given when it is an element of an array."""
+
+    path: Path
+    index: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator and its arguments. `if` is (test, then, else); `has` is (set, member)."""
+
+    operator: Operator
+    arguments: tuple[Expression, ...]
+
+
+Expression = Int | Switch | Local | Read | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Name a value; each name is given once."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Assign to a field of the state."""
+
+    path: Path
+    index: Expression | None
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Do the first statements where the test is true, the others where it is false."""
+
+    test: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The clock goes on by one."""
+
+
+Statement = Let | Write | If | Tick
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """One rule of a guard: its kind (`require`, `assume`, `within`), its words and its condition."""
+
+    kind: str
+    rule: str
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredAction:
+    """An action with its parameters chosen: the conjuncts in order, then what it does."""
+
+    name: str
+    arguments: tuple[int, ...]
+    guard: tuple[Conjunct, ...]
+    effect: tuple[Statement, ...]
+
+
+TRUE, FALSE = Int(1), Int(0)
+
+
+def apply(operator: Operator, *arguments: Expression) -> Expression:
+    """The operator applied, folded as far as the arguments are known.
+
+    `and`, `or` and `if` are lazy in the source, so that folding may drop a branch that would be undefined.
+    """
+    if operator in ("and", "or"):
+        return _fold_logic(operator, arguments)
+    if operator == "if":
+        test, then, otherwise = arguments
+        if isinstance(test, Int):
+            return then if test.value else otherwise
+        return then if then == otherwise else Apply("if", arguments)
+    if all(isinstance(a, Int) for a in arguments):
+        return Int(_compute(operator, [a.value for a in arguments if isinstance(a, Int)]))
+    if operator == "not" and isinstance(arguments[0], Apply) and arguments[0].operator == "not":
+        return arguments[0].arguments[0]
+    if operator in ("+", "-") and arguments[1] == Int(0):
+        return arguments[0]
+    if operator == "+" and arguments[0] == Int(0):
+        return arguments[1]
+    return Apply(operator, arguments)
+
+
+def _fold_logic(operator: Literal["and", "or"], arguments: tuple[Expression, ...]) -> Expression:
+    neutral, absorbing = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
+    kept: list[Expression] = []
+    for argument in arguments:
+        if isinstance(argument, Int):
+            if bool(argument.value) == bool(absorbing.value):
+                return absorbing  # no term has an effect, so those before it may be dropped, too
+            continue
+        kept.append(argument)
+    if not kept:
+        return neutral
+    return kept[0] if len(kept) == 1 else Apply(operator, tuple(kept))
+
+
+def _compute(operator: Operator, values: list[int]) -> int:
+    match operator, values:
+        case "+", [a, b]:
+            return a + b
+        case "-", [a, b]:
+            return a - b
+        case "==", [a, b]:
+            return int(a == b)
+        case "!=", [a, b]:
+            return int(a != b)
+        case "<", [a, b]:
+            return int(a < b)
+        case "<=", [a, b]:
+            return int(a <= b)
+        case ">", [a, b]:
+            return int(a > b)
+        case ">=", [a, b]:
+            return int(a >= b)
+        case "not", [a]:
+            return int(not a)
+        case "has", [a, b]:
+            return a >> b & 1 if b >= 0 else 0
+        case "only", [a]:
+            return 1 << a
+        case "is_empty", [a]:
+            return int(a == 0)
+        case "union", [a, b]:
+            return a | b
+        case "minus", [a, b]:
+            return a & ~b
+    raise AssertionError(f"{operator} with {len(values)} arguments")
+
+
+def is_boolean(term: Expression) -> bool:
+    """Whether the term is true or false rather than a number (a flag of the state counts as a number)."""
+    match term:
+        case Switch():
+            return True
+        case Apply("if", (_, then, otherwise)):
+            return is_boolean(then) and is_boolean(otherwise)
+        case Apply(operator, _):
+            return operator in BOOLEAN
+    return False
