@@ -5,6 +5,7 @@ from __future__ import annotations
 from spec import broker, check_round, end_transaction, network, op_batch, producer
 from spec.constants import FAULTS, SWITCHES
 from spec.language import Machine, declared_action, declared_always, declared_sometimes
+from spec.observation import OBSERVATIONS
 from spec.properties import s1_at_most_once, s2_decision_agreement, s10_honest_ack
 from spec.state import State
 
@@ -68,4 +69,5 @@ TRANSACTIONAL_MESSAGES = Machine(
     clauses=tuple(declared_always(f) for f in CLAUSES),
     witnesses=tuple(declared_sometimes(f) for f in WITNESSES),
     switches=SWITCHES + FAULTS,
+    observations=OBSERVATIONS,
 )

@@ -15,7 +15,6 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,9 +96,6 @@ def load_generated(text: str) -> ModuleType:
 
 @cache
 def _kernel_text() -> str:
-    return resources.files("model_check.explicit").joinpath("kernel.py").read_text()
+    folder = resources.files("model_check.explicit")
+    return folder.joinpath("kernel.py").read_text() + "\n" + folder.joinpath("walk_kernel.py").read_text()
 
-
-def compiled_function(module: ModuleType, name: str) -> Any:
-    """A kernel of a generated module."""
-    return getattr(module, name)

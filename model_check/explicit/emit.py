@@ -27,9 +27,12 @@ from model_check.front_end.terms import (
     apply,
     is_boolean,
 )
-from spec.language import Kind, Machine, Property
+from spec.language import NONE, Kind, Machine, Property
 
 Range = tuple[int, int]
+
+OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
+"""The event fields that a machine's observations may give, in the order of a row."""
 
 
 class Emitter:
@@ -62,7 +65,7 @@ class Emitter:
             f"STEPS = {len(actions)}",
             f"CLAUSES = {len(self.machine.clauses)}",
         ]
-        return "\n".join([*size, "", *bodies, self._expand(len(actions)), self._judge()])
+        return "\n".join([*size, "", *bodies, self._expand(len(actions)), self._judge(), self._observe()])
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -116,6 +119,24 @@ class Emitter:
         for bit, term in enumerate(self.claims()):
             lines += [f"    if {self._truth(term)}:", f"        verdict |= {1 << bit}"]
         return "\n".join([*lines, "    return verdict", ""])
+
+    def _observe(self) -> str:
+        """`observe(states, x, step, row)`: what a step that led to state x shows, one number an observed field."""
+        width = self.packing.words
+        lines = ["", "@compiled", "def observe(states, x, step, row):"]
+        lines += [f"    w{i} = states[x * {width} + {i}]" for i in range(width)]
+        lines += [f"    row[{i}] = {0 if name == 'outcome' else NONE}" for i, name in enumerate(OBSERVED)]
+        for number, step in enumerate(self.steps):
+            observed = self.machine.observations.get(step.action.name, {})
+            if observed:
+                lines += [f"    if step == {number}:"]
+                lines += [
+                    f"        row[{OBSERVED.index(name)}] = "
+                    + self._number(self.lowering.observation(function, step.arguments[:1]))
+                    for name, function in observed.items()
+                ]
+                lines += ["        return"]
+        return "\n".join([*lines, ""])
 
     def claims(self) -> Iterator[Expression]:
         """One term a clause, true where it is violated; then one a witness, true where it is seen."""

@@ -114,6 +114,11 @@ class Lowering:
         self._guard, self._out, self._named = [], [[]], 0
         return cast(Expression, self._value_of(claim.function, [_S, _C, *(Int(a) for a in arguments)]))
 
+    def observation(self, function: Callable[..., int], arguments: tuple[int, ...]) -> Expression:
+        """The terms of an observed field, for the state after an action."""
+        self._guard, self._out, self._named = [], [[]], 0
+        return cast(Expression, self._value_of(function, [_S, _C, *(Int(a) for a in arguments)]))
+
     # --- functions ----------------------------------------------------------------------------------------------------
 
     def _scope(self, function: Callable[..., Any], arguments: list[Any]) -> tuple[_Scope, list[ast.stmt]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 
 from spec.language.rules import Action, Property, Refused
@@ -38,6 +38,8 @@ class Machine:
         What must hold in every state, and what some state must show.
     switches : tuple of str
         The boolean constants that an engine may take as values at run time (profile and faults).
+    observations : mapping
+        Action name → event field → function of the state after the action and of its first parameter, if it has one.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Machine:
     clauses: tuple[Property, ...]
     witnesses: tuple[Property, ...]
     switches: tuple[str, ...] = ()
+    observations: Mapping[str, Mapping[str, Callable[..., int]]] = field(default_factory=dict)
 
     def initial(self, constants: object) -> MachineState:
         """The initial state."""

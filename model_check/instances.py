@@ -1,0 +1,97 @@
+"""Names to constants: an instance file, a profile and a set of faults become the `c` of every action."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from model_check.errors import BadFile, ModelCheckError
+from spec.constants import FAULTS, Constants, Instance
+from spec.profiles import PROFILES
+
+
+def instance_names() -> tuple[str, ...]:
+    """The instances that come with the specification, smallest first."""
+    found = {path.name.removesuffix(".toml") for path in resources.files("spec").joinpath("instances").iterdir()}
+    order = ("tiny", "deep", "plain", "small", "medium")
+    return tuple(sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name)))
+
+
+def load_instance(name: str) -> Instance:
+    """An instance by its name, or by the path of a TOML file with the fields of `spec.constants.Instance`.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is no instance of that name.
+    BadFile
+        When the file is not TOML, or a field is missing, unknown, of the wrong type or out of its range.
+    """
+    if name in instance_names():
+        text = resources.files("spec").joinpath("instances", f"{name}.toml").read_text()
+        return _instance(name, text, name)
+    path = Path(name)
+    if path.suffix != ".toml":
+        raise ModelCheckError(
+            f"no instance {name!r}; there are {', '.join(instance_names())}, or give the path of a .toml file"
+        )
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from error
+    return _instance(path.stem, text, name)
+
+
+def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
+    """The constants of an instance under a profile in an environment.
+
+    Raises
+    ------
+    ModelCheckError
+        When the profile or a fault is unknown; names what there is.
+    """
+    if profile not in PROFILES:
+        raise ModelCheckError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
+    chosen = tuple(faults)
+    for fault in chosen:
+        if fault not in FAULTS:
+            raise ModelCheckError(f"no fault {fault!r}; there are {', '.join(FAULTS)}")
+    sizes = load_instance(instance) if isinstance(instance, str) else instance
+    given: dict[str, Any] = {**asdict(sizes), **asdict(PROFILES[profile]), **dict.fromkeys(chosen, True)}
+    return Constants(**given)
+
+
+_LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}
+_MOST = 64
+
+
+def _instance(name: str, text: str, source: str) -> Instance:
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadFile(f"instance file {source}: {error}") from error
+    wanted = [f.name for f in fields(Instance) if f.name != "name"]
+    for field in wanted:
+        if field not in given:
+            raise BadFile(f"instance file {source}: {field} is missing")
+    for field, value in given.items():
+        if field not in wanted:
+            raise BadFile(f"instance file {source}: unknown field {field!r}; there are {', '.join(wanted)}")
+        if field == "immunities":
+            _check_immunities(value, source)
+        elif type(value) is not int or not _LEAST.get(field, 1) <= value <= _MOST:
+            least = _LEAST.get(field, 1)
+            raise BadFile(f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {_MOST}")
+    return Instance(name=name, **{**given, "immunities": tuple(given["immunities"])})
+
+
+def _check_immunities(value: object, source: str) -> None:
+    is_good = isinstance(value, list) and value and all(type(v) is int and -1 <= v <= _MOST for v in value)
+    if not is_good:
+        raise BadFile(
+            f"instance file {source}: immunities = {value!r} is not a list of whole numbers from -1 (none) to {_MOST}"
+        )

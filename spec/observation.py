@@ -1,0 +1,114 @@
+"""What an action shows in a trace: for each event field a function of the state after the action and of its first parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from spec.constants import Constants
+from spec.state import End, Local, Settled, State
+
+COMMIT: Final = 1
+ROLLBACK: Final = 2
+UNKNOWN: Final = 3
+
+
+def itself(s: State, c: Constants, i: int) -> int:
+    return i
+
+
+def first_half_of(s: State, c: Constants, t: int) -> int:
+    return s.transaction[t].first_half
+
+
+def outcome_decided(s: State, c: Constants, t: int) -> int:
+    if s.transaction[t].local == Local.COMMIT:
+        return COMMIT
+    return ROLLBACK if s.transaction[t].local == Local.ROLLBACK else UNKNOWN
+
+
+def transaction_of(s: State, c: Constants, h: int) -> int:
+    return s.half[h].transaction
+
+
+def checks_of(s: State, c: Constants, h: int) -> int:
+    return s.half[h].check_times
+
+
+def outcome_answered(s: State, c: Constants, h: int) -> int:
+    if s.half[h].end == End.COMMIT:
+        return COMMIT
+    return ROLLBACK if s.half[h].end == End.ROLLBACK else UNKNOWN
+
+
+def outcome_settled(s: State, c: Constants, h: int) -> int:
+    return COMMIT if s.half[h].settled == Settled.COMMITTED else ROLLBACK
+
+
+def commit(s: State, c: Constants, h: int) -> int:
+    return COMMIT
+
+
+def half_left_behind(s: State, c: Constants) -> int:
+    return s.round.cursor - 1
+
+
+def transaction_left_behind(s: State, c: Constants) -> int:
+    return s.half[s.round.cursor - 1].transaction
+
+
+def checks_left_behind(s: State, c: Constants) -> int:
+    return s.half[s.round.cursor - 1].check_times
+
+
+def last_half(s: State, c: Constants) -> int:
+    return s.half_length - 1
+
+
+def checks_of_last_half(s: State, c: Constants) -> int:
+    return s.half[s.half_length - 1].check_times
+
+
+def last_op(s: State, c: Constants) -> int:
+    return s.op_length - 1
+
+
+def op_just_written(s: State, c: Constants, h: int) -> int:
+    return s.op_length - 1
+
+
+Observed = Mapping[str, Callable[..., Any]]
+
+_LOCAL: Observed = {"transaction": itself, "half": first_half_of, "outcome": outcome_decided}
+_HALF: Observed = {"transaction": transaction_of, "half": itself, "check_times": checks_of}
+_PASSED: Observed = {
+    "transaction": transaction_left_behind,
+    "half": half_left_behind,
+    "check_times": checks_left_behind,
+}
+_PUT_BACK: Observed = {**_PASSED, "copy": last_half, "check_times": checks_of_last_half}
+
+OBSERVATIONS: Final[Mapping[str, Observed]] = {
+    "send_half": {"transaction": itself, "half": first_half_of},
+    "commit_locally": _LOCAL,
+    "roll_back_locally": _LOCAL,
+    "leave_it_unknown": _LOCAL,
+    "resolve_to_commit": _LOCAL,
+    "resolve_to_rollback": _LOCAL,
+    "answer_check": {**_HALF, "outcome": outcome_answered},
+    "answer_check_too_early": {**_HALF, "outcome": outcome_answered},
+    "store_real_message": {**_HALF, "outcome": commit},
+    "write_op": {**_HALF, "op": op_just_written, "outcome": outcome_settled},
+    "buffer_op": {**_HALF, "outcome": outcome_settled},
+    "refuse_late_end": _HALF,
+    "write_op_batch": {"op": last_op},
+    "pass_settled_half": _PASSED,
+    "discard_half": _PASSED,
+    "pass_half_of_settled_original": _PASSED,
+    "put_back_immune_half": _PUT_BACK,
+    "put_back_and_check": _PUT_BACK,
+    "lose_end": _HALF,
+    "lose_check": _HALF,
+    "duplicate_end": {**_HALF, "outcome": outcome_answered},
+}
+"""Action → event field → function. What is not named here is absent from the event."""
