@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
 from dataclasses import asdict, fields
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from model_check.errors import BadFile, ModelCheckError
 from spec.constants import FAULTS, Constants, Instance
 from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def instance_names() -> tuple[str, ...]:
@@ -36,14 +38,14 @@ def load_instance(name: str) -> Instance:
         return _instance(name, text, name)
     path = Path(name)
     if path.suffix != ".toml":
-        raise ModelCheckError(
-            f"no instance {name!r}; there are {', '.join(instance_names())}, or give the path of a .toml file"
-        )
+        msg = f"no instance {name!r}; there are {', '.join(instance_names())}, or give the path of a .toml file"
+        raise ModelCheckError(msg)
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from error
-    return _instance(path.stem, text, name)
+        msg = f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        raise BadFile(msg) from error
+    return _instance(name, text, name)
 
 
 def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
@@ -55,11 +57,13 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
         When the profile or a fault is unknown; names what there is.
     """
     if profile not in PROFILES:
-        raise ModelCheckError(f"no profile {profile!r}; there are {', '.join(PROFILES)}")
+        msg = f"no profile {profile!r}; there are {', '.join(PROFILES)}"
+        raise ModelCheckError(msg)
     chosen = tuple(faults)
     for fault in chosen:
         if fault not in FAULTS:
-            raise ModelCheckError(f"no fault {fault!r}; there are {', '.join(FAULTS)}")
+            msg = f"no fault {fault!r}; there are {', '.join(FAULTS)}"
+            raise ModelCheckError(msg)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     given: dict[str, Any] = {**asdict(sizes), **asdict(PROFILES[profile]), **dict.fromkeys(chosen, True)}
     return Constants(**given)
@@ -73,25 +77,28 @@ def _instance(name: str, text: str, source: str) -> Instance:
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"instance file {source}: {error}") from error
+        msg = f"instance file {source}: {error}"
+        raise BadFile(msg) from error
     wanted = [f.name for f in fields(Instance) if f.name != "name"]
     for field in wanted:
         if field not in given:
-            raise BadFile(f"instance file {source}: {field} is missing")
+            msg = f"instance file {source}: {field} is missing"
+            raise BadFile(msg)
     for field, value in given.items():
         if field not in wanted:
-            raise BadFile(f"instance file {source}: unknown field {field!r}; there are {', '.join(wanted)}")
+            msg = f"instance file {source}: unknown field {field!r}; there are {', '.join(wanted)}"
+            raise BadFile(msg)
         if field == "immunities":
             _check_immunities(value, source)
         elif type(value) is not int or not _LEAST.get(field, 1) <= value <= _MOST:
             least = _LEAST.get(field, 1)
-            raise BadFile(f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {_MOST}")
+            msg = f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {_MOST}"
+            raise BadFile(msg)
     return Instance(name=name, **{**given, "immunities": tuple(given["immunities"])})
 
 
 def _check_immunities(value: object, source: str) -> None:
     is_good = isinstance(value, list) and value and all(type(v) is int and -1 <= v <= _MOST for v in value)
     if not is_good:
-        raise BadFile(
-            f"instance file {source}: immunities = {value!r} is not a list of whole numbers from -1 (none) to {_MOST}"
-        )
+        msg = f"instance file {source}: immunities = {value!r} is not a list of whole numbers from -1 (none) to {_MOST}"
+        raise BadFile(msg)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,10 @@ from model_check.explicit.emit import OBSERVED
 from model_check.instances import constants_for
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LARGEST_SEED = 2**63 - 1
 
@@ -62,11 +65,17 @@ class Walker:
             When a step leaves a declared range.
         """
         if not 0 <= seed <= _LARGEST_SEED:
-            raise ModelCheckError(f"seed {seed} is not a number from 0 to {_LARGEST_SEED}")
+            msg = f"seed {seed} is not a number from 0 to {_LARGEST_SEED}"
+            raise ModelCheckError(msg)
         if first < 0 or count < 0 or steps < 1:
-            raise ModelCheckError(f"walks from {first}, {count} of them, of {steps} steps: give positive numbers")
+            msg = f"walks from {first}, {count} of them, of {steps} steps: give positive numbers"
+            raise ModelCheckError(msg)
         most = count * steps
-        columns = {"trace": np.empty(most, np.int64), "time": np.empty(most, np.int64), "step": np.empty(most, np.int32)}
+        columns = {
+            "trace": np.empty(most, np.int64),
+            "time": np.empty(most, np.int64),
+            "step": np.empty(most, np.int32),
+        }
         taken, rows = np.empty(most, np.int32), np.empty((most, len(OBSERVED)), np.int32)
         room = len(self._compiled.steps)
         buffers = (
@@ -81,7 +90,8 @@ class Walker:
             )
         )  # fmt: skip
         if written < 0:
-            raise EvaluationError(f"{self._compiled.steps[-1 - written]}: a value left its declared range in a walk")
+            msg = f"{self._compiled.steps[-1 - written]}: a value left its declared range in a walk"
+            raise EvaluationError(msg)
         columns = {name: column[:written] for name, column in columns.items()}
         columns["event"] = self._event_of[taken[:written]]
         columns["action"] = self._action_of[taken[:written]]

@@ -69,10 +69,13 @@ def tick(s: State, c: Constants) -> None:
     assume(
         c.late_end
         or all(
-            not awaits_its_producer(s, c, t) or not must_hear_from_its_producer(s, c, t)
-            for t in range(c.transactions)
+            not awaits_its_producer(s, c, t) or not must_hear_from_its_producer(s, c, t) for t in range(c.transactions)
         ),
         "each END_TRANSACTION arrives before the first check of its transaction is due",
+    )
+    assume(
+        c.late_end or all(s.half[h].end != End.COMMIT_STORED for h in range(c.half_slots)),
+        "an END_TRANSACTION is handled without a pause",
     )
     assume(c.slow_round or not s.round.running, "a round takes no time")
     assume(not batch_is_overdue(s, c), "the op batch thread wakes up once an interval")

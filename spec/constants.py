@@ -125,7 +125,7 @@ class Faults:
     duplicate_end : bool
         An END_TRANSACTION that was handled may arrive again.
     late_end : bool
-        An END_TRANSACTION, a check request or its answer may be under way for any time.
+        An END_TRANSACTION, a check request or its answer may be under way for any time, or be handled slowly.
     slow_round : bool
         Time may pass while a round runs.
     crash : bool

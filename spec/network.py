@@ -13,7 +13,9 @@ from spec.state import End, Settled, State
 @action(event="message_lost", h=each("half_slots"))
 def lose_end(s: State, c: Constants, h: int) -> None:
     """An END_TRANSACTION never arrives."""
-    require(s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half is under way")
+    require(
+        s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half is under way"
+    )
     assume(c.lose_end, "each END_TRANSACTION arrives")
     s.half[h].end = End.NONE
 

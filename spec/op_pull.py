@@ -39,9 +39,7 @@ def pull_op_messages(s: State, c: Constants) -> None:
 
 def last_op_pulled_came_late(s: State, c: Constants) -> bool:
     """The last op message of the last pull was born so long after the round's start that ops may lag behind."""
-    return any(
-        o + 1 == s.round.next_op and s.op[o].born_at - s.round.started_at > c.timeout for o in range(c.op_slots)
-    )
+    return any(o + 1 == s.round.next_op and s.op[o].born_at - s.round.started_at > c.timeout for o in range(c.op_slots))
 
 
 def settle_by_op(s: State, c: Constants, h: int) -> None:

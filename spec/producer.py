@@ -18,7 +18,9 @@ def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
     RocketMQ: SendMessageProcessor → TransactionalMessageBridge#putHalfMessage.
     """
     require(s.transaction[t].local == Local.NOT_SENT, "the transaction was not sent yet")
-    within(t == 0 or s.transaction[t - 1].local != Local.NOT_SENT, "transactions are numbered in the order of their sends")
+    within(
+        t == 0 or s.transaction[t - 1].local != Local.NOT_SENT, "transactions are numbered in the order of their sends"
+    )
     room_for_a_half(s, c)
     s.transaction[t].local = Local.EXECUTING
     s.transaction[t].immunity = immunity

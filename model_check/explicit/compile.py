@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,11 @@ import platformdirs
 
 from model_check.explicit.emit import Emitter
 from model_check.explicit.packing import Packing, pack_machine
-from spec.language import Machine, Step
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spec.language import Machine, Step
+    from types import ModuleType
 
 HEADER = '''"""Generated from the specification; not to be edited."""
 import numba
@@ -98,4 +101,3 @@ def load_generated(text: str) -> ModuleType:
 def _kernel_text() -> str:
     folder = resources.files("model_check.explicit")
     return folder.joinpath("kernel.py").read_text() + "\n" + folder.joinpath("walk_kernel.py").read_text()
-

@@ -6,10 +6,8 @@ clauses a state violates and which witnesses it is. A write whose value cannot b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 
-from model_check.explicit.packing import Packing, Place
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import (
     Apply,
@@ -28,6 +26,11 @@ from model_check.front_end.terms import (
     is_boolean,
 )
 from spec.language import NONE, Kind, Machine, Property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from model_check.explicit.packing import Packing, Place
+    from collections.abc import Iterator
 
 Range = tuple[int, int]
 
@@ -107,7 +110,12 @@ class Emitter:
                 f"            steps[n] = {step}",
                 "            n += 1",
             ]
-        lines += ["        for j in range(before, n):", "            parents[j] = x", "        x += 1", "    return n, x"]
+        lines += [
+            "        for j in range(before, n):",
+            "            parents[j] = x",
+            "        x += 1",
+            "    return n, x",
+        ]
         return "\n".join([*lines, ""])
 
     def _judge(self) -> str:
@@ -172,7 +180,9 @@ class Emitter:
         lines = [line for statement in statements for line in self._statement(statement, indent, words)]
         return lines or [f"{indent}pass"]
 
-    def _write(self, path: tuple[str, ...], index: Expression | None, value: Expression, indent: str, words: str) -> list[str]:
+    def _write(
+        self, path: tuple[str, ...], index: Expression | None, value: Expression, indent: str, words: str
+    ) -> list[str]:
         places = self.packing.places[path]
         low, high = places[0].low, places[0].high
         least, most = self._range(value)
@@ -221,7 +231,10 @@ class Emitter:
                     for i in range(place.length):
                         word, shift = self.words[place.word], place.shift + place.width * i
                         mask = _signed(((1 << place.width) - 1) << shift)
-                        lines += [f"{indent}if {word} & {mask} != 0:", f"{indent}    {word} = {word} - {_signed(1 << shift)}"]
+                        lines += [
+                            f"{indent}if {word} & {mask} != 0:",
+                            f"{indent}    {word} = {word} - {_signed(1 << shift)}",
+                        ]
         return lines
 
     def _is_instant(self, path: tuple[str, ...]) -> bool:
@@ -273,7 +286,8 @@ class Emitter:
             case Apply("minus", (left, right)):
                 return f"({self._number(left)} & ~{self._number(right)})"
             case None:
-                raise AssertionError("a field that is no array has no index")
+                msg = "a field that is no array has no index"
+                raise AssertionError(msg)
         return f"(1 if {self._truth(term)} else 0)"
 
     def _read(self, path: tuple[str, ...], index: Expression | None) -> str:

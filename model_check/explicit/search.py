@@ -7,7 +7,6 @@ shortest ones the first in the order of actions and parameters is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -17,6 +16,10 @@ import numpy.typing as npt
 from model_check.errors import EvaluationError
 from model_check.explicit.compile import Compiled, compile_machine
 from spec.language import Machine, Step, successors
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CHUNK = 1 << 15
 """Parents that one call of the kernel expands: how often progress is shown and an interruption is heard."""
@@ -107,9 +110,8 @@ class Exploration:
                     state.load(values)
                     break
             else:
-                raise EvaluationError(
-                    f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
-                )
+                msg = f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
+                raise EvaluationError(msg)
         return path
 
     def _number_of(self, values: tuple[int, ...]) -> int:
@@ -227,9 +229,7 @@ def _buffers(compiled: Compiled) -> tuple[npt.NDArray[np.generic], ...]:
     )
 
 
-def _out_of_range(
-    compiled: Compiled, constants: object, states: npt.NDArray[np.int64], number: int, step: int
-) -> str:
+def _out_of_range(compiled: Compiled, constants: object, states: npt.NDArray[np.int64], number: int, step: int) -> str:
     """Take the step again in the CPython reading, which says which field left its range."""
     width = compiled.packing.words
     words = states[number * width : (number + 1) * width]

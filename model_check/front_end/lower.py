@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast, TYPE_CHECKING
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.terms import (
@@ -36,6 +35,9 @@ from model_check.front_end.terms import (
 )
 from spec.language import Bits, Kind, Machine, Property, Step, assume, require, within
 from spec.language.fields import Field, RecordDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 _COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
     ast.Eq: "==",
@@ -112,12 +114,12 @@ class Lowering:
     def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
         """The terms of a property with its parameters chosen."""
         self._guard, self._out, self._named = [], [[]], 0
-        return cast(Expression, self._value_of(claim.function, [_S, _C, *(Int(a) for a in arguments)]))
+        return cast("Expression", self._value_of(claim.function, [_S, _C, *(Int(a) for a in arguments)]))
 
     def observation(self, function: Callable[..., int], arguments: tuple[int, ...]) -> Expression:
         """The terms of an observed field, for the state after an action."""
         self._guard, self._out, self._named = [], [[]], 0
-        return cast(Expression, self._value_of(function, [_S, _C, *(Int(a) for a in arguments)]))
+        return cast("Expression", self._value_of(function, [_S, _C, *(Int(a) for a in arguments)]))
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -125,7 +127,8 @@ class Lowering:
         tree, first_line = _source(function)
         names = [argument.arg for argument in tree.args.args]
         if len(names) != len(arguments):
-            raise NotInTheLanguage(f"{function.__name__} takes {len(names)} arguments, {len(arguments)} are given")
+            msg = f"{function.__name__} takes {len(names)} arguments, {len(arguments)} are given"
+            raise NotInTheLanguage(msg)
         body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
         return _Scope(function, dict(zip(names, arguments, strict=True)), first_line), body
 
@@ -156,7 +159,8 @@ class Lowering:
                     )
                 case _:
                     self._refuse(statement, scope, "a function that gives a value only names values and returns")
-        raise NotInTheLanguage(f"{scope.function.__name__} returns no value on some path")
+        msg = f"{scope.function.__name__} returns no value on some path"
+        raise NotInTheLanguage(msg)
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -269,7 +273,7 @@ class Lowering:
             return Int(int(value))
         if not isinstance(value, Expression):
             self._refuse(node, scope, "not a number, a truth value or a set")
-        return cast(Expression, value)
+        return cast("Expression", value)
 
     def _expression(self, node: ast.expr, scope: _Scope) -> Any:
         match node:
@@ -337,7 +341,7 @@ class Lowering:
         self._refuse(node, scope, f"{name} is not known here")
 
     def _member(self, value: _State, name: str, node: ast.expr, scope: _Scope) -> Any:
-        members = self.machine.state.members if not value.path else cast(RecordDeclaration, value.member).kind.fields
+        members = self.machine.state.members if not value.path else cast("RecordDeclaration", value.member).kind.fields
         if name not in members:
             self._refuse(node, scope, f"the state has no {'.'.join((*value.path, name))}")
         member = members[name]
@@ -359,7 +363,7 @@ class Lowering:
         if callee is Bits:
             return Int(0)
         if isinstance(callee, _SetMethod):
-            if callee.target is cast(Any, Bits):
+            if callee.target is cast("Any", Bits):
                 return apply("only", self._term(node.args[0], scope))
             if callee.name == "has":
                 return apply("has", callee.target, self._term(node.args[0], scope))
@@ -399,7 +403,8 @@ class Lowering:
     def _refuse(self, node: ast.stmt | ast.expr, scope: _Scope, why: str) -> NoReturn:
         file = inspect.getsourcefile(scope.function)
         line = scope.first_line + node.lineno - 1
-        raise NotInTheLanguage(f"{file}:{line}: {ast.unparse(node)}: {why}")
+        msg = f"{file}:{line}: {ast.unparse(node)}: {why}"
+        raise NotInTheLanguage(msg)
 
 
 @cache
@@ -407,5 +412,6 @@ def _source(function: Callable[..., Any]) -> tuple[ast.FunctionDef, int]:
     lines, first_line = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     if not isinstance(tree, ast.FunctionDef):
-        raise NotInTheLanguage(f"{function.__name__} is not a plain function")
+        msg = f"{function.__name__} is not a plain function"
+        raise NotInTheLanguage(msg)
     return tree, first_line

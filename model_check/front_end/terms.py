@@ -178,7 +178,8 @@ def _compute(operator: Operator, values: list[int]) -> int:
             return a | b
         case "minus", [a, b]:
             return a & ~b
-    raise AssertionError(f"{operator} with {len(values)} arguments")
+    msg = f"{operator} with {len(values)} arguments"
+    raise AssertionError(msg)
 
 
 def is_boolean(term: Expression) -> bool:

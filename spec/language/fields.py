@@ -151,9 +151,11 @@ class Memory:
         slot = self.slots[position]
         if slot.kind in (Kind.INSTANT, Kind.CLOCK):
             if number < 0:
-                raise RangeViolation(f"{slot.label} = {number}: an instant is never negative")
+                msg = f"{slot.label} = {number}: an instant is never negative"
+                raise RangeViolation(msg)
         elif not slot.low <= number <= slot.high:
-            raise RangeViolation(f"{slot.label} = {number}: declared range is {slot.low}..{slot.high}")
+            msg = f"{slot.label} = {number}: declared range is {slot.low}..{slot.high}"
+            raise RangeViolation(msg)
         self.values[position] = number
 
 
@@ -192,10 +194,12 @@ class Bits:
         return (i for i in range(self.mask.bit_length()) if self.mask >> i & 1)
 
     def add(self, index: int) -> None:
-        raise SpecificationError("only a set that is a field of the state can be changed")
+        msg = "only a set that is a field of the state can be changed"
+        raise SpecificationError(msg)
 
     def discard(self, index: int) -> None:
-        raise SpecificationError("only a set that is a field of the state can be changed")
+        msg = "only a set that is a field of the state can be changed"
+        raise SpecificationError(msg)
 
 
 class BitsView(Bits):
@@ -229,12 +233,14 @@ class ArrayView(Sequence[int]):
 
     def __getitem__(self, index: Any) -> Any:
         if not 0 <= index < len(self):
-            raise RangeViolation(f"{self.field.name}[{index}]: there are {len(self)} places")
+            msg = f"{self.field.name}[{index}]: there are {len(self)} places"
+            raise RangeViolation(msg)
         return self.memory.values[self.position + index]
 
     def __setitem__(self, index: int, value: int) -> None:
         if not 0 <= index < len(self):
-            raise RangeViolation(f"{self.field.name}[{index}]: there are {len(self)} places")
+            msg = f"{self.field.name}[{index}]: there are {len(self)} places"
+            raise RangeViolation(msg)
         self.memory.write(self.position + index, value)
 
     def __len__(self) -> int:
@@ -270,7 +276,8 @@ class RecordViews(tuple[Record, ...]):
 
     def __getitem__(self, index: Any) -> Any:
         if not 0 <= index < len(self):
-            raise RangeViolation(f"record {index}: there are {len(self)} places")
+            msg = f"record {index}: there are {len(self)} places"
+            raise RangeViolation(msg)
         return super().__getitem__(index)
 
 
@@ -288,17 +295,17 @@ class RecordDeclaration:
 def number(low: int, high: str | int, *, names: type[IntEnum] | None = None) -> int:
     """An integer from `low` to `high`, both included; `high` may name an instance constant."""
     top = Bound(None, high) if isinstance(high, int) else Bound(high, 0)
-    return cast(int, Field(Kind.NUMBER, Bound(None, low), top, choices=names))
+    return cast("int", Field(Kind.NUMBER, Bound(None, low), top, choices=names))
 
 
 def index(size: str) -> int:
     """A place in an array whose length is the instance constant `size`."""
-    return cast(int, Field(Kind.NUMBER, Bound(None, 0), Bound(size, -1)))
+    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(size, -1)))
 
 
 def maybe_index(size: str) -> int:
     """A place in an array whose length is the instance constant `size`, or `NONE`."""
-    return cast(int, Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1)))
+    return cast("int", Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1)))
 
 
 def count(most: str) -> int:
@@ -318,12 +325,12 @@ def one_of(choices: type[IntEnum]) -> Any:
 
 def flag() -> bool:
     """Yes or no."""
-    return cast(bool, Field(Kind.FLAG, Bound(None, 0), Bound(None, 1)))
+    return cast("bool", Field(Kind.FLAG, Bound(None, 0), Bound(None, 1)))
 
 
 def bits(size: str) -> Bits:
     """A set of places in an array whose length is the instance constant `size`."""
-    return cast(Bits, Field(Kind.BITS, Bound(None, 0), Bound(size, 0)))
+    return cast("Bits", Field(Kind.BITS, Bound(None, 0), Bound(size, 0)))
 
 
 def instant(cut: str) -> int:
@@ -332,23 +339,23 @@ def instant(cut: str) -> int:
     Absolute in this reading. An explorer may keep only its age, and treat all ages above the instance constant `cut` as
     one: no guard may compare the age with a number above `cut`.
     """
-    return cast(int, Field(Kind.INSTANT, Bound(None, 0), Bound(cut, 0)))
+    return cast("int", Field(Kind.INSTANT, Bound(None, 0), Bound(cut, 0)))
 
 
 def clock() -> int:
     """The broker's clock: what `now` is. Only `now += 1` may change it."""
-    return cast(int, Field(Kind.CLOCK, Bound(None, 0), Bound(None, 0)))
+    return cast("int", Field(Kind.CLOCK, Bound(None, 0), Bound(None, 0)))
 
 
 def array_of(field: int, length: str) -> list[int]:
     """An array of integer fields, as long as the instance constant `length`."""
-    declared = cast(Field, field)
-    return cast(list[int], Field(declared.kind, declared.low, declared.high, length, declared.choices))
+    declared = cast("Field", field)
+    return cast("list[int]", Field(declared.kind, declared.low, declared.high, length, declared.choices))
 
 
 def record(kind: type[R]) -> R:
     """One record as a member of the state."""
-    return cast(R, RecordDeclaration(kind, None))
+    return cast("R", RecordDeclaration(kind, None))
 
 
 def records(length: str, kind: type[R]) -> Sequence[R]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
 from spec.language.rules import Action, Property, Refused
-from spec.language.state import MachineState
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spec.language.state import MachineState
+    from collections.abc import Callable, Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Step:
         return f"{self.action.name} {given}".strip()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Machine:
     """Everything an engine needs to know.
 

@@ -28,19 +28,22 @@ class Refused(Exception):
 def require(condition: bool, rule: str) -> None:
     """A conjunct of the guard: a rule of RocketMQ, in words."""
     if not condition:
-        raise Refused("require", rule)
+        msg = "require"
+        raise Refused(msg, rule)
 
 
 def assume(condition: bool, rule: str) -> None:
     """A conjunct of the guard that only the environment gives: it falls with a fault switch."""
     if not condition:
-        raise Refused("assume", rule)
+        msg = "assume"
+        raise Refused(msg, rule)
 
 
 def within(condition: bool, rule: str) -> None:
     """A conjunct of the guard that keeps the instance finite; RocketMQ knows nothing of it."""
     if not condition:
-        raise Refused("within", rule)
+        msg = "within"
+        raise Refused(msg, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def among(listed: str) -> Choices:
     return Choices(listed, listed=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Action:
     """A declared action: its function and the choices of its parameters, in order."""
 
@@ -78,7 +81,7 @@ class Action:
         return self.function.__name__
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Property:
     """A declared property of states.
 
@@ -165,5 +168,6 @@ D = TypeVar("D")
 
 def _declared(declarations: Mapping[Callable[..., Any], D], function: Callable[..., Any], what: str) -> D:
     if function not in declarations:
-        raise SpecificationError(f"{function.__name__} is not declared as {what}")
+        msg = f"{function.__name__} is not declared as {what}"
+        raise SpecificationError(msg)
     return declarations[function]

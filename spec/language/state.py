@@ -67,13 +67,15 @@ class MachineState(Record):
         return self
 
     def show(self) -> dict[str, str]:
-        """Each slot's label and its value as a reader writes it; an instant as its age."""
-        now = 0 if self._clock is None else self.memory.values[self._clock]
+        """Each slot's label and its value as a reader writes it; an instant as ticks since the clock stood at the horizon."""
         return {
-            slot.label: f"{now - value} old" if slot.kind is Kind.INSTANT else slot.show(value)
+            slot.label: self._show_instant(value) if slot.kind is Kind.INSTANT else slot.show(value)
             for slot, value in zip(self.memory.slots, self.memory.values, strict=True)
             if slot.kind is not Kind.CLOCK
         }
+
+    def _show_instant(self, value: int) -> str:
+        return f"tick {value - self.horizon}" if value >= self.horizon else "long ago"
 
 
 def layout(state: type[MachineState], constants: object) -> tuple[Slot, ...]:
@@ -102,15 +104,18 @@ def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants
     elif field.kind is Kind.INSTANT:
         horizon = int(getattr(constants, "horizon", 0))
         if high >= horizon:
-            raise SpecificationError(f"{'.'.join(path)}: ages are cut at {high}, but the horizon is {horizon}")
+            msg = f"{'.'.join(path)}: ages are cut at {high}, but the horizon is {horizon}"
+            raise SpecificationError(msg)
         low, high = horizon - high, horizon
     elif field.kind is Kind.CLOCK:
         low = high = int(getattr(constants, "horizon", 0))
     if low > high:
-        raise SpecificationError(f"{'.'.join(path)}: the range {low}..{high} is empty in this instance")
+        msg = f"{'.'.join(path)}: the range {low}..{high} is empty in this instance"
+        raise SpecificationError(msg)
     own_length = None if field.length is None else int(getattr(constants, field.length))
     if length is not None and own_length is not None:
-        raise SpecificationError(f"{'.'.join(path)}: an array inside an array of records")
+        msg = f"{'.'.join(path)}: an array inside an array of records"
+        raise SpecificationError(msg)
     in_record, indices = length is not None, range(length if length is not None else own_length or 0)
     if length is None and own_length is None:
         return [Slot(path, None, ".".join(path), field.kind, low, high, field.choices)]

@@ -66,6 +66,5 @@ def every_second_delivery_has_a_cause(s: State, c: Constants, t: int) -> bool:
 def a_check_led_to_a_delivery(s: State, c: Constants, t: int) -> bool:
     """Some transaction is delivered once, from a copy that was put back for a check."""
     return s.transaction[t].deliveries == 1 and any(
-        s.half[h].transaction == t and s.half[h].check_times > 0 and s.half[h].acknowledged
-        for h in range(c.half_slots)
+        s.half[h].transaction == t and s.half[h].check_times > 0 and s.half[h].acknowledged for h in range(c.half_slots)
     )

@@ -1,0 +1,43 @@
+# The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
+.DEFAULT_GOAL := help
+.PHONY: help setup verify test lint bench format lock clean
+
+BIN := .venv/bin
+
+# Spark's workers run this project's Python, and Spark listens to this machine only.
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
+export SPARK_LOCAL_IP ?= 127.0.0.1
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## build .venv from requirements.lock (nothing to do when it is up to date)
+	@setup/install.sh
+
+verify: setup ## the main job: check, simulate, analyse, audit; writes report/index.html
+	@$(BIN)/halfcheck verify
+
+test: lint ## all linters, then all tests with branch coverage shown
+	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
+
+lint: setup ## formatting, lint, types and the import rules between folders
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## run the fixed workloads of benchmarks/
+	$(BIN)/python -m benchmarks
+
+format: setup ## rewrite the sources in the house format, with the safe lint fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: setup ## resolve pyproject.toml anew into requirements.lock (ARGS=--upgrade for newer versions)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev \
+	    --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock $(ARGS) pyproject.toml
+
+clean: ## remove .venv, the report and every cache
+	rm -rf .venv build report .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Fixed workloads of the command line, and what they cost."""

@@ -1,0 +1,130 @@
+"""``halfcheck audit``: what became of every transaction in a real store."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 - Typer reads the annotation when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spark_trace_analysis.audit.table import Audit
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_PIPE_COLUMNS = 400
+"""Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
+
+_MANY = 50
+"""Beyond this number of transactions the table leaves out the plain ones."""
+
+
+def command(
+    store_dir: Annotated[
+        Path, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
+    ],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List the plainly delivered and rolled back transactions too.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, help="How many transactions to list at most, without --all.")] = 1000,
+    version: Annotated[
+        str | None, typer.Option(help="The version that wrote the store, for example 5.3.3; inferred if not given.")
+    ] = None,
+) -> ExitCode:
+    """Say which transactions in a RocketMQ store are lost, doubled, parked or pending.
+
+    Reads commitlog/, and consumequeue/ and config/ if they are there; a broker.conf in the store or beside it is used.
+    What is lost or doubled does not change the exit code: this is a report. Damaged records do: the table shows what
+    could be read, the damage is listed with it, and the exit code is 150.
+
+    Examples
+    --------
+    halfcheck audit /home/rocketmq/store
+    halfcheck audit conformance/golden/5.3.3/late --all --json
+    halfcheck audit /backup/store --version 4.9.7 --limit 20
+    """
+    from spark_trace_analysis.audit.audit_store import audit_store
+
+    if version is not None and not _VERSION.fullmatch(version):
+        message = f"--version {version!r} is not a version such as 5.3.3"
+        raise typer.BadParameter(message)
+    with _progress(store_dir) as on_progress:
+        audit = audit_store(store_dir, version, on_progress)
+    if as_json:
+        print(json.dumps(audit.to_json(everything=everything, limit=limit), ensure_ascii=False, indent=2))
+    else:
+        _print_table(audit, everything=everything, limit=limit)
+    if audit.corrupt:
+        more = f" (and {len(audit.corrupt) - 1} more)" if len(audit.corrupt) > 1 else ""
+        typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
+        return ExitCode.BAD_CONTENT
+    return ExitCode.OK
+
+
+def _print_table(audit: Audit, *, everything: bool, limit: int) -> None:
+    """The transactions, the counts, and what a reader should know."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    everything = everything or len(audit.transactions) <= min(_MANY, limit)
+    rows = audit.listed(everything=everything, limit=limit)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("transaction", no_wrap=True, overflow="ellipsis", min_width=12)
+    for name in ("group", "topic", "state", "also"):
+        table.add_column(name)
+    for name in ("delivered", "checks", "put back", "halves", "ops"):
+        table.add_column(name, justify="right")
+    table.add_column("resembles")
+    for row in rows:
+        table.add_row(
+            Text(row.unique_key),
+            Text(row.group),
+            Text(row.topic),
+            row.state.value,
+            ", ".join(row.also),
+            str(row.deliveries),
+            str(row.checks),
+            str(row.put_backs),
+            str(len(row.half_offsets)),
+            str(len(row.op_offsets)),
+            " ".join(row.resembles),
+        )
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_COLUMNS)
+    if rows:
+        console.print(table)
+    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
+    console.print(Text(f"{len(audit.transactions)} transactions: {counts}"))
+    console.print(Text(f"{audit.records} records, written by {audit.version or 'an unknown version'}"))
+    omitted = len(audit.transactions) - len(rows)
+    if omitted:
+        plain = sum(row.is_plain for row in audit.transactions)
+        console.print(Text(f"{omitted} transactions are not shown, {plain} of them plainly delivered or rolled back"))
+    for note in audit.notes:
+        console.print(Text(f"note: {note}"))
+    for region in audit.corrupt[:limit]:
+        console.print(Text(f"corrupt: {region}"))
+
+
+@contextmanager
+def _progress(store: Path) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress line on stderr while a store is read, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"reading {store}", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,114 @@
+"""``halfcheck check``: which guarantees a version gives in an environment, and the shortest schedule that breaks the others."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from model_check.check import CheckResult
+
+
+def command(
+    *,
+    profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
+    instance: Annotated[
+        str, typer.Option(help="How large: tiny, deep, plain, small, medium, or the path of a .toml file.")
+    ] = "small",
+    faults: Annotated[
+        str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
+    ] = "",
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="ID", help="S1, or one clause: S1.immune_half. May be repeated."),
+    ] = None,
+    reading: Annotated[
+        str, typer.Option(help="numba, or cpython: the slow judge, for small instances.")
+    ] = "numba",
+    max_states: Annotated[
+        int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> ExitCode:
+    """Search every reachable state of the specification and give a verdict on each property.
+
+    A property holds to the bound of the instance, or is violated, with the shortest schedule that shows it, or is unknown
+    when the search was cut short. The exit code is 12 when a property is violated, 0 when all hold, 255 when the search was
+    cut short by --max-states and found no violation, 130 when it was interrupted and found none.
+
+    Examples
+    --------
+    halfcheck check --profile 5.3.3
+    halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
+    halfcheck check --profile 5.4.0 --faults slow_local,lose_end --json
+    """
+    from halfcheck.search_progress import search_progress
+    from model_check.check import check
+
+    chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
+    with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
+        result = check(
+            profile,
+            chosen,
+            instance,
+            properties=properties or (),
+            reading=reading,
+            most_states=max_states,
+            report=report,
+        )
+    if as_json:
+        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _print(result)
+    if result.is_violated:
+        return ExitCode.SAFETY_VIOLATED
+    if result.complete:
+        return ExitCode.OK
+    return ExitCode.OTHER if max_states is not None and result.distinct >= max_states else ExitCode.INTERRUPTED
+
+
+def _print(result: CheckResult) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from halfcheck.counterexample_table import counterexample_table, wide_console
+
+    console = wide_console()
+    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
+    sizes = result.instance
+    console.print(
+        f"RocketMQ {result.profile} {world}, instance {sizes.name}: {sizes.transactions} transactions, "
+        f"{sizes.half_slots} half slots, {sizes.op_slots} op slots"
+    )
+    table = Table("property", "clause", "verdict", "depth", "resembles", "rule", box=None, pad_edge=False)
+    colours = {"holds": "green", "violated": "bold red", "unknown": "yellow"}
+    for row in result.clauses:
+        table.add_row(
+            row.clause.identifier,
+            row.clause.clause,
+            Text(row.verdict.value, style=colours[row.verdict.value]),
+            "" if row.depth is None else str(row.depth),
+            " ".join(row.clause.resembles) if row.path is not None else "",
+            row.clause.sentence,
+        )
+    console.print(table)
+    for row in sorted((r for r in result.clauses if r.path is not None), key=lambda r: r.depth or 0):
+        console.print()
+        console.print(
+            Text(f"{row.clause.identifier}.{row.clause.clause} is violated: {row.clause.sentence}", style="bold")
+        )
+        if row.replayed is not None:
+            console.print(counterexample_table(row.replayed.events))
+        console.print(Text(result.replay_command(row)), soft_wrap=True)
+    console.print()
+    for witness in result.unseen:
+        console.print(f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
+    extent = "all reachable states" if result.complete else "CUT SHORT: not all reachable states"
+    console.print(
+        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
+        f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)"
+    )

@@ -1,0 +1,100 @@
+"""Turns whatever ends a command into one line for people and an exit code for scripts.
+
+Every package has its own family of exceptions; the root of a family carries the class attribute ``exit_code``, and that
+is all the command line has to know of it, so no package needs to import another one for its errors.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+_UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+
+
+@runtime_checkable
+class CarriesExitCode(Protocol):
+    """An exception that knows the exit code it stands for."""
+
+    exit_code: int
+
+
+class CommandLineError(Exception):
+    """The root of the command line's own errors: an option, or a combination of options, that makes no sense."""
+
+    exit_code: int = ExitCode.BAD_OPTION
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """The exit code that stands for an exception.
+
+    Parameters
+    ----------
+    error
+        What ended the command.
+
+    Returns
+    -------
+    ExitCode
+        ``BAD_OPTION`` for everything that the parser of the command line refuses, the exception's own ``exit_code`` if
+        it carries one, ``BAD_CONTENT`` for a file that is not there or may not be read, otherwise ``OTHER``.
+
+    Examples
+    --------
+    >>> exit_code_of(FileNotFoundError(2, "No such file or directory", "commitlog"))
+    <ExitCode.BAD_CONTENT: 150>
+    >>> exit_code_of(ZeroDivisionError("division by zero"))
+    <ExitCode.OTHER: 255>
+    """
+    if isinstance(error, typer.TyperException):
+        return ExitCode.BAD_OPTION
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED
+    if isinstance(error, CarriesExitCode):
+        return ExitCode(error.exit_code)
+    if isinstance(error, _UNREADABLE):
+        return ExitCode.BAD_CONTENT
+    return ExitCode.OTHER
+
+
+def one_line(error: BaseException) -> str:
+    r"""What an exception says, as one line without line breaks.
+
+    Examples
+    --------
+    >>> one_line(FileNotFoundError(2, "No such file or directory", "commitlog"))
+    'commitlog: No such file or directory'
+    >>> one_line(ZeroDivisionError("division\nby zero"))
+    'unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)'
+    """
+    if isinstance(error, typer.TyperException):
+        text = _usage_line(error)
+    elif isinstance(error, KeyboardInterrupt):
+        text = "interrupted"
+    elif isinstance(error, _UNREADABLE) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, CarriesExitCode):
+        text = str(error)
+    else:
+        text = f"unexpected {type(error).__name__}: {error} (set HALFCHECK_DEBUG=1 to see where)"
+    return " ".join(text.split())
+
+
+def _usage_line(error: typer.TyperException) -> str:
+    """The parser's message, the value that it refused, and the command whose help tells more."""
+    message = error.format_message().rstrip(".")
+    value = _refused_value(error)
+    if value is not None and value not in message:
+        message = f"{message}, not {value}"
+    context = getattr(error, "ctx", None)
+    command = "halfcheck" if context is None else context.command_path
+    return f"{message}; see {command} --help"
+
+
+def _refused_value(error: typer.TyperException) -> str | None:
+    """The value that Typer's validation refused; its message says what was expected but not always what came."""
+    details = getattr(error.__cause__, "errors", None)
+    return None if details is None else repr(details()[0]["input"])

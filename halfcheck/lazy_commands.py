@@ -1,0 +1,94 @@
+"""A group of commands whose modules are imported only when they are called.
+
+The engines behind the commands load Numba, PySpark and pandas, which takes seconds; ``halfcheck --help`` must not. The
+overview needs one line a command, and that is read from the module's source without running it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from typer.main import Typer
+
+FUNCTION = "command"
+"""The name of the function that a command's module exposes."""
+
+
+class LazyCommands(TyperGroup):
+    """A Typer group over a table of command names and the modules that hold them.
+
+    A subclass sets ``modules``. Each module has a function ``command`` with Typer's annotations; the first line of its
+    docstring is the line of the overview, and its ``Examples`` section is shown below the options.
+    """
+
+    modules: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, module in self.modules.items():
+            self.add_command(TyperCommand(name, help=summary_of(module)), name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Replace the overview's entry of the command that is called by the command itself."""
+        name = args[0]
+        if name in self.modules:
+            self.add_command(load_command(name, self.modules[name]), name)
+        return super().resolve_command(ctx, args)
+
+
+def summary_of(module: str) -> str:
+    """The first line of the docstring of a module's ``command``, read without importing the module.
+
+    Raises
+    ------
+    LookupError
+        The module does not exist, or has no such function with a docstring.
+    """
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        message = f"the command module {module} does not exist"
+        raise LookupError(message)
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == FUNCTION:
+            docstring = ast.get_docstring(node)
+            if docstring:
+                return docstring.splitlines()[0]
+    message = f"{module} has no function {FUNCTION!r} with a docstring"
+    raise LookupError(message)
+
+
+def load_command(name: str, module: str) -> Any:
+    """Import a command's module and make a Typer command of its function."""
+    function: Callable[..., Any] = getattr(importlib.import_module(module), FUNCTION)
+    description, examples = split_examples(inspect.getdoc(function) or "")
+    app: Typer = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    app.command(name, help=description, epilog=examples)(function)
+    return typer.main.get_command(app)
+
+
+def split_examples(docstring: str) -> tuple[str, str | None]:
+    r"""Split a NumPy docstring into its description and its ``Examples`` section, if it has one.
+
+    The lines of the section stay lines: an example that is wrapped like prose can't be copied.
+
+    Examples
+    --------
+    >>> split_examples("Check.\n\nExamples\n--------\nhalfcheck check\nhalfcheck check --json")
+    ('Check.', 'Examples:\n\n  halfcheck check\n\n  halfcheck check --json')
+    """
+    description, heading, section = docstring.partition("\nExamples\n--------\n")
+    if not heading:
+        return docstring, None
+    lines = [f"  {line.strip()}" for line in section.splitlines() if line.strip()]
+    return description.strip(), "\n\n".join(["Examples:", *lines])

@@ -1,0 +1,40 @@
+"""The live line of a search on stderr: states, states a second, depth, queue."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from model_check.explicit.search import Progress
+
+
+@contextmanager
+def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Progress], None] | None]:
+    """Give a function that shows how far a search is; `None` when nobody watches (no terminal, or not wanted).
+
+    Parameters
+    ----------
+    title
+        What is searched.
+    wanted
+        False with `--json`.
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{title}: compiling the specification for this instance") as status:
+
+        def show(progress: Progress) -> None:
+            speed = progress.distinct / max(progress.seconds, 1e-9)
+            status.update(
+                f"{title}: {progress.distinct:,} states · {speed / 1e6:.2f} M states/s · depth {progress.depth} · "
+                f"queue {progress.queue:,}"
+            )
+
+        yield show

@@ -1,0 +1,294 @@
+"""One question to an engine: which properties hold of an instance under a profile in an environment?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TYPE_CHECKING
+
+from model_check.counterexample import Replay, replay, write_path
+from model_check.cpython import search as cpython_search
+from model_check.errors import EvaluationError, ModelCheckError
+from model_check.explicit import search as explicit_search
+from model_check.explicit.search import Progress
+from model_check.instances import constants_for, load_instance
+from spec.language import Machine, Property, Step
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from spec.constants import Instance
+
+Report = Callable[[Progress], None]
+
+
+class Verdict(Enum):
+    """Three values: a search that was cut short can find a violation but not its absence."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseResult:
+    """The verdict on one clause.
+
+    Attributes
+    ----------
+    path : tuple of Step or None
+        The first shortest path to a violation.
+    replayed : Replay or None
+        That path, taken step by step in the CPython reading.
+    """
+
+    clause: Property
+    verdict: Verdict
+    path: tuple[Step, ...] | None = None
+    replayed: Replay | None = None
+
+    @property
+    def depth(self) -> int | None:
+        """Steps of the shortest violation."""
+        return None if self.path is None else len(self.path)
+
+    def trace_to_json(self) -> list[dict[str, Any]]:
+        """The events of the violation as plain data; none where there is no violation."""
+        return [] if self.replayed is None else [event.to_json() for event in self.replayed.events]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check has found.
+
+    Attributes
+    ----------
+    profile : str
+    faults : tuple of str
+    instance : Instance
+    clauses : tuple of ClauseResult
+        In the order of the machine's clauses.
+    unseen : tuple of Property
+        Witnesses that no state is: the property may hold for want of anything to speak of.
+    distinct, generated, depth : int
+        States, successors (the initial state included in both) and steps to the deepest state.
+    complete : bool
+        Whether every reachable state was expanded.
+    seconds, compile_seconds : float
+        Of the search, and of making it ready.
+    peak_bytes : int
+        Bytes of the states and the hash table (0 in the CPython reading, which does not count).
+    """
+
+    profile: str
+    faults: tuple[str, ...]
+    instance: Instance
+    clauses: tuple[ClauseResult, ...]
+    unseen: tuple[Property, ...]
+    distinct: int
+    generated: int
+    depth: int
+    complete: bool
+    seconds: float
+    compile_seconds: float
+    peak_bytes: int
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether some clause is."""
+        return any(result.verdict is Verdict.VIOLATED for result in self.clauses)
+
+    @property
+    def states_per_second(self) -> int:
+        """Distinct states a second, compiling excluded."""
+        return round(self.distinct / max(self.seconds, 1e-9))
+
+    def replay_command(self, result: ClauseResult) -> str:
+        """The command that takes the path of a violation again."""
+        faults = f" --faults {','.join(self.faults)}" if self.faults else ""
+        steps = write_path(result.path or ())
+        return f'halfcheck replay --profile {self.profile} --instance {self.instance.name}{faults} --steps "{steps}"'
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as the plain data that scripts rely on (`halfcheck check --json`)."""
+        return {
+            "profile": self.profile,
+            "environment": list(self.faults),
+            "instance": {
+                "name": self.instance.name,
+                "transactions": self.instance.transactions,
+                "half_slots": self.instance.half_slots,
+                "op_slots": self.instance.op_slots,
+            },
+            "properties": self._properties(),
+            "distinct": self.distinct,
+            "generated": self.generated,
+            "depth": self.depth,
+            "complete": self.complete,
+            "seconds": round(self.seconds, 6),
+            "compile_seconds": round(self.compile_seconds, 3),
+            "states_per_second": self.states_per_second,
+            "peak_bytes": self.peak_bytes,
+            "unseen_witnesses": [witness.name for witness in self.unseen],
+        }
+
+    def _properties(self) -> dict[str, Any]:
+        """A property is violated with any of its clauses; its counterexample is the shortest of theirs."""
+        answer: dict[str, Any] = {}
+        for identifier in dict.fromkeys(result.clause.identifier for result in self.clauses):
+            mine = [result for result in self.clauses if result.clause.identifier == identifier]
+            violated = sorted((r for r in mine if r.path is not None), key=lambda r: len(r.path or ()))
+            shown = violated[0] if violated else mine[0]
+            verdict = shown.verdict if violated else Verdict.UNKNOWN if not self.complete else Verdict.HOLDS
+            answer[identifier] = {
+                "verdict": verdict.value,
+                "depth": shown.depth,
+                "clause": shown.clause.clause if violated else None,
+                "resembles": list(dict.fromkeys(i for r in violated for i in r.clause.resembles)),
+                "trace": shown.trace_to_json(),
+                "replay": self.replay_command(shown) if violated else None,
+                "clauses": {
+                    r.clause.clause: {
+                        "verdict": r.verdict.value,
+                        "depth": r.depth,
+                        "resembles": list(r.clause.resembles) if r.path is not None else [],
+                        "rule": r.clause.sentence,
+                        "trace": r.trace_to_json(),
+                        "replay": self.replay_command(r) if r.path is not None else None,
+                    }
+                    for r in mine
+                },
+            }
+        return answer
+
+
+def chosen_clauses(machine: Machine, wanted: Sequence[str]) -> tuple[Property, ...]:
+    """The clauses of the properties that are named by their ids, or by `S1.immune_half`; all when none is named.
+
+    Raises
+    ------
+    ModelCheckError
+        When an id is unknown; names what there is.
+    """
+    known: dict[str, list[Property]] = {}
+    for clause in machine.clauses:
+        known.setdefault(clause.identifier, []).append(clause)
+        known.setdefault(f"{clause.identifier}.{clause.clause}", []).append(clause)
+    for name in wanted:
+        if name not in known:
+            msg = (
+                f"no property {name!r}; there are {', '.join(k for k in known if '.' not in k)}, "
+                f"and clauses such as {next(k for k in known if '.' in k)}"
+            )
+            raise ModelCheckError(msg)
+    chosen = {clause for name in wanted for clause in known[name]}
+    return tuple(clause for clause in machine.clauses if not wanted or clause in chosen)
+
+
+def check(
+    profile: str,
+    faults: Sequence[str],
+    instance: str | Instance,
+    *,
+    properties: Sequence[str] = (),
+    reading: str = "numba",
+    most_states: int | None = None,
+    report: Report | None = None,
+) -> CheckResult:
+    """Search an instance and give a verdict on each clause of the chosen properties.
+
+    Parameters
+    ----------
+    profile, faults, instance
+        See `model_check.instances.constants_for`.
+    properties
+        Ids (`S1`) or clauses (`S1.immune_half`); all when empty.
+    reading
+        `numba`, or `cpython` for the slow judge.
+    most_states
+        Stop when so many are stored.
+    report
+        Called now and then with how far the search is.
+
+    Raises
+    ------
+    ModelCheckError
+        When a name is unknown.
+    EvaluationError
+        When a value leaves its declared range, or a counterexample does not replay.
+    """
+    machine = TRANSACTIONAL_MESSAGES
+    sizes = load_instance(instance) if isinstance(instance, str) else instance
+    constants = constants_for(profile, faults, sizes)
+    clauses = chosen_clauses(machine, properties)
+    identifiers = {clause.identifier for clause in clauses}
+    engine = {"numba": _by_numba, "cpython": _by_cpython}.get(reading)
+    if engine is None:
+        msg = f"no reading {reading!r}; there are numba and cpython"
+        raise ModelCheckError(msg)
+    numbers, paths, seen = engine(machine, constants, clauses, most_states, report)
+    results = tuple(_result(machine, constants, clause, paths[clause], bool(numbers["complete"])) for clause in clauses)
+    unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
+    return CheckResult(profile, tuple(faults), sizes, results, unseen, **numbers)
+
+
+def _result(
+    machine: Machine, constants: object, clause: Property, path: list[Step] | None, complete: bool
+) -> ClauseResult:
+    if path is None:
+        return ClauseResult(clause, Verdict.HOLDS if complete else Verdict.UNKNOWN)
+    replayed = replay(machine, constants, path)
+    if clause not in replayed.violated:
+        msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"
+        raise EvaluationError(msg)
+    return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed)
+
+
+Answer = tuple[dict[str, Any], dict[Property, list[Step] | None], set[Property]]
+
+
+def _by_numba(
+    machine: Machine,
+    constants: object,
+    clauses: Sequence[Property],
+    most_states: int | None,
+    report: Report | None,
+) -> Answer:
+    found = explicit_search.explore(machine, constants, most_states=most_states, report=report)
+    bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
+    numbers = {
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "depth": found.depth,
+        "complete": found.complete,
+        "seconds": found.seconds,
+        "compile_seconds": found.compile_seconds,
+        "peak_bytes": found.peak_bytes,
+    }
+    paths = {clause: found.path_to(bits[clause]) for clause in clauses}
+    return numbers, paths, {w for w in machine.witnesses if found.first_seen[bits[w]] >= 0}
+
+
+def _by_cpython(
+    machine: Machine,
+    constants: object,
+    clauses: Sequence[Property],
+    most_states: int | None,
+    report: Report | None,
+) -> Answer:
+    def relay(distinct: int, generated: int, depth: int, queue: int, seconds: float) -> None:
+        if report is not None:
+            report(Progress(distinct, generated, depth, queue, seconds))
+
+    found = cpython_search.explore(machine, constants, most_states=most_states, report=relay)
+    numbers = {
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "depth": found.depth,
+        "complete": found.complete,
+        "seconds": found.seconds,
+        "compile_seconds": 0.0,
+        "peak_bytes": 0,
+    }
+    paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
+    return numbers, paths, set(found.witnesses)

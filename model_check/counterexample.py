@@ -1,0 +1,125 @@
+"""A path through the states, step by step, with only what changed: how a verdict explains itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from model_check.errors import ModelCheckError
+from spec.language import Machine, Property, Step, holds, is_witnessed, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field and its values before and after a step, as a reader writes them."""
+
+    field: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.before} → {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a path.
+
+    Attributes
+    ----------
+    number : int
+        Place in the path, from 1.
+    step : Step
+    time : int
+        Ticks of the broker's clock since the start.
+    changes : tuple of Change
+        Fields that the step changed.
+    """
+
+    number: int
+    step: Step
+    time: int
+    changes: tuple[Change, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The event as plain data."""
+        return {
+            "step": self.number,
+            "action": self.step.action.name,
+            "parameters": dict(zip(self.step.action.parameters, self.step.arguments, strict=True)),
+            "event": self.step.action.event,
+            "time": self.time,
+            "changes": {change.field: [change.before, change.after] for change in self.changes},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A path that was taken in the CPython reading, and what the state at its end violates or is a witness of."""
+
+    events: tuple[Event, ...]
+    violated: tuple[Property, ...]
+    witnessed: tuple[Property, ...]
+
+
+def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
+    """Take the steps one by one from the initial state; clauses are judged after each.
+
+    Raises
+    ------
+    ModelCheckError
+        When a guard refuses a step; names the step, its number and the conjunct.
+    SpecificationError
+        When a step writes a value outside its field's declared range.
+    """
+    state = machine.initial(constants)
+    start = state.horizon
+    events: list[Event] = []
+    violated: dict[Property, None] = {}
+    witnessed: dict[Property, None] = {}
+    clock = next((p for p, slot in enumerate(state.memory.slots) if slot.kind.value == "clock"), None)
+    for number, step in enumerate(path, start=1):
+        before = state.show()
+        refused = take(state, constants, step)
+        if refused is not None:
+            msg = f"step {number}, {step}, is refused ({refused.kind}): {refused.rule}"
+            raise ModelCheckError(msg)
+        after = state.show()
+        changes = tuple(Change(label, before[label], value) for label, value in after.items() if value != before[label])
+        now = 0 if clock is None else state.memory.values[clock] - start
+        events.append(Event(number, step, now, changes))
+        violated.update(dict.fromkeys(c for c in machine.clauses if not holds(state, constants, c)))
+        witnessed.update(dict.fromkeys(w for w in machine.witnesses if is_witnessed(state, constants, w)))
+    return Replay(tuple(events), tuple(violated), tuple(witnessed))
+
+
+def write_path(path: Iterable[Step]) -> str:
+    """A path as text: `send_half t=0 immunity=-1; commit_locally t=0; …`."""
+    return "; ".join(str(step) for step in path)
+
+
+def read_path(machine: Machine, constants: object, text: str) -> list[Step]:
+    """The path that a text as `write_path` gives it means.
+
+    Raises
+    ------
+    ModelCheckError
+        When a step is not one of the machine's in this instance; names it and what there is.
+    """
+    known = {str(step): step for step in machine.steps(constants)}
+    path = []
+    for number, words in enumerate((part.strip() for part in text.split(";") if part.strip()), start=1):
+        if words not in known:
+            action = words.split()[0]
+            like = [name for name in known if name.split()[0] == action]
+            hint = f"; there are {', '.join(like[:6])}" if like else "; no action has that name"
+            msg = f"step {number} is {words!r}, which is no step of this instance{hint}"
+            raise ModelCheckError(msg)
+        path.append(known[words])
+    if not path:
+        msg = "no steps are given: write them as 'send_half t=0 immunity=-1; commit_locally t=0; …'"
+        raise ModelCheckError(msg)
+    return path

@@ -1,0 +1,1 @@
+"""The slow, obvious search: the judge of the fast ones."""

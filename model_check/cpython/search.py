@@ -1,0 +1,109 @@
+"""Breadth-first search in plain CPython: runs the actions themselves, keeps whole states and parents in a dictionary.
+
+It shares nothing with the compiled search but the specification, and every write is checked against its declared range. It is
+here to be believed, not to be fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from spec.language import Machine, MachineState, Property, Step, holds, is_witnessed, successors
+
+State = tuple[int, ...]
+Report = Callable[[int, int, int, int, float], None]
+
+
+@dataclass
+class Exploration:
+    """What a search has found.
+
+    Attributes
+    ----------
+    parents : dict
+        Each canonical state found, with the state and the step that it was first reached by; the initial state has none.
+    generated : int
+        Successors looked at, the initial state included.
+    depth : int
+        Steps from the initial state to the deepest state.
+    violations, witnesses : dict
+        The first state found that violates a clause, or is a witness.
+    complete : bool
+        Whether every reachable state was expanded.
+    """
+
+    parents: dict[State, tuple[State, Step] | None]
+    generated: int = 1
+    depth: int = 0
+    violations: dict[Property, State] = field(default_factory=dict)
+    witnesses: dict[Property, State] = field(default_factory=dict)
+    complete: bool = True
+    seconds: float = 0.0
+
+    @property
+    def distinct(self) -> int:
+        """States found."""
+        return len(self.parents)
+
+    def path_to(self, state: State) -> list[Step]:
+        """The first shortest path from the initial state."""
+        path: list[Step] = []
+        reached = self.parents[state]
+        while reached is not None:
+            path.append(reached[1])
+            reached = self.parents[reached[0]]
+        return path[::-1]
+
+
+def explore(
+    machine: Machine, constants: object, *, most_states: int | None = None, report: Report | None = None
+) -> Exploration:
+    """Search all reachable states, level by level, or until `most_states` are found or Ctrl-C ends it.
+
+    Raises
+    ------
+    SpecificationError
+        When an action writes a value outside its field's declared range.
+    """
+    started = perf_counter()
+    state = machine.initial(constants)
+    steps = machine.steps(constants)
+    first = state.canonical()
+    found = Exploration({first: None})
+    level = [first]
+    try:
+        judged = machine.initial(constants)
+        _judge(machine, constants, judged, found)
+        while level:
+            following: list[State] = []
+            for number, values in enumerate(level):
+                if most_states is not None and found.distinct >= most_states:
+                    found.complete = False
+                    return found
+                for step, after in successors(state.load(values), constants, steps):
+                    found.generated += 1
+                    if after not in found.parents:
+                        found.parents[after] = (values, step)
+                        following.append(after)
+                        _judge(machine, constants, judged.load(after), found)
+                if report is not None and number % 256 == 0:
+                    queue = len(level) - number + len(following)
+                    report(found.distinct, found.generated, found.depth, queue, perf_counter() - started)
+            level = following
+            found.depth += bool(level)
+    except KeyboardInterrupt:
+        found.complete = False
+    finally:
+        found.seconds = perf_counter() - started
+    return found
+
+
+def _judge(machine: Machine, constants: object, state: MachineState, found: Exploration) -> None:
+    for clause in machine.clauses:
+        if clause not in found.violations and not holds(state, constants, clause):
+            found.violations[clause] = state.canonical()
+    for witness in machine.witnesses:
+        if witness not in found.witnesses and is_witnessed(state, constants, witness):
+            found.witnesses[witness] = state.canonical()

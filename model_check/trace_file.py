@@ -1,0 +1,79 @@
+"""A counterexample in a file: the output of `halfcheck check --json`, read back for a replay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, TYPE_CHECKING
+
+from model_check.errors import BadFile, ModelCheckError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """What is needed to take a path again.
+
+    Attributes
+    ----------
+    profile, instance : str
+    faults : tuple of str
+    path : str
+        The steps, as `model_check.counterexample.write_path` gives them.
+    """
+
+    profile: str
+    instance: str
+    faults: tuple[str, ...]
+    path: str
+
+
+def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
+    """The counterexample of the wanted property (the first violated one when none is named).
+
+    Raises
+    ------
+    BadFile
+        When the file is not what `halfcheck check --json` prints.
+    ModelCheckError
+        When it has no counterexample of the wanted property.
+    """
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{file}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        raise BadFile(msg) from error
+    except json.JSONDecodeError as error:
+        msg = f"{file}: not JSON: {error}; give what `halfcheck check --json` printed"
+        raise BadFile(msg) from error
+    try:
+        traces = dict(_traces(content["properties"]))
+        name = wanted or next(iter(traces), None)
+        if name is None:
+            msg = f"{file}: no property is violated in it, so there is nothing to replay"
+            raise ModelCheckError(msg)
+        if name not in traces:
+            msg = f"{file}: no counterexample of {name!r}; there are {', '.join(traces) or 'none'}"
+            raise ModelCheckError(msg)
+        steps = "; ".join(_step(event) for event in traces[name])
+        return TraceFile(content["profile"], content["instance"]["name"], tuple(content["environment"]), steps)
+    except (KeyError, TypeError, AttributeError) as error:
+        msg = f"{file}: {error} is missing or not as `halfcheck check --json` prints it"
+        raise BadFile(msg) from error
+
+
+def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Each violated property and clause with the events of its counterexample."""
+    for name, answer in properties.items():
+        if answer["trace"]:
+            yield name, answer["trace"]
+        for clause, part in answer["clauses"].items():
+            if part["trace"]:
+                yield f"{name}.{clause}", part["trace"]
+
+
+def _step(event: Mapping[str, Any]) -> str:
+    return " ".join([event["action"], *(f"{name}={value}" for name, value in event["parameters"].items())])

@@ -1,0 +1,283 @@
+"""The command line ends each run with the right exit code and says what went wrong in exactly one line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import pytest
+
+from halfcheck import __version__, app
+from halfcheck.exit_codes import ExitCode
+from halfcheck.lazy_commands import summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+HEAVY = ("altair", "jinja2", "numba", "numpy", "pandas", "pyarrow", "pyspark")
+
+EXAMPLE = '''
+    """A command for the tests of the command line."""
+    from enum import Enum
+    import os
+    from typing import Annotated
+    import typer
+
+    class Shape(Enum):
+        ROUND = "round"
+        SQUARE = "square"
+
+    class FamilyError(Exception):
+        exit_code = 150
+
+    def command(
+        store: Annotated[str, typer.Argument(help="The store.")],
+        depth: Annotated[int, typer.Option(help="The depth.")] = 3,
+        shape: Annotated[Shape, typer.Option(help="The shape.")] = Shape.ROUND,
+    ) -> object:
+        """Say one thing about a store.
+
+        And then say more.
+
+        Examples
+        --------
+        halfcheck example store --depth 4
+        halfcheck example store --shape square
+        """
+        BODY
+'''
+
+
+class Outcome(NamedTuple):
+    """What a run left behind."""
+
+    exit_code: int
+    out: str
+    err: str
+
+    def error_line(self) -> str:
+        """The only line on stderr."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+class Runner(Protocol):
+    """Run a command line in this process."""
+
+    def __call__(self, *arguments: str) -> Outcome: ...
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Runner:
+    """Run a command line in this process."""
+
+    def runner(*arguments: str) -> Outcome:
+        exit_code = app.run(arguments)
+        captured = capfd.readouterr()
+        return Outcome(exit_code, captured.out, captured.err)
+
+    return runner
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Make ``example`` the only command, with the given statement as its body."""
+
+    def define(body: str) -> None:
+        (tmp_path / "example_command.py").write_text(textwrap.dedent(EXAMPLE).replace("BODY", body))
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.setattr(app._Commands, "modules", {"example": "example_command"})
+
+    yield define
+    sys.modules.pop("example_command", None)
+
+
+def test_version_is_printed(run: Runner) -> None:
+    assert run("--version") == (ExitCode.OK, f"halfcheck {__version__}\n", "")
+
+
+def test_overview_lists_every_command_with_its_line(run: Runner) -> None:
+    outcome = run("--help")
+    assert (outcome.exit_code, outcome.err) == (ExitCode.OK, "")
+    for name, module in app.COMMANDS.items():
+        assert name in outcome.out
+        assert summary_of(module)
+
+
+def test_overview_shows_the_line_of_a_command_without_importing_it(run: Runner, example: Callable[[str], None]) -> None:
+    example("return None")
+    assert "Say one thing about a store." in run("--help").out
+    assert "example_command" not in sys.modules
+
+
+def test_help_of_every_command_has_an_example(run: Runner) -> None:
+    for name in app.COMMANDS:
+        outcome = run(name, "--help")
+        assert (outcome.exit_code, outcome.err) == (ExitCode.OK, "")
+        assert f"halfcheck {name}" in outcome.out.partition("Examples:")[2]
+
+
+def test_help_of_a_command_keeps_the_lines_of_its_examples(run: Runner, example: Callable[[str], None]) -> None:
+    example("return None")
+    lines = [line.strip() for line in run("example", "--help").out.splitlines()]
+    assert "halfcheck example store --depth 4" in lines
+    assert "halfcheck example store --shape square" in lines
+
+
+def test_no_command_shows_the_overview_and_is_refused(run: Runner) -> None:
+    outcome = run()
+    assert outcome.exit_code == ExitCode.BAD_OPTION
+    assert "Usage: halfcheck" in outcome.out
+    assert outcome.error_line() == "halfcheck: a command is missing; see halfcheck --help"
+
+
+def test_unknown_command_is_refused_and_the_nearest_one_named(run: Runner, example: Callable[[str], None]) -> None:
+    example("return None")
+    outcome = run("exampel")
+    assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
+    assert outcome.error_line() == (
+        "halfcheck: No such command 'exampel'. Did you mean 'example'?; see halfcheck --help"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--wrong",), "--wrong"),
+        (("example",), "Missing argument 'store'"),
+        (("example", "store", "--wrong"), "--wrong"),
+        (("example", "store", "--depth"), "--depth"),
+        (
+            ("example", "store", "--depth", "deep"),
+            "'--depth': Input should be a valid integer, unable to parse string as an integer, not 'deep'; see",
+        ),
+        (("example", "store", "--shape", "flat"), "'flat' is not one of 'round', 'square'"),
+        (("example", "store", "another"), "another"),
+    ],
+)
+def test_what_the_parser_refuses_is_a_bad_option(
+    run: Runner, example: Callable[[str], None], arguments: tuple[str, ...], named: str
+) -> None:
+    example("return None")
+    outcome = run(*arguments)
+    assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
+    assert named in outcome.error_line()
+
+
+@pytest.mark.parametrize(
+    ("body", "exit_code"),
+    [
+        ("return None", 0),
+        ("return 12", 12),
+        ("raise typer.Exit(13)", 13),
+        ("raise FamilyError('bad magic')", 150),
+        ("open('/no/such/file')", 150),
+        ("raise ZeroDivisionError", 255),
+        ("raise KeyboardInterrupt", 130),
+        ("raise typer.BadParameter('too deep')", 151),
+    ],
+)
+def test_exit_code_follows_what_the_command_did(
+    run: Runner, example: Callable[[str], None], body: str, exit_code: int
+) -> None:
+    example(body)
+    assert run("example", "store").exit_code == exit_code
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("raise FamilyError('store/commitlog/0:\\n bad magic 0xdead')", "store/commitlog/0: bad magic 0xdead"),
+        ("open('/no/such/file')", "/no/such/file: No such file or directory"),
+        ("raise KeyboardInterrupt", "interrupted"),
+        ("1 / 0", "unexpected ZeroDivisionError: division by zero (set HALFCHECK_DEBUG=1 to see where)"),
+    ],
+)
+def test_an_exception_is_one_line_without_a_traceback(
+    run: Runner, example: Callable[[str], None], body: str, line: str
+) -> None:
+    example(body)
+    assert run("example", "store").error_line() == f"halfcheck: {line}"
+
+
+def test_debugging_shows_the_traceback_before_the_line(
+    run: Runner, example: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALFCHECK_DEBUG", "1")
+    example("1 / 0")
+    lines = run("example", "store").err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("halfcheck: unexpected ZeroDivisionError")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "the command module example_command does not exist"),
+        ("def other() -> None: ...", "example_command has no function 'command' with a docstring"),
+        ("def command() -> None: ...", "example_command has no function 'command' with a docstring"),
+    ],
+)
+def test_a_line_in_the_table_needs_a_documented_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str | None, message: str
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    if source is not None:
+        (tmp_path / "example_command.py").write_text(source)
+    with pytest.raises(LookupError, match=message):
+        summary_of("example_command")
+
+
+def test_importing_the_command_line_loads_nothing_heavy() -> None:
+    program = f"import sys, halfcheck.app; print([name for name in {HEAVY} if name in sys.modules])"
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert finished.stdout.strip() == "[]"
+
+
+def test_the_module_is_the_command() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "halfcheck", "--wrong"], capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == ExitCode.BAD_OPTION
+    assert finished.stderr.startswith("halfcheck: No such option: --wrong")
+
+
+def run_example_in_a_process(tmp_path: Path, body: str) -> subprocess.Popen[str]:
+    """Start ``example`` in a process of its own."""
+    (tmp_path / "example_command.py").write_text(textwrap.dedent(EXAMPLE).replace("BODY", body))
+    program = (
+        "import sys; from halfcheck import app; app._Commands.modules = {'example': 'example_command'}; "
+        "sys.argv = ['halfcheck', 'example', 'store']; app.main()"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_ctrl_c_ends_a_process_with_one_line(tmp_path: Path) -> None:
+    process = run_example_in_a_process(tmp_path, "print('running', flush=True); import time; time.sleep(60)")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (ExitCode.INTERRUPTED, "", "halfcheck: interrupted\n")
+
+
+def test_a_reader_that_leaves_ends_a_process_in_silence(tmp_path: Path) -> None:
+    process = run_example_in_a_process(tmp_path, "[print('line') for _ in range(100_000)]")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=30) == ExitCode.OUTPUT_CLOSED
+    assert process.stderr.read() == ""
+    process.stderr.close()
