@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS: dict[str, str] = {
+    "verify": "halfcheck.verify",
     "check": "halfcheck.check",
     "replay": "halfcheck.replay",
     "simulate": "halfcheck.simulate",

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from model_check.explicit.search import Progress
 
 
+def words(progress: Progress) -> str:
+    """How far a search is, as one line."""
+    speed = progress.distinct / max(progress.seconds, 1e-9)
+    return (
+        f"{progress.distinct:,} states · {speed / 1e6:.2f} M states/s · depth {progress.depth} · queue {progress.queue:,}"
+    )
+
+
 @contextmanager
 def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Progress], None] | None]:
     """Give a function that shows how far a search is; `None` when nobody watches (no terminal, or not wanted).
@@ -28,13 +36,5 @@ def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Pr
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{title}: compiling the specification for this instance") as status:
-
-        def show(progress: Progress) -> None:
-            speed = progress.distinct / max(progress.seconds, 1e-9)
-            status.update(
-                f"{title}: {progress.distinct:,} states · {speed / 1e6:.2f} M states/s · depth {progress.depth} · "
-                f"queue {progress.queue:,}"
-            )
-
-        yield show
+    with Console(stderr=True).status(f"{title}: making the search ready for this instance") as status:
+        yield lambda progress: status.update(f"{title}: {words(progress)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_check.errors import ModelCheckError
 from spec.language import Machine, Property, Step, holds, is_witnessed, take

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import asdict, fields
 from importlib import resources
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_check.errors import BadFile, ModelCheckError
 from spec.constants import FAULTS, Constants, Instance

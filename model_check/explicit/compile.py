@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +22,11 @@ import platformdirs
 
 from model_check.explicit.emit import Emitter
 from model_check.explicit.packing import Packing, pack_machine
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from spec.language import Machine, Step
     from types import ModuleType
+
+    from spec.language import Machine, Step
 
 HEADER = '''"""Generated from the specification; not to be edited."""
 import numba

@@ -7,6 +7,7 @@ clauses a state violates and which witnesses it is. A write whose value cannot b
 from __future__ import annotations
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import (
@@ -26,11 +27,11 @@ from model_check.front_end.terms import (
     is_boolean,
 )
 from spec.language import NONE, Kind, Machine, Property
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from model_check.explicit.packing import Packing, Place
     from collections.abc import Iterator
+
+    from model_check.explicit.packing import Packing, Place
 
 Range = tuple[int, int]
 

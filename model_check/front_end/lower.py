@@ -11,7 +11,7 @@ import textwrap
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
-from typing import Any, Final, NoReturn, cast, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.terms import (

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import product
-
-from spec.language.rules import Action, Property, Refused
 from typing import TYPE_CHECKING
 
+from spec.language.rules import Action, Property, Refused
+
 if TYPE_CHECKING:
-    from spec.language.state import MachineState
     from collections.abc import Callable, Iterator, Mapping
+
+    from spec.language.state import MachineState
 
 
 @dataclass(frozen=True, slots=True)

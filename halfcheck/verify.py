@@ -1,0 +1,99 @@
+"""``halfcheck verify``: the main job, from the specification to one HTML report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from halfcheck.verification import Verification
+    from model_check.explicit.search import Progress
+
+
+def command(
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where index.html goes.")] = Path("report"),
+    work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces are kept, to be used again.")] = Path("build"),
+    traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 200_000,
+    seed: Annotated[int, typer.Option(min=0, help="Where the traces' choices come from.")] = 7,
+    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Search, cross-check, simulate, judge, audit, and write one HTML report.
+
+    Every profile is searched exhaustively in several environments; the slow CPython search answers some of the questions
+    again; random traces are simulated and judged by compiled kernels and by Spark SQL; the stores that real brokers wrote
+    are audited. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer differ (75) or
+    something could not be done.
+
+    Examples
+    --------
+    halfcheck verify
+    halfcheck verify --traces 1000000 --seed 11 --out report-11
+    """
+    from halfcheck.verification import Verification
+    from spark_trace_analysis.report.page import write
+
+    if out.exists() and not out.is_dir():
+        message = f"--out {out} is not a directory"
+        raise typer.BadParameter(message)
+    with _progress(wanted=not as_json) as (say, status):
+        job = Verification(seed, traces, work, say, None if status is None else _relay(status))
+        job.search()
+        job.cross_check()
+        job.audit()
+        data = job.simulate_and_judge(master)
+        say("writing the report")
+        write(data, out / "index.html")
+    _print(job, out / "index.html", as_json=as_json)
+
+
+def _print(job: Verification, page: Path, *, as_json: bool) -> None:
+    told = {
+        "report": str(page),
+        "searches": len(job.checks),
+        "states": sum(result.distinct for result in job.checks),
+        "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
+        "traces": job.traces,
+        "stores": len(job.audits),
+        "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
+    }
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    print(
+        f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
+        f"{job.traces:,} traces judged twice, both ways agree; {told['stores']} real stores audited"
+    )
+    for note in job.notes:
+        print(note)
+    print(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in job.seconds.items()))
+    print(f"report: {page}")
+
+
+@contextmanager
+def _progress(*, wanted: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None] | None]]:
+    """Say what is being done: a live line on a terminal, a line a phase elsewhere."""
+    if not wanted:
+        yield (lambda _text: None), None
+        return
+    if not sys.stderr.isatty():
+        yield (lambda text: print(text, file=sys.stderr, flush=True)), None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield status.update, status.update
+
+
+def _relay(update: Callable[[str], None]) -> Callable[[Progress], None]:
+    from halfcheck.search_progress import words
+
+    return lambda progress: update(words(progress))
