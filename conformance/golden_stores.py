@@ -1,0 +1,98 @@
+"""The stores that real brokers wrote, as test vectors: finds them and opens what is beside them.
+
+``conformance/golden/VERSION/SCENARIO`` is a store directory as it is; the logs beside it are gzip files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GOLDEN = Path(__file__).with_name("golden")
+"""The folder of all golden stores."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenStore:
+    """One store, and what was recorded while it was written.
+
+    Attributes
+    ----------
+    version
+        Of the broker and of the client that drove it.
+    scenario
+        Its folder's name; see ``conformance/golden/README.md``.
+    path
+        The store directory.
+    """
+
+    version: str
+    scenario: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """``version/scenario``."""
+        return f"{self.version}/{self.scenario}"
+
+    @property
+    def at_kill(self) -> Path | None:
+        """The store as it was when the broker was killed, for the scenarios that kill it."""
+        path = self.path / "at_kill"
+        return path if path.is_dir() else None
+
+    def meta(self) -> dict[str, Any]:
+        """When the broker was started, killed and stopped (``meta.json``)."""
+        content: dict[str, Any] = json.loads((self.path / "meta.json").read_text(encoding="utf-8"))
+        return content
+
+    def driver_events(self) -> Iterator[dict[str, Any]]:
+        """What the client did and saw, in its order (``driver.jsonl``)."""
+        return self._lines("driver.jsonl.gz")
+
+    def decoded_records(self) -> Iterator[dict[str, Any]]:
+        """Every record of the commit log, decoded by another program (``decoded.jsonl``)."""
+        return self._lines("decoded.jsonl.gz")
+
+    def consume_queue_entries(self) -> Iterator[dict[str, Any]]:
+        """Every consume queue entry, decoded by another program (``cq.jsonl``)."""
+        return self._lines("cq.jsonl.gz")
+
+    def transaction_log(self) -> str:
+        """What the broker itself logged about its transactions (``transaction.log``)."""
+        with gzip.open(self.path / "transaction.log.gz", "rt", encoding="utf-8") as stream:
+            return stream.read()
+
+    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
+        with gzip.open(self.path / name, "rt", encoding="utf-8") as stream:
+            for line in stream:
+                yield json.loads(line)
+
+
+def golden_stores() -> list[GoldenStore]:
+    """Every golden store, by version and scenario."""
+    return [
+        GoldenStore(version=path.parent.parent.name, scenario=path.parent.name, path=path.parent)
+        for path in sorted(GOLDEN.glob("*/*/meta.json"))
+    ]
+
+
+def golden_store(version: str, scenario: str) -> GoldenStore:
+    """One golden store.
+
+    Raises
+    ------
+    LookupError
+        There is no such store.
+    """
+    for store in golden_stores():
+        if (store.version, store.scenario) == (version, scenario):
+            return store
+    message = f"there is no golden store {version}/{scenario}"
+    raise LookupError(message)

@@ -1,0 +1,1 @@
+"""A broker, its store and its producer, written from RocketMQ's formats and behaviour alone."""

@@ -1,0 +1,115 @@
+"""``config/consumerOffset.json``: how far each consumer group has read each queue (``ConsumerOffsetManager``).
+
+fastjson writes the queue ids as unquoted integer keys, so the file is not strict JSON. Its ``.bak`` is the previous
+state; ``ConfigManager#load`` falls back to it when the file is missing, empty or can't be decoded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NewType
+
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.errors import BrokenConfigError
+from reference.store.offsets import QueueOffset
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
+"""``TransactionalMessageUtil.buildConsumerGroup``: the group that the check service reads half and op queue with."""
+
+NAME = "config/consumerOffset.json"
+_STRING_OR_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?\d+)(\s*:)')
+
+TopicAtGroup = NewType("TopicAtGroup", str)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerOffsets:
+    """The saved offsets.
+
+    Attributes
+    ----------
+    table
+        ``topic@group`` to queue id to the offset of the next message to read.
+    source
+        The file that was read, below the store; None if neither the file nor its backup is there.
+    corrupt
+        What was wrong with the file when its backup had to be read.
+    """
+
+    table: dict[TopicAtGroup, dict[int, QueueOffset]]
+    source: str | None = None
+    corrupt: CorruptRegion | None = None
+
+    def get(self, topic: str, queue_id: int, group: str = TRANSACTION_GROUP) -> QueueOffset | None:
+        """The saved offset of a group in a queue, or None if it never committed one."""
+        return self.table.get(TopicAtGroup(f"{topic}@{group}"), {}).get(queue_id)
+
+
+def read_consumer_offsets(store: Path) -> ConsumerOffsets:
+    """Read the saved consumer offsets of a store directory, as a starting broker would.
+
+    Raises
+    ------
+    BrokenConfigError
+        The file can't be understood and there is no backup that can.
+    """
+    problem: str | None = None
+    for name in (NAME, f"{NAME}.bak"):
+        path = store / name
+        if not path.is_file() or not path.stat().st_size:
+            continue
+        try:
+            table = parse_consumer_offsets(path.read_bytes())
+        except (ValueError, RecursionError) as error:
+            problem = problem or f"{path} can't be understood: {error}"
+            continue
+        corrupt = None if problem is None else CorruptRegion(NAME, 0, f"can't be understood, {name} was read instead")
+        return ConsumerOffsets(table, name, corrupt)
+    if problem is not None:
+        message = f"{problem}, and no backup beside it can"
+        raise BrokenConfigError(message)
+    return ConsumerOffsets({})
+
+
+def parse_consumer_offsets(raw: bytes) -> dict[TopicAtGroup, dict[int, QueueOffset]]:
+    """The offset table of the file's bytes.
+
+    Raises
+    ------
+    ValueError
+        It is not JSON but for the unquoted keys, or not a table of offsets.
+
+    Examples
+    --------
+    >>> parse_consumer_offsets(b'{"offsetTable":{"T@G":{0:16,1:2}}}')
+    {'T@G': {0: 16, 1: 2}}
+    """
+    quoted = _STRING_OR_KEY.sub(_quote_key, raw.decode())
+    content: Any = json.loads(quoted)
+    table = content.get("offsetTable") if isinstance(content, dict) else None
+    if not isinstance(table, dict):
+        message = "it has no offsetTable"
+        raise ValueError(message)
+    return {TopicAtGroup(key): _queue_offsets(key, queues) for key, queues in table.items()}
+
+
+def _quote_key(match: re.Match[str]) -> str:
+    return match[0] if match[2] is None else f'{match[1]}"{match[2]}"{match[3]}'
+
+
+def _queue_offsets(key: str, queues: object) -> dict[int, QueueOffset]:
+    if not isinstance(queues, dict) or "@" not in key:
+        message = f"the entry {key!r} is not a table of queues"
+        raise ValueError(message)
+    offsets = {}
+    for queue_id, offset in queues.items():
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0 or not queue_id.isdecimal():
+            message = f"{key} has the offset {offset!r} in queue {queue_id}"
+            raise ValueError(message)
+        offsets[int(queue_id)] = QueueOffset(offset)
+    return offsets

@@ -1,0 +1,193 @@
+"""Audits a store directory: reads the log once, groups, links, judges.
+
+What cannot be a store raises; damage inside one is listed beside the table, which then shows what could be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.store.commit_log import CommitLog
+from reference.store.consume_queue import open_consume_queues
+from reference.store.consumer_offsets import TRANSACTION_GROUP, ConsumerOffsets, read_consumer_offsets
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.cross_check import CrossCheck
+from reference.store.errors import NotAStoreError
+from reference.store.frame import Frame
+from spark_trace_analysis.audit.consistency import Consistency
+from spark_trace_analysis.audit.grouping import Grouping
+from spark_trace_analysis.audit.put_back_parents import link_put_backs
+from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
+from spark_trace_analysis.audit.resembles import Circumstances, catalogue_ids
+from spark_trace_analysis.audit.state import ScanOffsets, states_of
+from spark_trace_analysis.audit.table import Audit, TransactionRow
+from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.history import History
+
+DEFAULT_TIMEOUT_MS = 6_000
+DEFAULT_CHECK_INTERVAL_MS = 60_000
+_PROGRESS_RECORDS = 10_000
+
+
+def audit_store(
+    store: Path, version: str | None = None, on_progress: Callable[[int, int], None] | None = None
+) -> Audit:
+    """Say what became of every transaction in a store.
+
+    Parameters
+    ----------
+    store
+        The store directory, the one with ``commitlog/`` in it.
+    version
+        The version of the broker that wrote it; without it, the version is inferred.
+    on_progress
+        Called now and then with the bytes read and the bytes in all.
+
+    Raises
+    ------
+    reference.store.errors.StoreError
+        It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
+    """
+    log = CommitLog.open(store)
+    conf_path = find_broker_conf(store)
+    conf = None if conf_path is None else read_broker_conf(conf_path)
+    saved = read_consumer_offsets(store)
+    reading = _Reading(store, log, conf)
+    reading.read(on_progress)
+    notes = [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
+    return reading.judge(saved, version, notes)
+
+
+class _Reading:
+    """One pass over the log, and what it gathers."""
+
+    def __init__(self, store: Path, log: CommitLog, known_conf: BrokerConf | None) -> None:
+        conf = known_conf or BrokerConf()
+        self.conf_is_known = known_conf is not None
+        self.store = store
+        self.log = log
+        self.conf = conf
+        self.grouping = Grouping(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
+        self.marks = VersionMarks()
+        self.consistency = Consistency(log.start)
+        self.records = 0
+        self.events = 0
+        self.corrupt: list[CorruptRegion] = []
+
+    def read(self, on_progress: Callable[[int, int], None] | None) -> None:
+        cross_check = CrossCheck(self.log, open_consume_queues(self.store))
+        total = self.log.size_bytes
+        for entry in self.log.read(concerns_a_transaction):
+            if isinstance(entry, CorruptRegion):
+                self.corrupt.append(entry)
+                continue
+            self.records += 1
+            cross_check.see(entry)
+            if not isinstance(entry, Frame):
+                kind, history = self.grouping.add(entry)
+                self.marks.see(entry, kind)
+                self.consistency.see(entry, kind, history)
+                self.events += 1
+            if on_progress is not None and self.records % _PROGRESS_RECORDS == 0:
+                on_progress(entry.physical_offset - self.log.start, total)
+        if not self.records and self.corrupt:
+            message = f"{self.log.files[0].path} is not a commit log: {self.corrupt[0].reason}"
+            raise NotAStoreError(message)
+        self._add_corrupt(cross_check.finish())
+        for record, reason in self.grouping.strange_ops:
+            self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
+
+    def judge(self, saved: ConsumerOffsets, version: str | None, notes: list[str]) -> Audit:
+        grouping = self.grouping
+        histories = list(grouping.histories.values())
+        owner = {copy.commit_log_offset: history for history in histories for copy in history.copies}
+        link_put_backs(grouping.put_backs(), owner)
+        if saved.corrupt is not None:
+            self._add_corrupt([saved.corrupt])
+        self._add_corrupt(
+            CorruptRegion(*self.log.place(offset), reason) for offset, reason in self.consistency.finish(histories)
+        )
+        offsets = ScanOffsets(_saved(saved, HALF_TOPIC, grouping.half_end), _saved(saved, OP_TOPIC, grouping.half_end))
+        circumstances = Circumstances(
+            version=version or self.marks.version(),
+            check_max=self._check_max(histories, version or self.marks.version()),
+            check_interval_ms=self.conf.transaction_check_interval_ms or DEFAULT_CHECK_INTERVAL_MS,
+            half_end=grouping.half_end,
+            half_saved=offsets.half,
+            log_is_complete=self.log.start == 0 and not self.corrupt,
+        )
+        self._add_corrupt(_foreign_keys(saved))
+        for queue_id, end in grouping.half_end.items():
+            if offsets.half_of(queue_id) > end:
+                reason = f"the saved half offset is {offsets.half_of(queue_id)}, the half queue ends at {end} (B14)"
+                self._add_corrupt([CorruptRegion(saved.source or "", 0, reason)])
+        return Audit(
+            store=str(self.store),
+            version=circumstances.version,
+            records=self.records,
+            events=self.events,
+            corrupt=tuple(self.corrupt),
+            transactions=tuple(_row(history, offsets, circumstances) for history in histories),
+            notes=tuple(notes),
+        )
+
+    def _check_max(self, histories: list[History], version: str | None) -> int:
+        """The configured maximum; without a broker.conf the highest count at which the store shows a discard.
+
+        A version that leaves no record of a discard shows the highest count of all.
+        """
+        if self.conf_is_known:
+            return self.conf.check_max
+        discarded = [discard.check_times or 0 for history in histories for discard in history.discards]
+        if is_before(version, RECORDED_DISCARDS):
+            discarded += [copy.check_times or 0 for history in histories for copy in history.copies]
+        return max(discarded, default=0) or self.conf.check_max
+
+    def _add_corrupt(self, regions: Iterable[CorruptRegion]) -> None:
+        """Add damage, unless something was found in the same place before."""
+        known = {(region.file, region.offset) for region in self.corrupt}
+        for region in regions:
+            if (region.file, region.offset) not in known:
+                known.add((region.file, region.offset))
+                self.corrupt.append(region)
+
+
+def _saved(saved: ConsumerOffsets, topic: str, queue_ids: dict[int, int]) -> dict[int, int]:
+    return {queue_id: saved.get(topic, queue_id) or 0 for queue_id in queue_ids}
+
+
+def _foreign_keys(saved: ConsumerOffsets) -> Iterator[CorruptRegion]:
+    """Queues that the check service's own group does not read: a name in the file must be wrong."""
+    for key in saved.table:
+        topic, _, group = key.partition("@")
+        if group == TRANSACTION_GROUP and topic not in (HALF_TOPIC, OP_TOPIC) and "ROCKSDB" not in topic:
+            yield CorruptRegion(saved.source or "", 0, f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}")
+
+
+def _row(history: History, offsets: ScanOffsets, circumstances: Circumstances) -> TransactionRow:
+    states = states_of(history, offsets)
+    put_backs = sum(copy.check_times is not None for copy in history.copies)
+    last = (
+        history.copies[-1].check_times
+        if history.copies
+        else max((discard.check_times or 0 for discard in history.discards), default=0)
+    )
+    return TransactionRow(
+        unique_key=history.key.unique_key,
+        group=history.key.group,
+        topic=history.topic,
+        state=states[0],
+        also=tuple(states[1:]),
+        deliveries=len(history.deliveries),
+        checks=max(last or 0, 0),
+        put_backs=put_backs,
+        half_offsets=tuple(copy.queue_offset for copy in history.copies),
+        op_offsets=tuple(dict.fromkeys(op.op_offset for op in history.ops)),
+        resembles=tuple(catalogue_ids(history, states, circumstances)),
+    )

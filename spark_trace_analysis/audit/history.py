@@ -1,0 +1,143 @@
+"""The history of one transaction: its half and the copies of it, the ops that name them, deliveries and discards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from reference.store.offsets import CommitLogOffset, QueueOffset
+
+
+class TransactionKey(NamedTuple):
+    """What makes two records belong to one transaction.
+
+    Attributes
+    ----------
+    unique_key
+        The UNIQ_KEY that the producer gave. A client that sets none leaves ``@`` and the commit log offset of the
+        first record that is kept.
+    group
+        The producer group.
+    """
+
+    unique_key: str
+    group: str
+
+
+@dataclass(slots=True)
+class HalfCopy:
+    """One record of the half queue: the half itself, or a copy that a check round put back.
+
+    Attributes
+    ----------
+    check_times
+        TRANSACTION_CHECK_TIMES; None in a half as it was sent, -1 where it is no number, as the broker reads it.
+    is_immunity_put_back
+        Whether it was put back because the half was immune from checks then, so no check was sent.
+    parent
+        The copy that this one was made from; None for a half as it was sent.
+    children
+        The copies that were made from this one: one, unless the half offset regressed.
+    ops
+        The op entries that name it.
+    """
+
+    queue_id: int
+    queue_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+    check_times: int | None
+    store_timestamp: int
+    flag: int
+    is_immunity_put_back: bool
+    parent: HalfCopy | None = field(default=None, repr=False)
+    children: list[HalfCopy] = field(default_factory=list, repr=False)
+    ops: list[OpEntry] = field(default_factory=list, repr=False)
+
+    @property
+    def next_check_times(self) -> int:
+        """The check count of a copy made from this one (``TransactionalMessageServiceImpl#needDiscard``)."""
+        return 1 if self.check_times is None else self.check_times + 1
+
+
+@dataclass(frozen=True, slots=True)
+class OpEntry:
+    """One half offset in the body of an op message."""
+
+    queue_id: int
+    op_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+    half_offset: QueueOffset
+    store_timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A committed message in its real topic."""
+
+    commit_log_offset: CommitLogOffset
+    prepared_offset: CommitLogOffset
+    store_timestamp: int
+    flag: int
+    check_times: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """A record in TRANS_CHECK_MAX_TIME_TOPIC."""
+
+    commit_log_offset: CommitLogOffset
+    check_times: int | None
+    store_timestamp: int
+
+
+@dataclass(slots=True)
+class History:
+    """All that a store tells of one transaction, each list in the order of the log.
+
+    Attributes
+    ----------
+    topic
+        The real topic.
+    birth
+        Born timestamp and host, and the body's checksum: what even two messages sent in a row seldom share.
+    immunity_ms
+        CHECK_IMMUNITY_TIME_IN_SECONDS in milliseconds; None if the message does not carry it.
+    """
+
+    key: TransactionKey
+    topic: str
+    born_timestamp: int
+    birth: tuple[int, str, int]
+    immunity_ms: int | None
+    copies: list[HalfCopy] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
+    discards: list[Discard] = field(default_factory=list)
+
+    @property
+    def ops(self) -> list[OpEntry]:
+        """Every op entry that names a copy of this half."""
+        return [op for copy in self.copies for op in copy.ops]
+
+    @property
+    def size(self) -> int:
+        """How many records of it the log holds, ops aside."""
+        return len(self.copies) + len(self.deliveries) + len(self.discards)
+
+    @property
+    def first_offset(self) -> int:
+        """The commit log offset of the earliest record."""
+        copies = [copy.commit_log_offset for copy in self.copies]
+        deliveries = [delivery.commit_log_offset for delivery in self.deliveries]
+        return min((*copies, *deliveries, *(discard.commit_log_offset for discard in self.discards)))
+
+    def source_of(self, delivery: Delivery) -> HalfCopy | None:
+        """The copy that a message was committed from; None if its record is gone."""
+        for copy in self.copies:
+            if copy.commit_log_offset == delivery.prepared_offset:
+                return copy
+        return None
+
+    def deliveries_from(self, copy: HalfCopy) -> list[Delivery]:
+        """The messages that were committed from one copy."""
+        return [delivery for delivery in self.deliveries if delivery.prepared_offset == copy.commit_log_offset]

@@ -1,0 +1,140 @@
+"""The result of an audit: one row a transaction, the counts, and the JSON that others build on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spark_trace_analysis.audit.state import TransactionState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reference.store.corrupt_region import CorruptRegion
+
+SCHEMA = Path(__file__).with_name("schema.json")
+"""The JSON Schema of :meth:`Audit.to_json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionRow:
+    """One transaction.
+
+    Attributes
+    ----------
+    also
+        The other states that hold, the gravest first.
+    checks
+        The check count of its last copy.
+    put_backs
+        How many copies of it check rounds wrote.
+    half_offsets
+        The half queue offsets of the half and its copies.
+    op_offsets
+        The op queue offsets of the op messages that name one of them, each once.
+    resembles
+        The ids of the known defects that it looks like.
+    """
+
+    unique_key: str
+    group: str
+    topic: str
+    state: TransactionState
+    also: tuple[TransactionState, ...]
+    deliveries: int
+    checks: int
+    put_backs: int
+    half_offsets: tuple[int, ...]
+    op_offsets: tuple[int, ...]
+    resembles: tuple[str, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Delivered once or rolled back, and nothing else to say."""
+        is_final = self.state in (TransactionState.DELIVERED, TransactionState.ROLLED_BACK)
+        return is_final and not self.also and not self.resembles
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON values."""
+        return {
+            "unique_key": self.unique_key,
+            "group": self.group,
+            "topic": self.topic,
+            "state": self.state.value,
+            "also": [state.value for state in self.also],
+            "deliveries": self.deliveries,
+            "checks": self.checks,
+            "put_backs": self.put_backs,
+            "half_offsets": list(self.half_offsets),
+            "op_offsets": list(self.op_offsets),
+            "resembles": list(self.resembles),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What a store says about its transactions.
+
+    Attributes
+    ----------
+    version
+        The version that wrote it, or a range, or None.
+    records
+        How many records the commit log holds, ordinary messages included.
+    events
+        How many of them are part of a transaction.
+    corrupt
+        Damage, in the order in which it was found.
+    notes
+        What a reader should know to read the table right.
+    """
+
+    store: str
+    version: str | None
+    records: int
+    events: int
+    corrupt: tuple[CorruptRegion, ...]
+    transactions: tuple[TransactionRow, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """State to the number of transactions, every state named."""
+        counter = Counter(row.state for row in self.transactions)
+        return {state.value: counter[state] for state in TransactionState}
+
+    def listed(self, *, everything: bool, limit: int) -> Sequence[TransactionRow]:
+        """The rows to show: all, or those that are not plain, at most ``limit``, the gravest first."""
+        if everything:
+            return self.transactions
+        gravity = {state: rank for rank, state in enumerate(TransactionState)}
+        rows = sorted((row for row in self.transactions if not row.is_plain), key=lambda row: gravity[row.state])
+        return rows[:limit]
+
+    def to_json(self, *, everything: bool = False, limit: int = 1000) -> dict[str, Any]:
+        """The audit as JSON values, see ``schema.json``.
+
+        Parameters
+        ----------
+        everything
+            List all transactions, whatever ``limit`` says.
+        limit
+            How many that are not plainly delivered or rolled back to list.
+        """
+        rows = self.listed(everything=everything, limit=limit)
+        listable = len(self.transactions) if everything else sum(not row.is_plain for row in self.transactions)
+        return {
+            "store": self.store,
+            "version": self.version,
+            "records": self.records,
+            "corrupt": [
+                {"file": region.file, "offset": region.offset, "reason": region.reason} for region in self.corrupt
+            ],
+            "transactions": [row.to_json() for row in rows],
+            "omitted": listable - len(rows),
+            "counts": self.counts,
+            "notes": list(self.notes),
+            "trace": {"events": self.events, "accepted": None, "divergence": None},
+        }

@@ -1,0 +1,92 @@
+"""The golden stores are complete, small, clean of foreign paths, and count what their README says."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores
+from reference.store.commit_log import CommitLog
+from reference.store.consumer_offsets import read_consumer_offsets
+
+HALF, OP, DISCARD = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
+
+FINAL = {
+    # halves, ops, delivered, discarded, saved half offset, saved op offset
+    "4.5.1/five": (22, 4, 2, 0, 22, 4),
+    "4.5.1/forever": (16, 0, 0, 0, 16, None),
+    "4.5.1/immunity": (26, 8, 8, 0, 26, 8),
+    "4.5.1/late": (16, 15, 12, 0, 16, 15),
+    "4.5.1/ten": (29, 9, 6, 0, 29, 9),
+    "4.9.7/crash2": (94, 6, 4, 6, 94, 6),
+    "4.9.7/five": (22, 4, 2, 1, 22, 4),
+    "4.9.7/forever": (16, 0, 0, 1, 16, None),
+    "4.9.7/immunity": (26, 8, 8, 0, 26, 8),
+    "4.9.7/late": (16, 15, 12, 3, 16, 15),
+    "4.9.7/mixed": (460, 194, 117, 6, 460, 194),
+    "4.9.7/ten": (29, 9, 6, 1, 29, 9),
+    "4.9.7/wide": (1431, 1408, 1252, 1, 1431, 1408),
+    "5.0.0/forever_short": (3, 0, 0, 1, 3, None),
+    "5.1.0/forever_short": (3, 0, 0, 1, 3, None),
+    "5.2.0/forever_short": (3, 0, 0, 1, 3, None),
+    "5.3.3/crash2": (50, 6, 6, 2, 50, 6),
+    "5.3.3/five": (22, 2, 2, 1, 22, 2),
+    "5.3.3/forever": (16, 0, 0, 1, 16, None),
+    "5.3.3/immunity": (25, 4, 8, 0, 25, 4),
+    "5.3.3/late": (16, 8, 11, 3, 16, 8),
+    "5.3.3/seed394": (16, 0, 0, 1, 16, None),
+    "5.3.3/ten": (29, 3, 6, 1, 29, 3),
+    "5.3.3/wide": (1454, 3, 1271, 1, 1454, 3),
+    "5.4.0/five": (22, 2, 2, 1, 22, 2),
+    "5.4.0/forever": (16, 0, 0, 1, 16, None),
+    "5.4.0/immunity": (26, 5, 8, 0, 26, 5),
+    "5.4.0/late": (16, 8, 11, 2, 16, 8),
+    "5.4.0/ten": (29, 3, 6, 1, 29, 3),
+}
+
+
+@pytest.mark.parametrize("store", golden_stores(), ids=lambda store: store.name)
+def test_final_counts_and_saved_offsets(store: GoldenStore) -> None:
+    counts = Counter(record.topic for record in CommitLog.open(store.path).records())
+    real = sum(count for topic, count in counts.items() if topic not in (HALF, OP, DISCARD))
+    saved = read_consumer_offsets(store.path)
+    final = (counts[HALF], counts[OP], real, counts[DISCARD], saved.get(HALF, 0), saved.get(OP, 0))
+    assert final == FINAL[store.name]
+
+
+def test_the_readme_shows_the_same_counts() -> None:
+    rows = re.findall(
+        r"^\| ([\d.]+) \| (\w+) \|((?: [\d–]+ \|){6})$",
+        (GOLDEN / "README.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    shown = {
+        f"{version}/{scenario}": tuple(None if cell == "–" else int(cell) for cell in cells.replace("|", "").split())
+        for version, scenario, cells in rows
+    }
+    assert shown == FINAL
+
+
+def test_every_store_can_be_opened_with_all_its_logs() -> None:
+    for store in golden_stores():
+        assert store.meta()["version"] == store.version
+        assert next(store.driver_events())["ev"] == "begin"
+        assert sum(1 for _ in store.decoded_records()) > 0
+        assert sum(1 for _ in store.consume_queue_entries()) > 0
+        assert store.transaction_log()
+        assert (store.at_kill is not None) is (store.scenario == "crash2")
+    with pytest.raises(LookupError, match=r"no golden store 1\.0/x"):
+        golden_store("1.0", "x")
+
+
+def test_they_are_less_than_9_million_bytes_and_name_no_machine() -> None:
+    files = [path for path in GOLDEN.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 9_000_000
+    for path in files:
+        raw = path.read_bytes()
+        if path.suffix == ".gz":
+            assert raw[4:8] == bytes(4), f"{path} holds a time"
+        elif path.suffix in (".json", ".conf", ".bak"):
+            assert not re.search(rb"/(home|root|work|tmp|Users)/", raw), path

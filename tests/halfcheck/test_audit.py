@@ -1,0 +1,295 @@
+"""``halfcheck audit`` prints a table or JSON, and says in one line what is wrong with a store and where."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conformance.golden_stores import golden_store, golden_stores
+from halfcheck import app
+from halfcheck.exit_codes import ExitCode
+from spark_trace_analysis.audit.table import SCHEMA
+from tests.reference.store.store_writer import HALF, StoreWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+FIVE = golden_store("5.3.3", "five").path
+LOG = "commitlog/00000000000000000000"
+
+
+@pytest.fixture(autouse=True)
+def _the_command_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.COMMANDS, "audit", "halfcheck.audit")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A copy of a golden store that a test may damage."""
+    shutil.copytree(FIVE, tmp_path / "store", ignore=shutil.ignore_patterns("*.gz"))
+    return tmp_path / "store"
+
+
+def flip(path: Path, at: int, mask: int = 0x01) -> None:
+    raw = bytearray(path.read_bytes())
+    raw[at] ^= mask
+    path.write_bytes(raw)
+
+
+def cut(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def test_the_table_names_every_transaction_and_what_it_resembles(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(golden_store("4.9.7", "late").path)]) == ExitCode.OK
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert re.search(r"^C0\w{30} +late-group +TopicLate +doubled +parked +2 +3 +3 +4 +2 +A11 A14 *$", out, re.MULTILINE)
+    assert "7 transactions: 4 doubled, 3 delivered" in out
+    assert "46 records, written by 4.9.7" in out
+
+
+def test_a_long_table_leaves_out_what_is_plain_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    path = str(golden_store("4.9.7", "mixed").path)
+    assert app.run(["audit", path]) == ExitCode.OK
+    short = capfd.readouterr().out
+    assert len(re.findall(r"^C0", short, re.MULTILINE)) == 6
+    assert "194 transactions are not shown, 194 of them plainly delivered or rolled back" in short
+    assert app.run(["audit", path, "--limit", "2"]) == ExitCode.OK
+    assert "198 transactions are not shown, 194 of them plainly" in capfd.readouterr().out
+    assert app.run(["audit", path, "--all"]) == ExitCode.OK
+    assert len(re.findall(r"^C0", capfd.readouterr().out, re.MULTILINE)) == 200
+
+
+@pytest.mark.parametrize("golden", golden_stores(), ids=lambda golden: golden.name)
+def test_the_json_of_every_golden_store_holds_to_its_schema(golden: object, capfd: pytest.CaptureFixture[str]) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    path = str(getattr(golden, "path", ""))
+    assert app.run(["audit", path, "--json", "--all"]) == ExitCode.OK
+    content = json.loads(capfd.readouterr().out)
+    assert not list(Draft202012Validator(schema).iter_errors(content))
+    assert content["store"] == path
+    assert sum(content["counts"].values()) == len(content["transactions"])
+    assert content["trace"] == {"events": content["records"], "accepted": None, "divergence": None}
+
+
+def test_the_keys_that_others_build_on_are_all_required_by_the_schema() -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    promised = ["store", "version", "records", "corrupt", "transactions", "counts", "trace"]
+    assert set(promised) <= set(schema["required"])
+    row = [
+        "unique_key",
+        "group",
+        "topic",
+        "state",
+        "also",
+        "deliveries",
+        "checks",
+        "put_backs",
+        "half_offsets",
+        "op_offsets",
+        "resembles",
+    ]
+    assert set(row) == set(schema["properties"]["transactions"]["items"]["required"])
+    assert not Draft202012Validator(schema).is_valid({})
+
+
+def test_json_without_all_lists_what_is_not_plain_up_to_the_limit(capfd: pytest.CaptureFixture[str]) -> None:
+    path = str(golden_store("5.3.3", "wide").path)
+    assert app.run(["audit", path, "--json"]) == ExitCode.OK
+    content = json.loads(capfd.readouterr().out)
+    assert [row["state"] for row in content["transactions"]] == ["doubled"] * 5 + ["parked"]
+    assert content["omitted"] == 0
+    assert app.run(["audit", path, "--json", "--limit", "2"]) == ExitCode.OK
+    content = json.loads(capfd.readouterr().out)
+    assert (len(content["transactions"]), content["omitted"], content["counts"]["doubled"]) == (2, 4, 5)
+
+
+def test_a_delivered_transaction_that_was_also_rolled_back_is_not_plain(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(golden_store("5.3.3", "late").path), "--json"]) == ExitCode.OK
+    rows = json.loads(capfd.readouterr().out)["transactions"]
+    assert [(row["state"], row["also"]) for row in rows] == [
+        ("doubled", []),
+        ("doubled", ["parked"]),
+        ("doubled", ["parked"]),
+        ("parked", ["delivered"]),
+        ("delivered", ["rolled_back"]),
+        ("delivered", ["rolled_back"]),
+    ]
+
+
+def test_the_given_version_is_the_one_in_the_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(FIVE), "--version", "5.3.1", "--json"]) == ExitCode.OK
+    assert json.loads(capfd.readouterr().out)["version"] == "5.3.1"
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a byte of the body": (lambda store: flip(store / LOG, 88), "does not match its checksum"),
+    "a byte of the checksum": (lambda store: flip(store / LOG, 9), "does not match its checksum"),
+    "a byte of the length": (lambda store: flip(store / LOG, 3), "its length says"),
+    "a byte of the magic code": (lambda store: flip(store / LOG, 4), "the magic code is"),
+    "a byte of the queue offset": (lambda store: flip(store / LOG, 349 + 27), "its consume queue says"),
+    "a byte of the topic": (lambda store: flip(store / LOG, 100), "consume queue says"),
+    "a byte of the physical offset": (lambda store: flip(store / LOG, 349 + 35), "says that it stands at"),
+    "a byte of the stored time": (lambda store: flip(store / LOG, 349 + 60), "the records around it"),
+    "a byte of the store's host": (lambda store: flip(store / LOG, 349 + 66), "no other record was"),
+    "a key of the properties": (lambda store: flip(store / LOG, 349 + 118), ""),
+    "a value of the properties": (lambda store: flip(store / LOG, 349 + 150), ""),
+    "a cut inside the last record": (
+        lambda store: cut(store / LOG, (store / LOG).stat().st_size - 5),
+        "inside a record",
+    ),
+    "a cut in the middle": (lambda store: cut(store / LOG, 4_000), "inside a record"),
+    "a cut between two records": (lambda store: cut(store / LOG, 349), "behind the commit log's end"),
+    "an empty commit log file": (lambda store: cut(store / LOG, 0), "the file is empty"),
+    "a record of zeros": (lambda store: zero(store / LOG, 349, 349), "passed over"),
+    "a byte of a consume queue": (
+        lambda store: flip(store / "consumequeue" / HALF / "0" / f"{0:020d}", 7),
+        "the entry points to",
+    ),
+    "a byte of a size in a consume queue": (
+        lambda store: flip(store / "consumequeue" / HALF / "0" / f"{0:020d}", 20 + 10),
+        "the entry points to",
+    ),
+    "a byte of a tags code in a consume queue": (
+        lambda store: flip(store / "consumequeue" / HALF / "0" / f"{0:020d}", 20 + 18),
+        "the entry's tags code is",
+    ),
+    "a cut consume queue": (
+        lambda store: cut(store / "consumequeue" / HALF / "0" / f"{0:020d}", 27),
+        "it has no entry for the record",
+    ),
+    "a byte of the saved offsets": (
+        lambda store: flip(store / "config" / "consumerOffset.json", 0),
+        "can't be understood, config/consumerOffset.json.bak was read instead",
+    ),
+}
+
+
+def zero(path: Path, at: int, size: int) -> None:
+    raw = bytearray(path.read_bytes())
+    raw[at : at + size] = bytes(size)
+    path.write_bytes(raw)
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damage_gives_the_table_one_clear_line_and_exit_150(
+    store: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    damage, words = DAMAGE[name]
+    damage(store)
+    assert app.run(["audit", str(store), "--json"]) == ExitCode.BAD_CONTENT
+    out, err = capfd.readouterr()
+    assert len(err.splitlines()) == 1
+    assert err.startswith(f"halfcheck: {store}")
+    assert words in err
+    if out:
+        content = json.loads(out)
+        region = content["corrupt"][0]
+        assert f"{region['file']}, byte {region['offset']}: {region['reason']}" in err
+        assert app.run(["audit", str(store)]) == ExitCode.BAD_CONTENT
+        assert f"corrupt: {region['file']}" in capfd.readouterr().out
+
+
+def without_log(store: Path) -> None:
+    shutil.rmtree(store / "commitlog")
+
+
+def emptied(store: Path) -> None:
+    shutil.rmtree(store)
+    store.mkdir()
+
+
+def log_without_files(store: Path) -> None:
+    without_log(store)
+    (store / "commitlog").mkdir()
+
+
+def foreign_log(store: Path) -> None:
+    (store / LOG).write_bytes(b"%PDF-1.7 " * 100)
+
+
+def misnamed_log(store: Path) -> None:
+    (store / LOG).rename(store / "commitlog" / "log.bin")
+
+
+def file_for_folder(store: Path) -> None:
+    shutil.rmtree(store)
+    store.write_text("not a store")
+
+
+def missing(store: Path) -> None:
+    shutil.rmtree(store)
+
+
+def broken_offsets(store: Path) -> None:
+    for name in ("consumerOffset.json", "consumerOffset.json.bak"):
+        (store / "config" / name).write_text('{"offsetTable": {{')
+
+
+def broken_conf(store: Path) -> None:
+    (store / "broker.conf").write_text("transactionCheckMax=fifteen\n")
+
+
+def binary_conf(store: Path) -> None:
+    (store / "broker.conf").write_bytes(bytes(range(256)))
+
+
+def misnamed_queue(store: Path) -> None:
+    (store / "consumequeue" / HALF / "first").mkdir()
+
+
+NOT_A_STORE: dict[Callable[[Path], None], str] = {
+    missing: "does not exist",
+    file_for_folder: "is a file",
+    emptied: "has no commitlog/",
+    without_log: "has no commitlog/",
+    log_without_files: "holds no files",
+    foreign_log: "is not a commit log",
+    misnamed_log: "not a 20-digit offset",
+    broken_offsets: "consumerOffset.json can't be understood",
+    broken_conf: "transactionCheckMax is 'fifteen'",
+    binary_conf: "broker.conf",
+    misnamed_queue: "its name is not a number",
+}
+
+
+@pytest.mark.parametrize("spoil", NOT_A_STORE, ids=lambda spoil: spoil.__name__)
+def test_what_is_not_a_store_gives_one_clear_line_nothing_else_and_exit_150(
+    store: Path, spoil: Callable[[Path], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    spoil(store)
+    assert app.run(["audit", str(store), "--json"]) == ExitCode.BAD_CONTENT
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert NOT_A_STORE[spoil] in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], [str(FIVE), "extra"], [str(FIVE), "--nope"], [str(FIVE), "--limit", "-1"], [str(FIVE), "--version", "new"]],
+)
+def test_a_bad_option_gives_one_clear_line_and_exit_151(
+    arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run(["audit", *arguments]) == ExitCode.BAD_OPTION
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+
+
+def test_what_is_lost_or_doubled_does_not_change_the_exit_code(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    writer = StoreWriter()
+    writer.half()
+    assert app.run(["audit", str(writer.write(tmp_path / "s"))]) == ExitCode.OK
+    assert "1 transactions: 1 lost" in capfd.readouterr().out

@@ -1,0 +1,145 @@
+"""A wrong byte that no checksum covers is found where the rest of the store says otherwise."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.golden_stores import golden_store
+from reference.store.commit_log import CommitLog
+from reference.store.errors import StoreError
+from spark_trace_analysis.audit.audit_store import audit_store
+from tests.reference.store.store_writer import StoreWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.store.corrupt_region import CorruptRegion
+
+FLIPS = 120
+
+
+def found_in(store: Path) -> list[CorruptRegion]:
+    try:
+        return list(audit_store(store).corrupt)
+    except StoreError:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("version", "scenario"), [("4.5.1", "late"), ("4.9.7", "ten"), ("5.3.3", "five"), ("5.4.0", "immunity")]
+)
+def test_of_random_single_bit_flips_anywhere_in_a_log_at_least_nineteen_in_twenty_are_found(
+    tmp_path: Path, version: str, scenario: str
+) -> None:
+    """What is left is said once only: some milliseconds, the keys of a message rolled back at once."""
+    source = golden_store(version, scenario).path
+    store = tmp_path / "store"
+    shutil.copytree(source, store, ignore=shutil.ignore_patterns("*.gz"))
+    path = store / "commitlog" / f"{0:020d}"
+    good = path.read_bytes()
+    choose = random.Random(f"{version} {scenario}")
+    found = 0
+    for _ in range(FLIPS):
+        raw = bytearray(good)
+        raw[choose.randrange(len(raw))] ^= 1 << choose.randrange(8)
+        path.write_bytes(raw)
+        found += bool(found_in(store))
+    path.write_bytes(good)
+    assert found_in(store) == []
+    assert found >= FLIPS * 19 // 20
+
+
+def test_a_record_that_disagrees_with_its_siblings_is_named(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    half = writer.half(KEYS="order-1")
+    copy = writer.put_back(half)
+    copy.properties["KEYS"] = "order-2"
+    place = len(writer.log)
+    last = writer.put_back(copy)
+    last.properties["KEYS"] = "order-1"
+    writer.commit(last)
+    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    assert region.offset == place
+    assert region.reason == "the property KEYS is 'order-2', in the transaction's other records it is 'order-1'"
+
+
+def test_a_commit_from_a_place_where_no_half_stands_is_named(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.put("T", b"first", {"WAIT": "true"})
+    half = writer.half()
+    half.physical += 8
+    place = len(writer.log)
+    writer.commit(half)
+    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    assert (region.offset, "where no half of its transaction stands" in region.reason) == (place, True)
+
+
+def test_an_op_that_names_a_half_which_did_not_exist_is_named(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.half()
+    place = len(writer.log)
+    writer.op(5)
+    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    assert (region.offset, region.reason) == (
+        place,
+        "the op names half 5, but the half queue ended at 1 when it was written",
+    )
+
+
+def test_an_op_body_that_is_no_list_of_offsets_is_named(tmp_path: Path) -> None:
+    writer = StoreWriter("4.9.7")
+    writer.half()
+    place = len(writer.log)
+    writer.put("RMQ_SYS_TRANS_OP_HALF_TOPIC", b"zero", {"WAIT": "true", "TAGS": "d"}, born_host=bytes([127, 0, 0, 1]))
+    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    assert (region.offset, region.reason) == (place, "the op body b'zero' is not a list of half offsets")
+
+
+def test_without_consume_queues_each_queue_must_count_up(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    writer.half()
+    writer.ends["RMQ_SYS_TRANS_HALF_TOPIC", 0] = 4
+    place = len(writer.log)
+    writer.half("K2", body=b"other")
+    (region,) = audit_store(writer.write(tmp_path / "s", has_queues=False)).corrupt
+    assert (region.offset, region.reason) == (place, "RMQ_SYS_TRANS_HALF_TOPIC/0 goes on at 4, expected 1")
+
+
+def test_a_deleted_and_recreated_topic_raises_no_alarm(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    for _ in range(3):
+        writer.put("T", b"old", {"WAIT": "true"})
+    writer.ends.pop(("T", 0))
+    writer.entries.pop(("T", 0))
+    writer.put("T", b"new", {"WAIT": "true"})
+    assert audit_store(writer.write(tmp_path / "s")).corrupt == ()
+
+
+def test_a_put_back_without_the_copy_before_it_is_named(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    half = writer.half()
+    half.properties["TRANSACTION_CHECK_TIMES"] = "3"
+    place = len(writer.log) + 0
+    writer.commit(writer.put_back(half))
+    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    assert (region.offset, "no copy with the one before it" in region.reason) == (place, True)
+
+
+def test_the_reader_of_a_damaged_store_still_gives_every_other_record(tmp_path: Path) -> None:
+    writer = StoreWriter()
+    for index in range(5):
+        writer.commit(writer.half(f"K{index}", body=b"body %d" % index))
+    store = writer.write(tmp_path / "s")
+    path = store / "commitlog" / f"{0:020d}"
+    starts = [record.physical_offset for record in CommitLog.open(store).records()]
+    raw = bytearray(path.read_bytes())
+    raw[starts[3] : starts[4]] = bytes(starts[4] - starts[3])
+    path.write_bytes(raw)
+    audit = audit_store(store)
+    assert audit.records == 14
+    assert [row.state for row in audit.transactions] == ["delivered"] * 5
+    assert audit.corrupt[0].offset == starts[3]
