@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.counterexample import Replay, replay, write_path
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from spec.constants import Instance
 
 Report = Callable[[Progress], None]
+
+SCHEMA = Path(__file__).with_name("check_schema.json")
+"""The JSON Schema of `CheckResult.to_json`."""
 
 
 class Verdict(Enum):

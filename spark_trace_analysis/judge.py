@@ -1,0 +1,232 @@
+"""Every property judged twice over the same runs: by Numba kernels on arrays, and by Spark SQL on rows.
+
+The kernels read whole files inside their tasks (and so find a changed byte by its checksum); the queries go through
+Spark's own Parquet reader. If the two ways give different numbers for any property of any run, neither is believed.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from time import perf_counter
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
+
+from spark_trace_analysis.errors import BadTracesError, DisagreementError
+from spark_trace_analysis.invariants import ALL, Invariant
+from spark_trace_analysis.invariants.invariant import Kernel
+from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.whole_traces import read_whole_traces
+from spec.events import EVENTS
+
+_JUDGED_ROW = "run int, property string, traces bigint, events bigint, violations bigint, first bigint, problem string"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many traces of one run break one property; ``first_trace`` is the lowest number of such a trace."""
+
+    profile: str
+    environment: str
+    property_id: str
+    traces: int
+    violations: int
+    first_trace: int | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What both ways of judging agree on, and the seconds that each took."""
+
+    traces: int
+    events: int
+    counts: tuple[Count, ...]
+    kernel_seconds: float
+    query_seconds: float
+
+    def violations(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Violating traces by profile, environment and property, runs of the same kind added up."""
+        table: dict[str, dict[str, dict[str, int]]] = {}
+        for count in self.counts:
+            row = table.setdefault(count.profile, {}).setdefault(count.environment, {})
+            row[count.property_id] = row.get(count.property_id, 0) + count.violations
+        return table
+
+
+@dataclass(frozen=True)
+class _Found:
+    violations: int
+    first: int | None
+
+
+_Verdicts = dict[tuple[int, str], _Found]
+
+
+def judge(spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant] = ALL) -> Judgement:
+    """Judge runs by kernels and by queries, and compare.
+
+    Raises
+    ------
+    BadTracesError
+        A file is missing, changed or not readable; or it holds other traces than its manifest says.
+    DisagreementError
+        A kernel and a query differ; both numbers are named.
+    """
+    began = perf_counter()
+    by_kernel, traces, events = _judge_by_kernel(spark, runs, invariants)
+    between = perf_counter()
+    by_query = _judge_by_query(spark, runs, invariants)
+    ended = perf_counter()
+    counts = []
+    for number, run in enumerate(runs):
+        for invariant in invariants:
+            key = (number, invariant.property_id)
+            _require_agreement(run, invariant, by_kernel[key], by_query[key])
+            counts.append(
+                Count(
+                    run.parameters.profile,
+                    run.parameters.environment_name,
+                    invariant.property_id,
+                    run.parameters.traces,
+                    by_kernel[key].violations,
+                    by_kernel[key].first,
+                )
+            )
+    return Judgement(traces, events, tuple(counts), between - began, ended - between)
+
+
+def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
+    """Give all runs' events as one data frame: the fields of an event, and ``run``, the run's place in ``runs``."""
+    frames = [
+        spark.read.parquet(*(str(run.folder / file.name) for file in run.manifest.files)).withColumn(
+            "run", F.lit(number)
+        )
+        for number, run in enumerate(runs)
+    ]
+    return reduce(DataFrame.unionByName, frames)
+
+
+def _require_agreement(run: Run, invariant: Invariant, kernel: _Found, query: _Found) -> None:
+    if kernel != query:
+        message = (
+            f"{invariant.property_id} in {run.folder} ({run.parameters.profile}, {run.parameters.environment_name}): "
+            f"the kernel finds {kernel.violations} violating traces (the first: {kernel.first}), "
+            f"the query {query.violations} (the first: {query.first})"
+        )
+        raise DisagreementError(message)
+
+
+def _judge_by_query(spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant]) -> _Verdicts:
+    event_rows(spark, runs).createOrReplaceTempView("events")
+    found = {
+        (number, invariant.property_id): _Found(0, None) for number in range(len(runs)) for invariant in invariants
+    }
+    counted = " UNION ALL ".join(
+        f"SELECT '{invariant.property_id}' AS property, run, count(*) AS violations, min(trace) AS first "  # noqa: S608
+        f"FROM ({invariant.query}) GROUP BY run"
+        for invariant in invariants
+    )
+    for row in spark.sql(counted).collect():
+        found[row["run"], row["property"]] = _Found(row["violations"], row["first"])
+    return found
+
+
+def _judge_by_kernel(
+    spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant]
+) -> tuple[_Verdicts, int, int]:
+    judged = tuple(invariants)
+    files = [
+        (number, str(run.folder.resolve() / file.name), file.sha256)
+        for number, run in enumerate(runs)
+        for file in run.manifest.files
+    ]
+
+    def judge_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                run, path, sha256 = files[number]
+                yield pa.RecordBatch.from_pylist(_judge_file(run, path, sha256, judged), _JUDGED)
+
+    rows = (
+        spark.range(0, len(files), 1, len(files))
+        .mapInArrow(judge_files, _JUDGED_ROW)
+        .groupBy("run", "property")
+        .agg(
+            F.sum("traces").alias("traces"),
+            F.sum("events").alias("events"),
+            F.sum("violations").alias("violations"),
+            F.min("first").alias("first"),
+            F.min("problem").alias("problem"),
+        )
+        .collect()
+    )
+    for row in rows:
+        if row["problem"]:
+            raise BadTracesError(row["problem"])
+    for row in rows:
+        run = runs[row["run"]]
+        if (row["traces"], row["events"]) != (run.parameters.traces, run.manifest.events):
+            message = (
+                f"{run.folder}: holds {row['traces']} traces with {row['events']} events, "
+                f"the manifest says {run.parameters.traces} and {run.manifest.events}"
+            )
+            raise BadTracesError(message)
+    verdicts = {(row["run"], row["property"]): _Found(row["violations"], row["first"]) for row in rows}
+    return verdicts, sum(run.parameters.traces for run in runs), sum(run.manifest.events for run in runs)
+
+
+_JUDGED = pa.schema(
+    [
+        ("run", pa.int32()),
+        ("property", pa.string()),
+        ("traces", pa.int64()),
+        ("events", pa.int64()),
+        ("violations", pa.int64()),
+        ("first", pa.int64()),
+        ("problem", pa.string()),
+    ]
+)
+
+
+def _judge_file(run: int, path: str, sha256: str, invariants: Sequence[Invariant]) -> list[dict[str, Any]]:
+    """Judge one file; damage is told in ``problem``, because an exception would come back as Java's words."""
+    rows: list[dict[str, Any]] = [
+        {"run": run, "property": invariant.property_id, "traces": 0, "events": 0, "violations": 0, "first": None}
+        for invariant in invariants
+    ]
+    try:
+        with pa.OSFile(path) as source:
+            content = source.read_buffer()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            message = "its SHA-256 is not the manifest's; the file was changed"
+            raise BadTracesError(message)
+        for traces in read_whole_traces(pa.BufferReader(content)):
+            for row, invariant in zip(rows, invariants, strict=True):
+                violated = np.zeros(len(traces.starts) - 1, np.bool_)
+                codes = np.array([EVENTS.index(name) for name in invariant.events], np.int16)
+                _compiled(invariant.kernel)(
+                    traces.starts, traces.event, traces.transaction, traces.outcome, codes, violated
+                )
+                numbers = traces.trace[traces.starts[:-1][violated]]
+                row["traces"] += len(violated)
+                row["events"] += len(traces.trace)
+                row["violations"] += len(numbers)
+                if numbers.size:
+                    row["first"] = min(
+                        int(numbers.min()), row["first"] if row["first"] is not None else int(numbers[0])
+                    )
+    except (pa.ArrowException, OSError, BadTracesError) as damage:
+        for row in rows:
+            row["problem"] = f"{path}: {str(damage).splitlines()[0]}"
+    return rows
+
+
+@lru_cache(maxsize=64)
+def _compiled(kernel: Kernel) -> Callable[..., None]:
+    compiled: Callable[..., None] = numba.njit(cache=True)(kernel)
+    return compiled

@@ -1,0 +1,178 @@
+"""What a folder of simulated traces says of itself: ``manifest.json`` beside the Parquet files.
+
+From its parameters alone every trace can be made again; from its checksums a changed byte is found.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import model_check
+import spec
+from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.schema import SCHEMA_VERSION
+
+MANIFEST = "manifest.json"
+QUIET = "quiet"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """All that a simulation depends on, beside the source of the specification."""
+
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    seed: int
+    traces: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        """Faults are a set: in whatever order they are given, the run is the same."""
+        object.__setattr__(self, "environment", tuple(sorted(set(self.environment))))
+
+    @property
+    def environment_name(self) -> str:
+        """The faults joined by commas; ``quiet`` when there are none."""
+        return ",".join(self.environment) or QUIET
+
+    @property
+    def command(self) -> str:
+        """The command that makes these traces, but for its ``--out``."""
+        faults = f" --faults {','.join(self.environment)}" if self.environment else ""
+        return (
+            f"halfcheck simulate --traces {self.traces} --profile {self.profile}{faults}"
+            f" --instance {self.instance} --steps {self.steps} --seed {self.seed}"
+        )
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """One Parquet file: whole traces, in order."""
+
+    name: str
+    first: int
+    traces: int
+    events: int
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One simulated run."""
+
+    schema_version: int
+    halfcheck: str
+    source: str
+    parameters: Parameters
+    events: int
+    files: tuple[TraceFile, ...]
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder of traces and its manifest."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def parameters(self) -> Parameters:
+        """What made the traces."""
+        return self.manifest.parameters
+
+
+def make_manifest(parameters: Parameters, files: tuple[TraceFile, ...]) -> Manifest:
+    """Describe a finished run; ``checksum`` is the SHA-256 of the files' own, in order."""
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        halfcheck=product_version(),
+        source=source_fingerprint(parameters.instance),
+        parameters=parameters,
+        events=sum(file.events for file in files),
+        files=files,
+        checksum=hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest(),
+    )
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write ``manifest.json`` into a folder."""
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check ``manifest.json`` of a folder.
+
+    Raises
+    ------
+    BadTracesError
+        It is missing, is no JSON, lacks a key, or has another schema version.
+    """
+    path = folder / MANIFEST
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        message = f"{folder}: there is no {MANIFEST} in it; expected what `halfcheck simulate --out` wrote"
+        raise BadTracesError(message) from None
+    except (OSError, ValueError) as failure:
+        message = f"{path}: not readable as JSON ({failure})"
+        raise BadTracesError(message) from None
+    found = told.get("schema_version") if isinstance(told, dict) else None
+    if found != SCHEMA_VERSION:
+        message = f"{path}: schema version {found}, this halfcheck reads version {SCHEMA_VERSION}; simulate again"
+        raise BadTracesError(message)
+    try:
+        parameters = told["parameters"]
+        made = Manifest(
+            **{field.name: told[field.name] for field in fields(Manifest)}
+            | {
+                "parameters": Parameters(**parameters | {"environment": tuple(parameters["environment"])}),
+                "files": tuple(TraceFile(**file) for file in told["files"]),
+            }
+        )
+    except (KeyError, TypeError) as failure:
+        message = f"{path}: a key is missing or unknown ({failure}); simulate again"
+        raise BadTracesError(message) from None
+    return made
+
+
+def product_version() -> str:
+    """The installed version of the project; ``0+unknown`` when it runs without having been installed."""
+    try:
+        return version("halfcheck")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def source_fingerprint(instance: str) -> str:
+    """Sixteen hexadecimal digits that change with the specification, the engines or an instance's own file.
+
+    Traces of an older specification are told from new ones by them.
+    """
+    digest = hashlib.sha256()
+    if Path(instance).suffix == ".toml" and Path(instance).is_file():
+        digest.update(Path(instance).read_bytes())
+    for package in (spec, model_check):
+        for root in package.__path__:
+            for path in sorted(Path(root).rglob("*")):
+                if path.suffix in {".py", ".toml"}:
+                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """Give the facts of a run as plain data, as ``simulate --json`` prints them."""
+    told = asdict(run.parameters)
+    return told | {
+        "environment": list(run.parameters.environment),
+        "out": str(run.folder),
+        "events": run.manifest.events,
+        "files": len(run.manifest.files),
+        "bytes": sum(file.size_bytes for file in run.manifest.files),
+        "checksum": run.manifest.checksum,
+    }

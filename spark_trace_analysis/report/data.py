@@ -1,0 +1,169 @@
+"""What the report shows, as plain data: whoever has such a tree gets a page, and the tree itself is JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from spark_trace_analysis.judge import Count
+from spark_trace_analysis.report.sequence_diagram import DiagramStep
+from spark_trace_analysis.statistics import RunStatistics
+
+Verdict = Literal["holds", "violated", "unknown"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the page's head: version, commit, seed, machine."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """What a search found out about one property, or one clause of it.
+
+    Attributes
+    ----------
+    environment
+        Its faults; none is the quiet world.
+    clause
+        The clause's name, empty where a property has but one.
+    depth
+        Steps of the shortest counterexample, or the depth to which it holds.
+    distinct
+        Distinct states of the search.
+    resembles
+        Ids of the catalogue.
+    reason
+        Why it is unknown; empty otherwise.
+    command
+        What makes this verdict again.
+    """
+
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    property_id: str
+    clause: str
+    verdict: Verdict
+    depth: int
+    distinct: int
+    seconds: float
+    resembles: tuple[str, ...]
+    command: str
+    sentence: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field of the state, before and after a step."""
+
+    field: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class CounterexampleStep:
+    """One action of a counterexample, with only what it changed."""
+
+    number: int
+    action: str
+    parameters: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A shortest schedule that breaks a property: told in steps, and drawn in messages."""
+
+    property_id: str
+    clause: str
+    rule: str
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    resembles: tuple[str, ...]
+    steps: tuple[CounterexampleStep, ...]
+    messages: tuple[DiagramStep, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class AuditedTransaction:
+    """One transaction of a store that is not plainly delivered or rolled back."""
+
+    unique_key: str
+    group: str
+    topic: str
+    state: str
+    also: tuple[str, ...]
+    deliveries: int
+    checks: int
+    put_backs: int
+    resembles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the audit of one store says."""
+
+    store: str
+    version: str
+    records: int
+    corrupt: int
+    counts: Mapping[str, int]
+    transactions: tuple[AuditedTransaction, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """One run of simulated traces: its size and the command that makes it."""
+
+    profile: str
+    environment: str
+    traces: int
+    events: int
+    command: str
+
+
+@dataclass(frozen=True)
+class SimulationSection:
+    """Simulated traces: how many, what they violate, what they look like, how long it took."""
+
+    runs: tuple[SimulatedRun, ...]
+    counts: tuple[Count, ...]
+    statistics: tuple[RunStatistics, ...]
+    seconds: Mapping[str, float]
+    command: str
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """The whole page; a section without content is left out."""
+
+    title: str
+    facts: tuple[Fact, ...]
+    command: str
+    verdicts: tuple[VerdictRow, ...] = ()
+    counterexamples: tuple[Counterexample, ...] = ()
+    audits: tuple[Audit, ...] = ()
+    simulation: SimulationSection | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> str:
+        """Give the tree as JSON; keys are the names of the fields."""
+        return json.dumps(asdict(self), indent=2)
+
+
+def environment_name(environment: tuple[str, ...]) -> str:
+    """Name a set of faults as the page shows it.
+
+    >>> environment_name(()), environment_name(("crash", "lose_end"))
+    ('quiet', 'crash,lose_end')
+    """
+    return ",".join(environment) or "quiet"

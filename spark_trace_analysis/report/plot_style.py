@@ -1,0 +1,112 @@
+"""How all plots look: marks by profile, rows by environment, axes; the colours are the page's."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from spark_trace_analysis.manifest import QUIET
+
+WIDTH = 330
+"""Pixels of a plot's inside; the page scales the whole drawing to its column."""
+
+_COLOURS = [
+    "var(--series-1)",
+    "var(--series-2)",
+    "var(--series-3)",
+    "var(--series-4)",
+    "var(--series-5)",
+    "var(--series-6)",
+]
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+def distinct(values: Iterable[str]) -> list[str]:
+    """Give each value once, in the order of their first appearance."""
+    return list(dict.fromkeys(values))
+
+
+def by_profile(profiles: Sequence[str], *, shape: bool = False) -> Any:
+    """Give a profile its colour, or its shape."""
+    marks = alt.Scale(domain=list(profiles), range=(_SHAPES if shape else _COLOURS)[: len(profiles)])
+    legend = alt.Legend(orient="top", title=None)
+    if shape:
+        return alt.Shape("profile:N", scale=marks, legend=legend)
+    return alt.Color("profile:N", scale=marks, legend=legend)
+
+
+def nested(profiles: Sequence[str]) -> alt.Size:
+    """Smaller marks lie on larger ones, so that profiles with equal values all show."""
+    sizes = [36 + 34 * (len(profiles) - 1 - n) for n in range(len(profiles))]
+    return alt.Size("profile:N", scale=alt.Scale(type="ordinal", domain=list(profiles), range=sizes), legend=None)
+
+
+def environment_names(names: Iterable[str]) -> list[str]:
+    """Each once, the quiet world first."""
+    return sorted(distinct(names), key=lambda name: name != QUIET)
+
+
+def whole_numbers(values: Iterable[int]) -> alt.Axis:
+    """Ticks at whole numbers only, at most nine."""
+    seen = list(values)
+    step = max(1, -(-(max(seen) - min(seen)) // 8))
+    return alt.Axis(values=list(range(min(seen), max(seen) + 1, step)), format="d")
+
+
+def powers_of_ten(shares: Iterable[float]) -> alt.Axis:
+    """Ticks of a logarithmic axis of shares, from 100 % down to below the least."""
+    lowest = math.floor(math.log10(min(shares)))
+    return alt.Axis(values=[10.0**power for power in range(lowest, 1)], format="~%")
+
+
+def by_environment(base: alt.Chart, marks: alt.Chart, environments: list[str]) -> alt.FacetChart:
+    """Set lines and marks into one row an environment."""
+    lines = base.mark_line(strokeWidth=1.5)
+    return (
+        alt.layer(lines, marks)
+        .properties(width=WIDTH, height=120)
+        .facet(
+            row=alt.Row(
+                "environment:N",
+                title=None,
+                sort=environments,
+                header=alt.Header(labelOrient="top", labelAnchor="start"),
+            )
+        )
+    )
+
+
+_CONFIG: Mapping[str, Any] = {
+    "background": "transparent",
+    "font": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, DejaVu Sans, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--muted)",
+        "titleColor": "var(--muted)",
+        "titleFontWeight": "normal",
+        "gridColor": "var(--rule)",
+        "gridOpacity": 0.6,
+        "domainColor": "var(--rule)",
+        "tickColor": "var(--rule)",
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "labelLimit": 190,
+    },
+    "header": {"labelColor": "var(--ink)", "labelFontSize": 11.5, "labelFontWeight": 600},
+    "legend": {"labelColor": "var(--ink)", "labelFontSize": 11.5, "symbolSize": 70, "columnPadding": 14},
+}
+
+
+def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart) -> str:
+    """Draw a chart; the page decides its width."""
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG})
+    return _scalable(drawn)
+
+
+def _scalable(svg: str) -> str:
+    """Let the page decide the width: the size given in pixels goes, the view box stays."""
+    opening, rest = svg.split(">", 1)
+    return re.sub(r'\s(width|height)="[^"]*"', "", opening) + ">" + rest

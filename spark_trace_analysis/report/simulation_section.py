@@ -1,0 +1,49 @@
+"""From judged runs and their statistics to the report's section on simulation."""
+
+from collections.abc import Mapping, Sequence
+
+from spark_trace_analysis.judge import Judgement
+from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.report.data import SimulatedRun, SimulationSection
+from spark_trace_analysis.statistics import Statistics
+
+
+def simulation_section(
+    runs: Sequence[Run],
+    judgement: Judgement,
+    statistics: Statistics,
+    command: str,
+    seconds: Mapping[str, float] | None = None,
+) -> SimulationSection:
+    """Gather what the page shows of simulated traces.
+
+    Parameters
+    ----------
+    runs, judgement, statistics
+        The runs and what was found in them.
+    command
+        What makes the section again.
+    seconds
+        Time by phase, where other phases than judging and statistics belong to it.
+    """
+    return SimulationSection(
+        runs=tuple(
+            SimulatedRun(
+                run.parameters.profile,
+                run.parameters.environment_name,
+                run.parameters.traces,
+                run.manifest.events,
+                f"{run.parameters.command} --out {run.folder}",
+            )
+            for run in runs
+        ),
+        counts=judgement.counts,
+        statistics=statistics.runs,
+        seconds=seconds
+        or {
+            "kernels": judgement.kernel_seconds,
+            "queries": judgement.query_seconds,
+            "statistics": statistics.seconds,
+        },
+        command=command,
+    )

@@ -1,0 +1,78 @@
+"""The Arrow and Parquet form of events: one schema, built from the fields that ``spec.events`` declares.
+
+Numbers of low cardinality that stand for words (``event``, ``action``) are dictionaries, so that a file says the words
+and costs the numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spark_trace_analysis.errors import BadTracesError
+from spec.events import EVENTS, FIELDS
+
+SCHEMA_VERSION = 1
+"""Goes up when a field is added, removed or changes its meaning; a reader refuses any other version."""
+
+_KINDS = {
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "string": pa.dictionary(pa.int16(), pa.string()),
+}
+
+EVENT_SCHEMA = pa.schema([pa.field(field.name, _KINDS[field.kind], nullable=False) for field in FIELDS])
+
+
+def to_batch(columns: Mapping[str, npt.NDArray[Any]], words: Mapping[str, Sequence[str]]) -> pa.RecordBatch:
+    """Make one Arrow batch of a walk.
+
+    Parameters
+    ----------
+    columns
+        One array of equal length per field; fields of words hold indices into their ``words``.
+    words
+        The words of each string field: ``{"event": …, "action": …}``.
+    """
+    arrays = []
+    for field in EVENT_SCHEMA:
+        if pa.types.is_dictionary(field.type):
+            codes = pa.array(columns[field.name], type=field.type.index_type)
+            arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(words[field.name], type=pa.string())))
+        else:
+            arrays.append(pa.array(columns[field.name], type=field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=EVENT_SCHEMA)
+
+
+def event_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
+    """Translate event names into their places in ``spec.events.EVENTS``, whatever order the file has them in.
+
+    Raises
+    ------
+    BadTracesError
+        The file has an event that the specification does not know.
+    """
+    names = column.dictionary.to_pylist()
+    unknown = [name for name in names if name not in EVENTS]
+    if unknown:
+        message = f"unknown event {unknown[0]!r}: known are {', '.join(EVENTS)}"
+        raise BadTracesError(message)
+    translation = np.array([EVENTS.index(name) for name in names], dtype=np.int16)
+    codes: npt.NDArray[np.int16] = translation[column.indices.to_numpy()]
+    return codes
+
+
+def difference(found: pa.Schema) -> str | None:
+    """Say in words how a file's schema differs from the expected one; None if it doesn't."""
+    for field in EVENT_SCHEMA:
+        place = found.get_field_index(field.name)
+        if place < 0:
+            return f"has no column {field.name!r}"
+        if found.field(place).type != field.type:
+            return f"has column {field.name!r} as {found.field(place).type}, expected {field.type}"
+    extra = [name for name in found.names if EVENT_SCHEMA.get_field_index(name) < 0]
+    return f"has a column {extra[0]!r} that is not in schema version {SCHEMA_VERSION}" if extra else None

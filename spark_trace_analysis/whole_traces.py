@@ -1,0 +1,82 @@
+"""Reading a Parquet file so that no trace is cut: the last, perhaps unfinished trace of a piece waits for the next."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark_trace_analysis.schema import event_codes
+
+ROWS_A_PIECE = 1 << 18
+
+
+@dataclass(frozen=True)
+class WholeTraces:
+    """Some consecutive traces of one file.
+
+    Attributes
+    ----------
+    starts
+        Row of each trace's first event, and the number of rows: traces + 1 numbers.
+    trace, event, transaction, outcome
+        One number a row; events as their places in ``spec.events.EVENTS``.
+    """
+
+    starts: npt.NDArray[np.int64]
+    trace: npt.NDArray[np.int64]
+    event: npt.NDArray[np.int16]
+    transaction: npt.NDArray[np.int32]
+    outcome: npt.NDArray[np.int8]
+
+
+_Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.int16], npt.NDArray[np.int32], npt.NDArray[np.int8]]
+
+
+def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator[WholeTraces]:
+    """Give a file's traces in pieces of about ``rows`` events; a longer trace makes a longer piece.
+
+    Parameters
+    ----------
+    file
+        An open Parquet file of the one schema, rows of a trace side by side.
+    rows
+        Events to read at a time.
+    """
+    held: list[_Columns] = []
+    for batch in pq.ParquetFile(file).iter_batches(rows, columns=["trace", "event", "transaction", "outcome"]):
+        if batch.num_rows == 0:
+            continue
+        trace = batch.column("trace").to_numpy()
+        columns = (
+            trace,
+            event_codes(batch.column("event")),
+            batch.column("transaction").to_numpy(),
+            batch.column("outcome").to_numpy(),
+        )
+        changes = np.flatnonzero(np.diff(trace))
+        if held and trace[0] != held[-1][0][-1]:
+            yield _together(held)
+            held = []
+        if changes.size:
+            cut = int(changes[-1]) + 1
+            yield _together([*held, _part(columns, slice(cut))])
+            held = [_part(columns, slice(cut, None))]
+        else:
+            held.append(columns)
+    if held:
+        yield _together(held)
+
+
+def _part(columns: _Columns, rows: slice) -> _Columns:
+    trace, event, transaction, outcome = columns
+    return trace[rows], event[rows], transaction[rows], outcome[rows]
+
+
+def _together(parts: Sequence[_Columns]) -> WholeTraces:
+    trace, event, transaction, outcome = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    changes = np.flatnonzero(np.diff(trace)) + 1
+    starts = np.concatenate(([0], changes, [len(trace)])).astype(np.int64)
+    return WholeTraces(starts, trace, event, transaction, outcome)

@@ -1,0 +1,70 @@
+"""One Spark for all tests of a process, a pair of simulated runs, and runs written by hand."""
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_trace_analysis.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
+from spark_trace_analysis.runs import open_run
+from spark_trace_analysis.schema import EVENT_SCHEMA, to_batch
+from spark_trace_analysis.session import spark_session
+from spark_trace_analysis.simulate import simulate
+from spec.events import EVENTS
+
+Event = tuple[str, int] | tuple[str, int, int] | tuple[str, int, int, int]
+"""An event's name, its transaction, its outcome and its time; outcome and time are 0 if left out."""
+
+WriteRun = Callable[[Path, Sequence[Sequence[Event]]], Run]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    with spark_session("local[2]") as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("simulated")
+    runs = []
+    for name, faults in (("quiet", ()), ("faulty", ("crash", "lose_end"))):
+        parameters = Parameters("5.3.3", faults, "tiny", seed=7, traces=3_000, steps=60)
+        runs.append(simulate(spark, parameters, folder / name).run)
+    return runs
+
+
+@pytest.fixture(scope="session")
+def write_run() -> WriteRun:
+    """Write traces, each a sequence of events, as one file with its manifest."""
+
+    def write(folder: Path, traces: Sequence[Sequence[Event]]) -> Run:
+        rows = [
+            (number, step, *event, *(0, 0)[len(event) - 2 :])
+            for number, trace in enumerate(traces)
+            for step, event in enumerate(trace)
+        ]
+        columns = {field.name: np.full(len(rows), -1) for field in EVENT_SCHEMA}
+        columns["trace"] = np.array([row[0] for row in rows])
+        columns["step"] = np.array([row[1] for row in rows])
+        columns["event"] = np.array([EVENTS.index(row[2]) for row in rows])
+        columns["transaction"] = np.array([row[3] for row in rows])
+        columns["outcome"] = np.array([row[4] for row in rows])
+        columns["time"] = np.array([row[5] for row in rows])
+        columns["action"] = np.zeros(len(rows), int)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "traces.parquet"
+        batch = to_batch(columns, {"event": EVENTS, "action": ("by_hand",)})
+        with pq.ParquetWriter(path, EVENT_SCHEMA) as writer:
+            writer.write_batch(batch)
+        content = path.read_bytes()
+        file = TraceFile(path.name, 0, len(traces), len(rows), len(content), sha256(content).hexdigest())
+        parameters = Parameters("5.3.3", (), "tiny", seed=0, traces=len(traces), steps=9)
+        write_manifest(folder, make_manifest(parameters, (file,)))
+        return open_run(folder)
+
+    return write

@@ -1,0 +1,216 @@
+"""The page: all that was given is on it, nothing is fetched, and what is empty is left out."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from spark_trace_analysis.judge import Count
+from spark_trace_analysis.report.data import (
+    Audit,
+    AuditedTransaction,
+    Change,
+    Counterexample,
+    CounterexampleStep,
+    Fact,
+    ReportData,
+    SimulatedRun,
+    SimulationSection,
+    VerdictRow,
+)
+from spark_trace_analysis.report.page import render, write
+from spark_trace_analysis.report.sequence_diagram import DiagramStep
+from spark_trace_analysis.statistics import RunStatistics
+
+
+def verdict(profile: str, environment: tuple[str, ...], outcome: str, clause: str) -> VerdictRow:
+    command = f"halfcheck check --profile {profile} --property S1"
+    return VerdictRow(
+        profile, environment, "small", "S1", clause, outcome, 17, 123_456, 1.25,  # type: ignore[arg-type]
+        ("B01",), command, sentence="at most one delivery", reason="no time left" if outcome == "unknown" else "",
+    )  # fmt: skip
+
+
+def of_run(environment: str) -> RunStatistics:
+    return RunStatistics(
+        "5.3.3", environment, 1_000, 1_500, {0: 1_000, 1: 500}, {0: 1_200, 1: 300}, {1: 1_200, 2: 300},
+        {0: 800, 1: 690, 2: 10}, {1: 300, 2: 400}, {"send_half": 1_500, "discard_half": 2},
+    )  # fmt: skip
+
+
+FULL = ReportData(
+    title="What holds & what does not",
+    facts=(Fact("commit", "0123abc"), Fact("seed", "7")),
+    command="make verify",
+    verdicts=(
+        verdict("4.9.7", (), "holds", "immune_half"),
+        verdict("5.3.3", (), "violated", "immune_half"),
+        verdict("5.3.3", ("crash", "lose_end"), "unknown", ""),
+    ),
+    counterexamples=(
+        Counterexample(
+            "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
+            (CounterexampleStep(1, "send_half", "t=0", (Change("half_length", "0", "1"),)),),
+            (DiagramStep(1, "Producer", "Broker", "sends a half"),),
+            "halfcheck replay s1.itf.json",
+        ),
+    ),
+    audits=(
+        Audit(
+            "5.3.3/late", "5.1.0 to 5.3.3", 321, 1, {"delivered": 7, "doubled": 1},
+            (AuditedTransaction("7F00AA", "g", "T", "doubled", ("parked",), 2, 3, 4, ("A11",)),),
+            "halfcheck audit conformance/golden/5.3.3/late",
+        ),
+    ),
+    simulation=SimulationSection(
+        (SimulatedRun("5.3.3", "quiet", 1_000, 43_210, "halfcheck simulate --traces 1000 --out x"),),
+        (Count("5.3.3", "quiet", "S1", 1_000, 42, 17), Count("5.3.3", "crash", "S1", 1_000, 0, None)),
+        (of_run("crash"), of_run("quiet")),
+        {"kernels": 1.5},
+        "halfcheck analyze x --report y.html",
+    ),
+    notes=("A verdict holds to its depth.",),
+)  # fmt: skip
+
+
+class Elements(HTMLParser):
+    """All start tags with their attributes, the visible text, and the tags that were left open."""
+
+    VOID = frozenset({"meta", "link", "br", "rect", "line", "path"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.starts: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.starts.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.starts.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.words += data
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return render(FULL)
+
+
+@pytest.fixture(scope="module")
+def elements(page: str) -> Elements:
+    return Elements(page)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What holds & what does not",
+        "3 verdicts",
+        "0123abc",
+        "make verify",
+        "halfcheck check --profile 4.9.7 --property S1",
+        "immune half",
+        "123,456",
+        "no time left",
+        "t0 was delivered <twice>",
+        "half_length",
+        "halfcheck replay s1.itf.json",
+        "5.3.3/late",
+        "7F00AA",
+        "also parked",
+        "halfcheck audit conformance/golden/5.3.3/late",
+        "4.200 %",
+        "43,210 events",
+        "halfcheck simulate --traces 1000 --out x",
+        "halfcheck analyze x --report y.html",
+        "kernels 1.5 s",
+        "A verdict holds to its depth.",
+    ],
+)
+def test_what_was_given_can_be_read(elements: Elements, words: str) -> None:
+    assert words in " ".join(elements.words.split())
+
+
+def test_every_element_is_closed(elements: Elements) -> None:
+    assert elements.open == []
+
+
+def test_nothing_is_fetched(page: str, elements: Elements) -> None:
+    for tag, attributes in elements.starts:
+        assert tag not in {"iframe", "object", "embed", "base", "img", "image"}
+        for name in ("src", "href", "xlink:href", "srcset", "action", "data"):
+            value = attributes.get(name)
+            assert value is None or value.startswith("#") or value == "data:,"
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#|[\"']?#)", page)
+    policies = [attributes["content"] for tag, attributes in elements.starts if "http-equiv" in attributes]
+    assert policies[0] is not None
+    assert policies[0].startswith("default-src 'none'")
+    addresses = set(re.findall(r"https?://[^\"'<>\s)]+", page))
+    assert addresses == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_no_placeholder_is_left(page: str) -> None:
+    assert not re.search(r"\{\{|\}\}(?!\})\s*<|\{%|\{#|Undefined|None<|NaN", page)
+
+
+def test_ids_are_unique_and_links_inside_the_page_lead_somewhere(elements: Elements) -> None:
+    ids = [attributes["id"] for _, attributes in elements.starts if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {(attributes["href"] or "")[1:] for tag, attributes in elements.starts if tag == "a"}
+    assert targets <= set(ids)
+
+
+def test_there_are_five_plots_whose_marks_say_their_numbers(page: str, elements: Elements) -> None:
+    assert sum(tag == "figure" for tag, _ in elements.starts) == 5
+    for words in (
+        "S1, 5.3.3, quiet: 42 of 1,000 traces (4.200%; 95 % interval 3.122% to 5.628%)",
+        "5.3.3, quiet: 500 of 1,500 transactions (33.333%) have 1",
+        "5.3.3, crash: 42.86% of 700 delivered within 1 ticks",
+        "5.3.3, quiet: discard_half 2 times, 0.002 a trace",
+    ):
+        assert f'aria-label="{words}"' in page
+
+
+def test_the_page_has_both_colour_schemes_and_is_small(page: str) -> None:
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+    assert len(page) < 500_000
+
+
+def test_what_is_empty_is_left_out() -> None:
+    page = render(ReportData("Nothing yet", (), "make verify"))
+    for section in ("verdicts", "counterexamples", "audits", "simulation", "notes"):
+        assert f'id="{section}"' not in page
+        assert f'href="#{section}"' not in page
+
+
+def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "deep" / "index.html"
+    write(FULL, target)
+    assert target.read_text(encoding="utf-8").endswith("</html>")
+    assert [path.name for path in target.parent.iterdir()] == ["index.html"]
+    monkeypatch.setattr("spark_trace_analysis.report.page.render", lambda _data: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write(FULL, target)
+    assert [path.name for path in target.parent.iterdir()] == ["index.html"]
+
+
+def test_the_data_is_json() -> None:
+    told = json.loads(FULL.to_json())
+    assert told["verdicts"][2]["environment"] == ["crash", "lose_end"]
+    assert told["counterexamples"][0]["messages"][0]["kind"] == "message"

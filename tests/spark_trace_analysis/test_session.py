@@ -1,0 +1,33 @@
+"""The session: who may be a master, whose Python works, who may connect, and what the user has to read."""
+
+import sys
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_trace_analysis.errors import BadOptionError, SparkFailedError
+from spark_trace_analysis.session import failures_in_one_line, spark_session
+
+
+@pytest.mark.parametrize("master", ["", "nowhere", "local[0]", "local[x]", "spark://host", "http://host:80"])
+def test_a_master_of_no_known_form_is_refused(master: str) -> None:
+    with pytest.raises(BadOptionError, match="--master"), spark_session(master):
+        pass
+
+
+def test_workers_run_this_python_on_loopback_in_utc(spark: SparkSession) -> None:
+    workers = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).collect()
+    assert workers == [sys.executable]
+    assert spark.conf.get("spark.driver.bindAddress") == "127.0.0.1"
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert spark.sparkContext.uiWebUrl is None
+
+
+def test_a_failing_job_ends_in_one_line(spark: SparkSession) -> None:
+    def fail(_number: int) -> None:
+        message = "the walk fell over"
+        raise ValueError(message)
+
+    with pytest.raises(SparkFailedError) as failure, failures_in_one_line():
+        spark.sparkContext.parallelize([1], 1).map(fail).collect()
+    assert str(failure.value) == "Spark gave up: ValueError: the walk fell over"
