@@ -1,4 +1,4 @@
-"""``halfcheck check``: which guarantees a version gives in an environment, and the shortest schedule that breaks the others."""
+"""``halfcheck check``: which guarantees a version gives, and the shortest schedule that breaks the others."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ def command(
         list[str] | None,
         typer.Option("--property", metavar="ID", help="S1, or one clause: S1.immune_half. May be repeated."),
     ] = None,
-    reading: Annotated[
-        str, typer.Option(help="numba, or cpython: the slow judge, for small instances.")
-    ] = "numba",
+    reading: Annotated[str, typer.Option(help="numba, or cpython: the slow judge, for small instances.")] = "numba",
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
     ] = None,
@@ -36,9 +34,9 @@ def command(
 ) -> ExitCode:
     """Search every reachable state of the specification and give a verdict on each property.
 
-    A property holds to the bound of the instance, or is violated, with the shortest schedule that shows it, or is unknown
-    when the search was cut short. The exit code is 12 when a property is violated, 0 when all hold, 255 when the search was
-    cut short by --max-states and found no violation, 130 when it was interrupted and found none.
+    A property holds to the bound of the instance, or is violated, with the shortest schedule that shows it, or is
+    unknown when the search was cut short. The exit code is 12 when a property is violated, 0 when all hold, 255 when
+    the search was cut short by --max-states and found no violation, 130 when it was interrupted and found none.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import Annotated
 
 import typer
@@ -32,14 +32,14 @@ def command(
 ) -> ExitCode:
     """Replay a counterexample and show, step by step, what changed and what is violated at its end.
 
-    The steps run in the CPython reading of the specification, where every guard and every field's range is checked. Another
-    profile or environment than the counterexample's shows where its guards refuse it. The exit code is 12 when a property
-    is violated, 0 when none is, 151 when a step is refused.
+    The steps run in the CPython reading of the specification, where every guard and every field's range is checked.
+    Another profile or environment than the counterexample's shows where its guards refuse it. The exit code is 12 when
+    a property is violated, 0 when none is, 151 when a step is refused.
 
     Examples
     --------
     halfcheck replay counterexample.json --property S10
-    halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; buffer_op h=0; crash"
+    halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; crash"
     """
     from model_check.counterexample import read_path, replay
     from model_check.instances import constants_for

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 def words(progress: Progress) -> str:
     """How far a search is, as one line."""
     speed = progress.distinct / max(progress.seconds, 1e-9)
-    return (
-        f"{progress.distinct:,} states · {speed / 1e6:.2f} M states/s · depth {progress.depth} · queue {progress.queue:,}"
-    )
+    rate = f"{speed / 1e6:.2f} M states/s"
+    return f"{progress.distinct:,} states · {rate} · depth {progress.depth} · queue {progress.queue:,}"
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The main job in phases: search, cross-check, simulate and judge, audit the golden stores; each gives a part of the report."""
+"""The main job in phases: search, cross-check, audit the golden stores, simulate and judge; then the page's data."""
 
 from __future__ import annotations
 
@@ -92,8 +92,9 @@ class Verification:
                 message = f"the readings differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
                 raise EvaluationError(message)
             self.notes.append(
-                f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.distinct:,} distinct "
-                f"states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest schedule."
+                f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.distinct:,} "
+                f"distinct states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest "
+                "schedule."
             )
         self.seconds["cross-check"] = perf_counter() - began
 

@@ -28,10 +28,10 @@ def command(
 ) -> None:
     """Search, cross-check, simulate, judge, audit, and write one HTML report.
 
-    Every profile is searched exhaustively in several environments; the slow CPython search answers some of the questions
-    again; random traces are simulated and judged by compiled kernels and by Spark SQL; the stores that real brokers wrote
-    are audited. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer differ (75) or
-    something could not be done.
+    Every profile is searched exhaustively in several environments; the slow CPython search answers some of the
+    questions again; random traces are simulated and judged by compiled kernels and by Spark SQL; the stores that real
+    brokers wrote are audited. Violations are findings, not failures: the exit code is 0 unless two ways to the same
+    answer differ (75) or something could not be done.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Engines that read the specification: a slow judge in CPython, an explicit search compiled by Numba, and what they share."""
+"""Engines that read the specification: a slow judge in CPython, a compiled explicit search, and what they share."""

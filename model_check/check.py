@@ -1,4 +1,4 @@
-"""One question to an engine: which properties hold of an instance under a profile in an environment?"""
+"""One question to an engine: it says which properties hold of an instance under a profile in an environment."""
 
 from __future__ import annotations
 

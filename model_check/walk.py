@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ _LARGEST_SEED = 2**63 - 1
 
 
 class Walker:
-    """Walks the specification at random; a walk depends on the specification, the names below, its seed and number only.
+    """Walks the specification at random; a walk depends on it, on the names below, its seed and its number only.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Walker:
         Returns
         -------
         dict
-            One array a field of `spec.events.FIELDS`, all of the same length, rows in the order of (trace, step); `event` and
-            `action` hold codes.
+            One array a field of `spec.events.FIELDS`, all of the same length, rows in the order of (trace, step);
+            `event` and `action` hold codes.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class Walker:
             msg = f"walks from {first}, {count} of them, of {steps} steps: give positive numbers"
             raise ModelCheckError(msg)
         most = count * steps
-        columns = {
+        columns: dict[str, npt.NDArray[Any]] = {
             "trace": np.empty(most, np.int64),
             "time": np.empty(most, np.int64),
             "step": np.empty(most, np.int32),

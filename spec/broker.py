@@ -30,8 +30,8 @@ def persist_offsets(s: State, c: Constants) -> None:
 def crash(s: State, c: Constants) -> None:
     """The broker's process is killed and started again. What was written to the page cache stays; memory is lost.
 
-    Requests under way die with their connections, and those that were being handled with their threads. The op batch dies
-    with its entries (B02).
+    Requests under way die with their connections, and those that were being handled with their threads. The op batch
+    dies with its entries (B02).
     """
     assume(c.crash, "the broker's process does not die")
     drop_batch(s)

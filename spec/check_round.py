@@ -1,7 +1,8 @@
 """One round of the check service, a step of its loop an action.
 
-For the half at the cursor, in this order: settled by an op that was pulled · no half there · discard · stored in this round ·
-immune or young · check · otherwise pull more op messages and look again. RocketMQ: TransactionalMessageServiceImpl#check.
+For the half at the cursor, in this order: settled by an op that was pulled · no half there · discard · stored in this
+round · immune or young · check · otherwise pull more op messages and look again. RocketMQ:
+TransactionalMessageServiceImpl#check.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from spec.state import End, Local, PutBack, State
 
 
 def is_within_limit(s: State, c: Constants) -> bool:
+    """The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT."""
     return s.now - s.round.started_at <= c.round_limit
 
 
@@ -37,6 +39,7 @@ def is_young(s: State, c: Constants, h: int) -> bool:
 
 
 def is_immune(s: State, c: Constants, h: int) -> bool:
+    """It has an immunity of its own, which is not over."""
     return has_immunity(s, h) and is_young(s, c, h)
 
 
@@ -46,7 +49,7 @@ def original_is_settled(s: State, h: int) -> bool:
 
 
 def may_check(s: State, c: Constants, h: int) -> bool:
-    """isNeedCheck: all op messages are read and the half is old, or the op messages run late, or the clocks disagree."""
+    """isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree."""
     no_more_ops = s.round.op_end_seen and age(s, h) > immunity(s, c, h)
     ops_run_late = not s.round.op_end_seen and last_op_pulled_came_late(s, c)
     clock_ahead = age(s, h) <= -1
@@ -65,18 +68,21 @@ def awaits_its_producer(s: State, c: Constants, t: int) -> bool:
 
 
 def stands_on_a_half(s: State, c: Constants) -> None:
+    """What every step of the loop needs: a round in its time, and a half to look at."""
     require(s.round.running, "a round runs")
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor < s.half_length, "the cursor stands on a half")
 
 
 def stands_on_an_unsettled_half(s: State, c: Constants) -> None:
+    """The same, and neither an op message nor the number of checks has the last word on the half."""
     stands_on_a_half(s, c)
     require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
     require(s.half[s.round.cursor].check_times < c.check_max, "it has checks left")
 
 
 def stands_on_an_earlier_half(s: State, c: Constants) -> None:
+    """The same, and the half was there before the round."""
     stands_on_an_unsettled_half(s, c)
     require(not is_fresh(s, s.round.cursor), "it was stored before this round")
 
@@ -116,8 +122,8 @@ def pass_settled_half(s: State, c: Constants) -> None:
 def discard_half(s: State, c: Constants) -> None:
     """A half without checks left is moved away, before the rest of the op messages is read (A10).
 
-    RocketMQ: TransactionalMessageServiceImpl#needDiscard, DefaultTransactionalMessageCheckListener#resolveDiscardMsg. Up to
-    4.5.1 only a log line remains of it (A31).
+    RocketMQ: TransactionalMessageServiceImpl#needDiscard, DefaultTransactionalMessageCheckListener#resolveDiscardMsg.
+    Up to 4.5.1 only a log line remains of it (A31).
     """
     stands_on_a_half(s, c)
     require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
@@ -143,7 +149,7 @@ def pass_half_of_settled_original(s: State, c: Constants) -> None:
 
 @action(event="put_back_for_immunity")
 def put_back_immune_half(s: State, c: Constants) -> None:
-    """An immune half goes to the end of the queue as a copy that knows its original; that costs one of its checks (A09).
+    """An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
 
     RocketMQ: TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue, TransactionalMessageBridge
     #renewImmunityHalfMessageInner.
@@ -161,10 +167,11 @@ def put_back_immune_half(s: State, c: Constants) -> None:
 
 @action(event="put_back_for_check")
 def put_back_and_check(s: State, c: Constants) -> None:
-    """An unsettled half that is old enough goes to the end of the queue as a copy; then its producer is asked about the copy.
+    """An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
 
     RocketMQ: TransactionalMessageServiceImpl#putBackHalfMsgQueue, then AbstractTransactionalMessageCheckListener
-    #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows (A11).
+    #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
+    (A11).
     """
     stands_on_an_earlier_half(s, c)
     require(not is_young(s, c, s.round.cursor), "its timeout or immunity is over")

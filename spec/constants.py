@@ -1,4 +1,4 @@
-"""What is fixed while a machine runs: the instance (sizes and times), the profile (a RocketMQ version) and the environment (faults).
+"""What is fixed while a machine runs: the instance (sizes, times), the profile (a version), the environment (faults).
 
 Actions see one object `c` with all of it. Times are ticks of the broker's clock.
 """
@@ -89,8 +89,8 @@ class Switches:
     marks_op_done_on_hit : bool
         A half found in `removeMap` marks its op as done (from 4.6.0 on; A03).
     op_end_commits_offset : bool
-        A pull exactly at the end of the op queue is taken as an illegal offset, and the op offset is committed to the end at
-        once (up to 4.5.2; A02).
+        A pull exactly at the end of the op queue is taken as an illegal offset, and the op offset is committed to the
+        end at once (up to 4.5.2; A02).
     batches_ops : bool
         Op messages are buffered and written in batches (from 5.1.0 on).
     keeps_discarded : bool
@@ -113,8 +113,9 @@ class Switches:
 class Faults:
     """What may go wrong, one switch a fault. With none of them the world is quiet.
 
-    In the quiet world each END is sent, arrives and is handled once, before any check of its transaction and at an age of at
-    most max(timeout, immunity); producers answer checks before the transaction is checked again; rounds take no time.
+    In the quiet world each END is sent, arrives and is handled once, before any check of its transaction and at an age
+    of at most max(timeout, immunity); producers answer checks before the transaction is checked again; rounds take no
+    time.
 
     Attributes
     ----------

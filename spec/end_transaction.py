@@ -77,6 +77,7 @@ def buffer_op(s: State, c: Constants, h: int) -> None:
 
 
 def answers_a_handled_end(s: State, c: Constants, h: int) -> None:
+    """What writing and buffering an op need: there is an END_TRANSACTION to answer, and it is not refused."""
     require(
         s.half[h].end == End.COMMIT_STORED or s.half[h].end == End.ROLLBACK,
         "the real message of a commit is stored, or a rollback arrives",

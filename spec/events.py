@@ -1,7 +1,7 @@
 """The events of a trace as plain data: what a row says, whoever wrote it.
 
-A trace is a sequence of events of one broker: walked through the specification, recorded from the reference broker, or read
-from a real store. Fields that do not apply hold -1 (or 0 for `outcome`).
+A trace is a sequence of events of one broker: walked through the specification, recorded from the reference broker, or
+read from a real store. Fields that do not apply hold -1 (or 0 for `outcome`).
 """
 
 from __future__ import annotations
@@ -56,4 +56,4 @@ EVENTS: Final = (
     "crashed",
     "time_passed",
 )
-"""The vocabulary. `message_delivered` is the storing of a real message, `op_buffered` the joining of an op batch in memory."""
+"""The vocabulary. `message_delivered`: a real message is stored; `op_buffered`: a half joins the op batch in memory."""

@@ -32,6 +32,7 @@ def is_first_half(s: State, h: int) -> bool:
 
 
 def room_for_a_half(s: State, c: Constants) -> None:
+    """The instance ends where its half queue is full."""
     within(s.half_length < c.half_slots, "the half queue of the instance has room")
 
 
@@ -68,7 +69,7 @@ def remember_put_back(s: State, c: Constants, h: int, why: PutBack) -> None:
 
 
 def why_its_op_was_not_seen(s: State, c: Constants, h: int) -> Cause:
-    """A settled half is put back because the round knows no op message for it: not written yet, passed over, or lost."""
+    """A settled half is put back as the round knows no op message for it: not written yet, passed over, or lost."""
     if s.batch.names.has(h) or s.half[h].end != End.NONE or names_it_from(s, c, h, s.round.next_op):
         return Cause.LATE_OP
     if names_it_from(s, c, h, 0):

@@ -1,4 +1,4 @@
-"""What an action shows in a trace: for each event field a function of the state after the action and of its first parameter."""
+"""What an action shows in a trace: each event field is a function of the state after it and of its first parameter."""
 
 from __future__ import annotations
 
@@ -14,66 +14,81 @@ UNKNOWN: Final = 3
 
 
 def itself(s: State, c: Constants, i: int) -> int:
+    """The parameter: a transaction or a half."""
     return i
 
 
 def first_half_of(s: State, c: Constants, t: int) -> int:
+    """The half that the transaction's send stored."""
     return s.transaction[t].first_half
 
 
 def outcome_decided(s: State, c: Constants, t: int) -> int:
+    """What the local transaction came to."""
     if s.transaction[t].local == Local.COMMIT:
         return COMMIT
     return ROLLBACK if s.transaction[t].local == Local.ROLLBACK else UNKNOWN
 
 
 def transaction_of(s: State, c: Constants, h: int) -> int:
+    """The transaction of half h."""
     return s.half[h].transaction
 
 
 def checks_of(s: State, c: Constants, h: int) -> int:
+    """TRANSACTION_CHECK_TIMES of half h."""
     return s.half[h].check_times
 
 
 def outcome_answered(s: State, c: Constants, h: int) -> int:
+    """What the END_TRANSACTION that is now under way for half h says."""
     if s.half[h].end == End.COMMIT:
         return COMMIT
     return ROLLBACK if s.half[h].end == End.ROLLBACK else UNKNOWN
 
 
 def outcome_settled(s: State, c: Constants, h: int) -> int:
+    """What the broker has done for half h."""
     return COMMIT if s.half[h].settled == Settled.COMMITTED else ROLLBACK
 
 
 def commit(s: State, c: Constants, h: int) -> int:
+    """A real message was stored, so it was a commit."""
     return COMMIT
 
 
 def half_left_behind(s: State, c: Constants) -> int:
+    """The half that the cursor has just passed."""
     return s.round.cursor - 1
 
 
 def transaction_left_behind(s: State, c: Constants) -> int:
+    """The transaction of that half."""
     return s.half[s.round.cursor - 1].transaction
 
 
 def checks_left_behind(s: State, c: Constants) -> int:
+    """TRANSACTION_CHECK_TIMES of that half."""
     return s.half[s.round.cursor - 1].check_times
 
 
 def last_half(s: State, c: Constants) -> int:
+    """The half that was stored last: a copy."""
     return s.half_length - 1
 
 
 def checks_of_last_half(s: State, c: Constants) -> int:
+    """TRANSACTION_CHECK_TIMES of that copy."""
     return s.half[s.half_length - 1].check_times
 
 
 def last_op(s: State, c: Constants) -> int:
+    """The op message that was stored last."""
     return s.op_length - 1
 
 
 def op_just_written(s: State, c: Constants, h: int) -> int:
+    """The op message that was stored last, whatever half it names."""
     return s.op_length - 1
 
 

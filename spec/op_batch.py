@@ -17,7 +17,7 @@ def batch_size(s: State, c: Constants) -> int:
 
 @action(event="op_stored")
 def write_op_batch(s: State, c: Constants) -> None:
-    """The waiting half offsets are written as one op message, once the interval since the last write is over or they are many.
+    """The waiting half offsets are written as one op message, when the interval is over or when they are many.
 
     RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage → #getOpMessage.
     """

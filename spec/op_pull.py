@@ -19,8 +19,8 @@ def pull_op_messages(s: State, c: Constants) -> None:
     """Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
 
     A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
-    since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the queue
-    for an illegal offset and commits the op offset to the end (A02).
+    since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
+    queue for an illegal offset and commits the op offset to the end (A02).
     """
     s.round.op_end_seen = s.round.next_op == s.op_length
     if c.op_end_commits_offset and s.round.next_op == s.op_length:
@@ -43,7 +43,7 @@ def last_op_pulled_came_late(s: State, c: Constants) -> bool:
 
 
 def settle_by_op(s: State, c: Constants, h: int) -> None:
-    """Half h leaves removeMap. Its op message is done: at once in 4.9, with its last half from 5.1 on, not in 4.5.1 (A03)."""
+    """Half h leaves removeMap. Its op is done: at once in 4.9, with its last half from 5.1 on, never in 4.5.1 (A03)."""
     o = s.round.removed_by[h]
     s.pulled_op[o].unresolved.discard(h)
     if c.marks_op_done_on_hit and (not c.batches_ops or s.pulled_op[o].unresolved.is_empty()):

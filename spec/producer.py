@@ -78,8 +78,8 @@ def resolve_to_rollback(s: State, c: Constants, t: int) -> None:
 def answer_check(s: State, c: Constants, h: int) -> None:
     """The producer answers a check by what it knows; unknown is an answer that the broker drops.
 
-    RocketMQ: ClientRemotingProcessor#checkTransactionState → DefaultMQProducerImpl#checkTransactionState. The answer names
-    the copy that the check named.
+    RocketMQ: ClientRemotingProcessor#checkTransactionState → DefaultMQProducerImpl#checkTransactionState. The answer
+    names the copy that the check named.
     """
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
     s.half[h].check_in_flight = False

@@ -1,4 +1,4 @@
-"""The whole machine: state, actions and properties of RocketMQ's transactional messages, in the order in which they are tried."""
+"""The whole machine: state, actions and properties of transactional messages, in the order in which they are tried."""
 
 from __future__ import annotations
 

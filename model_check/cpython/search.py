@@ -1,7 +1,7 @@
 """Breadth-first search in plain CPython: runs the actions themselves, keeps whole states and parents in a dictionary.
 
-It shares nothing with the compiled search but the specification, and every write is checked against its declared range. It is
-here to be believed, not to be fast.
+It shares nothing with the compiled search but the specification, and every write is checked against its declared range.
+It is here to be believed, not to be fast.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Exploration:
     Attributes
     ----------
     parents : dict
-        Each canonical state found, with the state and the step that it was first reached by; the initial state has none.
+        Each canonical state found, with the state and the step that it was first reached by; the initial state has
+        none.
     generated : int
         Successors looked at, the initial state included.
     depth : int

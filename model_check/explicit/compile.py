@@ -1,7 +1,7 @@
 """One generated file a machine and instance, named by the hash of its content.
 
-Numba caches what it compiled beside the file. Because the file holds the specification's actions as well as the kernels, and
-its name is its content, a changed specification can never be answered from a stale compile cache.
+Numba caches what it compiled beside the file. Because the file holds the specification's actions as well as the
+kernels, and its name is its content, a changed specification can never be answered from a stale compile cache.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """From terms to the source of functions over packed words.
 
-One function an action with its parameters chosen, `expand` that tries them all on a run of states, and `judge` that says which
-clauses a state violates and which witnesses it is. A write whose value cannot be shown to be in range is checked.
+One function an action with its parameters chosen, `expand` that tries them all on a run of states, and `judge` that
+says which clauses a state violates and which witnesses it is. A write whose value cannot be shown to be in range is
+checked.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ class Emitter:
         places = self.packing.places[path]
         low, high = places[0].low, places[0].high
         least, most = self._range(value)
-        lines: list[str] = []
+        lines = self._index_check(places, index, indent, words)
         stored = self._number(value)
         if self._is_instant(path) and least < low:
             stored = f"max({stored}, {low})"
@@ -210,6 +211,18 @@ class Emitter:
                 f"{indent}    {self._store(place, Local('at'), 'v')}",
             ]
         return lines
+
+    def _index_check(self, places: tuple[Place, ...], index: Expression | None, indent: str, words: str) -> list[str]:
+        """A write beside the array would change its neighbours."""
+        length = places[-1].first + places[-1].length
+        least, most = self._range(index) if index is not None else (0, 0)
+        if index is None or (least >= 0 and most < length):
+            return []
+        return [
+            f"{indent}at = {self._number(index)}",
+            f"{indent}if at < 0 or at >= {length}:",
+            f"{indent}    return 2, {words}",
+        ]
 
     def _store(self, place: Place, index: Expression | None, distance: str) -> str:
         word, mask = self.words[place.word], (1 << place.width) - 1
@@ -281,7 +294,8 @@ class Emitter:
             case Apply("if", (test, then, otherwise)) if not is_boolean(term):
                 return f"({self._number(then)} if {self._truth(test)} else {self._number(otherwise)})"
             case Apply("only", (member,)):
-                return f"(1 << {self._number(member)})"
+                at = self._number(member)  # -1, which is no set, when the member is absent: the write is then refused
+                return f"(1 << {at})" if self._range(member)[0] >= 0 else f"((1 << {at}) if {at} >= 0 else -1)"
             case Apply("union", (left, right)):
                 return f"({self._number(left)} | {self._number(right)})"
             case Apply("minus", (left, right)):
@@ -340,10 +354,11 @@ class Emitter:
                 (a, b), (c, d) = self._range(then), self._range(otherwise)
                 return min(a, c), max(b, d)
             case Apply("only", (member,)):
-                return 1, 1 << max(self._range(member)[1], 0)
+                least, most = self._range(member)
+                return (1 if least >= 0 else -1), 1 << max(most, 0)
             case Apply("union", (left, right)):
-                most = max(self._range(left)[1], self._range(right)[1])
-                return 0, (1 << most.bit_length()) - 1
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return min(a, c, 0), (1 << max(b, d).bit_length()) - 1
             case Apply("minus", (left, _)):
                 return 0, self._range(left)[1]
         return 0, 1

@@ -1,11 +1,12 @@
 """The search over packed states: the second half of every generated module.
 
-The first half, written by `model_check.explicit.emit`, gives `WORDS`, `STEPS`, `CLAUSES`, `compiled`, `expand` and `judge`. Nothing imports
-this file; its text is appended to the generated part, so that one file holds all that a verdict depends on.
+The first half, written by `model_check.explicit.emit`, gives `WORDS`, `STEPS`, `CLAUSES`, `compiled`, `expand` and
+`judge`. Nothing imports this file; its text is appended to the generated part, so that one file holds all that a
+verdict depends on.
 
-States lie one after the other in `states`, `WORDS` words each, in the order in which they were found. The hash table holds,
-in each slot, 32 bits of the hash and the number of a state plus one; on equal bits the words are compared, so that the
-search is exact. Slots are found by the top bits of the hash.
+States lie one after the other in `states`, `WORDS` words each, in the order in which they were found. The hash table
+holds, in each slot, 32 bits of the hash and the number of a state plus one; on equal bits the words are compared, so
+that the search is exact. Slots are found by the top bits of the hash.
 """
 
 LOW = u64(0xFFFFFFFF)

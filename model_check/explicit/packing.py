@@ -1,7 +1,7 @@
 """Where each field of the state lies in the packed record of 64-bit words.
 
-A field takes as many bits as its range needs, and is stored as its distance from the range's low end. An array stays within a
-word where it fits, so that a place is found by one shift.
+A field takes as many bits as its range needs, and is stored as its distance from the range's low end. An array stays
+within a word where it fits, so that a place is found by one shift.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Packing:
     words : int
         Words a state.
     places : dict
-        The places of each field, in the order of its elements; empty for the clock, which is the same in every canonical
-        state.
+        The places of each field, in the order of its elements; empty for the clock, which is the same in every
+        canonical state.
     slots : tuple of Slot
         The unpacked layout that `pack` and `unpack` speak of.
     """

@@ -1,8 +1,8 @@
 """Breadth-first search over packed states, level by level, one thread, exact.
 
 The order of states is the order in which a first-in-first-out search finds them, so that every number and every
-counterexample is the same on each run. Parents are not stored: a path is rebuilt backwards through the levels, and of all
-shortest ones the first in the order of actions and parameters is given.
+counterexample is the same on each run. Parents are not stored: a path is rebuilt backwards through the levels, and of
+all shortest ones the first in the order of actions and parameters is given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from model_check.errors import EvaluationError
 from model_check.explicit.compile import Compiled, compile_machine
-from spec.language import Machine, Step, successors
+from spec.language import Machine, Refused, SpecificationError, Step, successors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,6 +236,6 @@ def _out_of_range(compiled: Compiled, constants: object, states: npt.NDArray[np.
     state = compiled.machine.initial(constants).load(compiled.packing.unpack(words))
     try:
         compiled.steps[step].action.function(state, constants, *compiled.steps[step].arguments)
-    except Exception as error:  # the CPython reading's own words are what we want here
+    except (SpecificationError, Refused) as error:
         return f"{compiled.steps[step]}: {error}"
     return f"{compiled.steps[step]}: a value left its declared range in the compiled reading only"

@@ -1,1 +1,1 @@
-"""The specification's source as a small language of expressions and guarded assignments, for the engines that compile it."""
+"""The specification's source as a small language of expressions and assignments, for the engines that compile it."""

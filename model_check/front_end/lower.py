@@ -1,4 +1,4 @@
-"""From the source of an action or a property to terms: calls are inlined, loops unrolled, constants of the instance folded.
+"""From the source of an action or a property to terms: calls inlined, loops unrolled, constants of the instance folded.
 
 The source is read with `ast`; what the language does not have (`spec.language`) is refused with the file and the line.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.terms import (
+    EMPTY,
     FALSE,
     TRUE,
     Apply,
@@ -32,6 +34,7 @@ from model_check.front_end.terms import (
     Tick,
     Write,
     apply,
+    is_boolean,
 )
 from spec.language import Bits, Kind, Machine, Property, Step, assume, require, within
 from spec.language.fields import Field, RecordDeclaration
@@ -47,6 +50,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
+_EQUALITY: Final = (ast.Eq, ast.NotEq)
 _CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
 
 
@@ -61,8 +65,12 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _SetMethod:
-    target: Expression
+    target: Expression | type[Bits]
     name: str
+
+
+class _NeverEnabledError(Exception):
+    """A conjunct is false of these parameters: what follows it may be undefined."""
 
 
 class _Constants:
@@ -81,6 +89,10 @@ class _Scope:
     names: dict[str, Any]
     first_line: int
 
+    def inner(self, **names: Any) -> _Scope:
+        """A block in it: what is named there is not known behind it."""
+        return _Scope(self.function, {**self.names, **names}, self.first_line)
+
 
 @dataclass
 class Lowering:
@@ -98,6 +110,7 @@ class Lowering:
     _guard: list[Conjunct] = field(default_factory=list)
     _out: list[list[Statement]] = field(default_factory=list)
     _named: int = 0
+    _kinds: dict[str, str] = field(default_factory=dict)
 
     def action(self, step: Step) -> LoweredAction:
         """The terms of an action with its parameters chosen.
@@ -108,7 +121,8 @@ class Lowering:
             When the source uses something that is not part of the language, or a conjunct follows a write.
         """
         self._guard, self._out, self._named = [], [[]], 0
-        self._run(step.action.function, [_S, _C, *(Int(a) for a in step.arguments)])
+        with suppress(_NeverEnabledError):
+            self._run(step.action.function, [_S, _C, *(Int(a) for a in step.arguments)])
         return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
 
     def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
@@ -148,14 +162,16 @@ class Lowering:
                 case ast.Return(value=ast.expr() as value):
                     return self._expression(value, scope)
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    scope.names[name] = self._expression(value, scope)
+                    scope.names[name] = self._term(value, scope)
                 case ast.If(test=test, body=then, orelse=otherwise):
-                    rest = body[position + 1 :]
+                    rest, condition = body[position + 1 :], self._condition(test, scope)
+                    if isinstance(condition, Int):
+                        return self._returned([*(then if condition.value else otherwise), *rest], scope)
                     return apply(
                         "if",
-                        self._term(test, scope),
-                        self._returned([*then, *rest], scope),
-                        self._returned([*otherwise, *rest], scope),
+                        condition,
+                        self._returned([*then, *rest], scope.inner()),
+                        self._returned([*otherwise, *rest], scope.inner()),
                     )
                 case _:
                     self._refuse(statement, scope, "a function that gives a value only names values and returns")
@@ -173,37 +189,34 @@ class Lowering:
             case ast.Expr(value=ast.Call() as call):
                 self._call_statement(call, scope)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._name(name, self._expression(value, scope), statement, scope)
+                self._name(name, self._term(value, scope), statement, scope)
             case ast.Assign(targets=[target], value=value):
                 self._write(target, self._term(value, scope), scope)
             case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
                 change = self._term(value, scope)
                 if self._is_clock(target, scope):
+                    if not isinstance(operator, ast.Add) or change != Int(1):
+                        self._refuse(statement, scope, "the clock only goes on by `+= 1`")
                     self._emit(Tick())
                 else:
                     sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
                     self._write(target, apply(sign, self._term(target, scope), change), scope)
             case ast.If(test=test, body=then, orelse=otherwise):
-                self._if(self._term(test, scope), then, otherwise, scope)
+                self._if(self._condition(test, scope), then, otherwise, scope)
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
+                if name in scope.names:
+                    self._refuse(statement, scope, f"{name} is given a value twice")
                 for i in self._range(iterable, scope):
-                    scope.names[name] = Int(i)
-                    self._block(body, scope)
+                    self._block(body, scope.inner(**{name: Int(i)}))
             case ast.Pass():
                 pass
             case _:
                 self._refuse(statement, scope, "not a statement of the language")
 
     def _name(self, name: str, value: Any, statement: ast.stmt, scope: _Scope) -> None:
-        if name in scope.names and isinstance(scope.names[name], Local):
+        if name in scope.names:
             self._refuse(statement, scope, f"{name} is given a value twice")
-        if isinstance(value, Int):
-            scope.names[name] = value
-            return
-        self._named += 1
-        local = Local(f"{name}_{self._named}")
-        self._emit(Let(local.name, value))
-        scope.names[name] = local
+        scope.names[name] = value if isinstance(value, Int) else self._let(name, value)
 
     def _if(self, test: Expression, then: list[ast.stmt], otherwise: list[ast.stmt], scope: _Scope) -> None:
         if isinstance(test, Int):
@@ -212,7 +225,7 @@ class Lowering:
         branches: list[tuple[Statement, ...]] = []
         for body in (then, otherwise):
             self._out.append([])
-            self._block(body, scope)
+            self._block(body, scope.inner())
             branches.append(tuple(self._out.pop()))
         self._emit(If(test, branches[0], branches[1]))
 
@@ -225,7 +238,9 @@ class Lowering:
                 self._refuse(call, scope, "a conjunct of the guard follows a write")
             condition, rule = call.args
             words = ast.literal_eval(rule)
-            self._guard.append(Conjunct(_CONJUNCTS[callee], words, self._term(condition, scope)))
+            self._guard.append(Conjunct(_CONJUNCTS[callee], words, self._condition(condition, scope)))
+            if self._guard[-1].condition == FALSE:
+                raise _NeverEnabledError
         elif inspect.isfunction(callee):
             self._run(callee, [self._by_value(a, scope) for a in call.args])
         else:
@@ -233,11 +248,19 @@ class Lowering:
 
     def _by_value(self, argument: ast.expr, scope: _Scope) -> Any:
         """An argument of a function with an effect, read before the effect begins."""
+        value = self._argument(argument, scope)
+        return self._let("argument", value) if isinstance(value, Read | Apply) else value
+
+    def _argument(self, argument: ast.expr, scope: _Scope) -> Any:
         value = self._expression(argument, scope)
-        if not isinstance(value, Read | Apply):
-            return value
+        if isinstance(value, _State) and value is not _S:
+            self._refuse(argument, scope, "a record is no argument: give the index")
+        return value
+
+    def _let(self, name: str, value: Expression) -> Local:
         self._named += 1
-        local = Local(f"argument_{self._named}")
+        local = Local(f"{name}_{self._named}")
+        self._kinds[local.name] = self._kind(value)
         self._emit(Let(local.name, value))
         return local
 
@@ -273,7 +296,7 @@ class Lowering:
             return Int(int(value))
         if not isinstance(value, Expression):
             self._refuse(node, scope, "not a number, a truth value or a set")
-        return cast("Expression", value)
+        return value
 
     def _expression(self, node: ast.expr, scope: _Scope) -> Any:
         match node:
@@ -285,21 +308,24 @@ class Lowering:
                 return self._attribute(self._expression(value, scope), name, node, scope)
             case ast.Subscript(value=value, slice=index):
                 return self._element(self._expression(value, scope), self._term(index, scope), node, scope)
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
-                sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
-                return apply(sign, self._term(left, scope), self._term(right, scope))
-            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return apply("union", self._term(left, scope), self._term(right, scope))
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.BitOr() as operator, right=right):
+                return self._arithmetic(operator, self._term(left, scope), self._term(right, scope), node, scope)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return apply("not", self._term(operand, scope))
+                return apply("not", self._condition(operand, scope))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return apply("-", Int(0), self._term(operand, scope))
             case ast.BoolOp(op=operator, values=values):
                 return self._logic("and" if isinstance(operator, ast.And) else "or", values, scope)
             case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _COMPARISONS:
-                return apply(_COMPARISONS[type(operator)], self._term(left, scope), self._term(right, scope))
+                terms = (self._term(left, scope), self._term(right, scope))
+                is_of_sets = "set" in {self._kind(term) for term in terms}
+                if is_of_sets and (
+                    "number" in {self._kind(term) for term in terms} or not isinstance(operator, _EQUALITY)
+                ):
+                    self._refuse(node, scope, "a set is only compared with a set, by == or !=")
+                return apply(_COMPARISONS[type(operator)], *terms)
             case ast.IfExp(test=test, body=then, orelse=otherwise):
-                condition = self._term(test, scope)
+                condition = self._condition(test, scope)
                 if isinstance(condition, Int):
                     return self._expression(then if condition.value else otherwise, scope)
                 return apply("if", condition, self._term(then, scope), self._term(otherwise, scope))
@@ -311,11 +337,46 @@ class Lowering:
         """Arguments after a known `False and` or `True or` are not looked at: they may be undefined."""
         terms: list[Expression] = []
         for value in values:
-            term = self._term(value, scope)
+            term = self._condition(value, scope)
             if term == (FALSE if operator == "and" else TRUE):
                 return term
             terms.append(term)
         return apply(operator, *terms)
+
+    def _condition(self, node: ast.expr, scope: _Scope) -> Expression:
+        """A term that is true or false; a set or a number has a truth in Python, and none in the other readings."""
+        term = self._term(node, scope)
+        if self._kind(term) != "truth" and term not in (TRUE, FALSE):
+            self._refuse(node, scope, "neither true nor false; compare it with something")
+        return term
+
+    def _arithmetic(
+        self, operator: ast.operator, left: Expression, right: Expression, node: ast.expr, scope: _Scope
+    ) -> Expression:
+        kinds = {self._kind(term) for term in (left, right) if term != EMPTY}
+        if isinstance(operator, ast.Add | ast.Sub) and "set" not in kinds:
+            return apply("+" if isinstance(operator, ast.Add) else "-", left, right)
+        if isinstance(operator, ast.Add) or not kinds <= {"set"}:
+            self._refuse(node, scope, "numbers have + and -, sets have | and -")
+        return apply("union" if isinstance(operator, ast.BitOr) else "minus", left, right)
+
+    def _kind(self, term: Expression) -> str:
+        """`truth`, `set` or `number`. The empty set is folded to the number 0, which counts as either."""
+        match term:
+            case Local(name):
+                return self._kinds[name]
+            case Read(path, _):
+                return self._kind_of_field(path)
+            case Apply("if", (_, then, otherwise)):
+                return self._kind(otherwise if isinstance(then, Int) else then)
+            case Apply("only" | "union" | "minus", _):
+                return "set"
+        return "truth" if is_boolean(term) else "number"
+
+    def _kind_of_field(self, path: tuple[str, ...]) -> str:
+        member = self.machine.state.members[path[0]]
+        declared = member if isinstance(member, Field) else member.kind.fields[path[1]]
+        return {Kind.FLAG: "truth", Kind.BITS: "set"}.get(declared.kind, "number")
 
     def _lookup(self, name: str, node: ast.expr, scope: _Scope) -> Any:
         if name in scope.names:
@@ -342,6 +403,8 @@ class Lowering:
 
     def _member(self, value: _State, name: str, node: ast.expr, scope: _Scope) -> Any:
         members = self.machine.state.members if not value.path else cast("RecordDeclaration", value.member).kind.fields
+        if isinstance(value.member, RecordDeclaration) and value.member.length is not None and value.index is None:
+            self._refuse(node, scope, "an array of records wants an index")
         if name not in members:
             self._refuse(node, scope, f"the state has no {'.'.join((*value.path, name))}")
         member = members[name]
@@ -350,8 +413,11 @@ class Lowering:
         return Read((*value.path, name), value.index)
 
     def _element(self, value: Any, index: Expression, node: ast.expr, scope: _Scope) -> Any:
-        if not isinstance(value, _State) or value.member is None or value.member.length is None:
+        is_array = isinstance(value, _State) and value.member is not None and value.member.length is not None
+        if not is_array or (value.index is not None and isinstance(value.member, RecordDeclaration)):
             self._refuse(node, scope, "only arrays of the state have elements")
+        if isinstance(index, Int) and not 0 <= index.value < int(getattr(self.constants, value.member.length)):
+            self._refuse(node, scope, f"the array has no place {index.value} in this instance")
         if isinstance(value.member, Field):
             return Read(value.path, index)
         return _State(value.path, index, value.member)
@@ -360,29 +426,26 @@ class Lowering:
         callee = self._expression(node.func, scope)
         if callee in ("any", "all", "sum"):
             return self._fold_over(callee, node, scope)
-        if callee is Bits:
+        if callee is Bits and not node.args:
             return Int(0)
         if isinstance(callee, _SetMethod):
-            if callee.target is cast("Any", Bits):
+            if isinstance(callee.target, type):
                 return apply("only", self._term(node.args[0], scope))
             if callee.name == "has":
                 return apply("has", callee.target, self._term(node.args[0], scope))
             if callee.name == "is_empty":
                 return apply("is_empty", callee.target)
         if inspect.isfunction(callee):
-            return self._value_of(callee, [self._expression(a, scope) for a in node.args])
+            return self._value_of(callee, [self._argument(a, scope) for a in node.args])
         self._refuse(node, scope, "not a function of the specification")
 
     def _fold_over(self, name: str, node: ast.Call, scope: _Scope) -> Expression:
         match node.args:
-            case [ast.GeneratorExp(elt=element, generators=[ast.comprehension(target=ast.Name(id=variable)) as over])]:
+            case [ast.GeneratorExp(elt=element, generators=[ast.comprehension(ast.Name(id=variable), over, [])])]:
                 pass
             case _:
                 self._refuse(node, scope, f"{name} takes one generator over a range")
-        terms = []
-        for i in self._range(over.iter, scope):
-            inner = _Scope(scope.function, {**scope.names, variable: Int(i)}, scope.first_line)
-            terms.append(self._term(element, inner))
+        terms = [self._condition(element, scope.inner(**{variable: Int(i)})) for i in self._range(over, scope)]
         if name == "sum":
             total: Expression = Int(0)
             for term in terms:
@@ -403,7 +466,7 @@ class Lowering:
     def _refuse(self, node: ast.stmt | ast.expr, scope: _Scope, why: str) -> NoReturn:
         file = inspect.getsourcefile(scope.function)
         line = scope.first_line + node.lineno - 1
-        msg = f"{file}:{line}: {ast.unparse(node)}: {why}"
+        msg = f"{file}:{line}: {ast.unparse(node).splitlines()[0]}: {why}"
         raise NotInTheLanguage(msg)
 
 

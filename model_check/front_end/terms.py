@@ -1,6 +1,7 @@
 """The terms into which the specification's source is lowered, with the folding that every reading relies on.
 
-Numbers and booleans are both integers here; sets are `Bits` with their own operators, so that a reading may keep them sets.
+Numbers and booleans are both integers here; sets are `Bits` with their own operators, so that a reading may keep them
+sets.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ BOOLEAN: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">=", "and", "o
 
 @dataclass(frozen=True, slots=True)
 class Int:
-    """A number known when the instance is: a literal, a constant of the instance, a parameter's choice, `False`, `{}`."""
+    """A number known when the instance is: a literal, a constant, a parameter's choice, `False`, `{}`."""
 
     value: int
 
@@ -108,7 +109,7 @@ class LoweredAction:
     effect: tuple[Statement, ...]
 
 
-TRUE, FALSE = Int(1), Int(0)
+TRUE, FALSE, EMPTY = Int(1), Int(0), Int(0)
 
 
 def apply(operator: Operator, *arguments: Expression) -> Expression:
@@ -123,7 +124,7 @@ def apply(operator: Operator, *arguments: Expression) -> Expression:
         if isinstance(test, Int):
             return then if test.value else otherwise
         return then if then == otherwise else Apply("if", arguments)
-    if all(isinstance(a, Int) for a in arguments):
+    if operator != "only" and all(isinstance(a, Int) for a in arguments):
         return Int(_compute(operator, [a.value for a in arguments if isinstance(a, Int)]))
     if operator == "not" and isinstance(arguments[0], Apply) and arguments[0].operator == "not":
         return arguments[0].arguments[0]
@@ -170,8 +171,6 @@ def _compute(operator: Operator, values: list[int]) -> int:
             return int(not a)
         case "has", [a, b]:
             return a >> b & 1 if b >= 0 else 0
-        case "only", [a]:
-            return 1 << a
         case "is_empty", [a]:
             return int(a == 0)
         case "union", [a, b]:

@@ -1,8 +1,8 @@
 """Two-phase commit, as in Gray and Lamport, "Consensus on Transaction Commit", ACM TODS 31(1), 2006 (TwoPhase.tla).
 
-Resource managers agree with a transaction manager on whether to commit. Messages stay in the set of messages once they are
-sent, so that each can be received any number of times. There is no clock. The names of actions, and the order in which they
-are declared, are those of the TLA+ module.
+Resource managers agree with a transaction manager on whether to commit. Messages stay in the set of messages once they
+are sent, so that each can be received any number of times. There is no clock. The names of actions, and the order in
+which they are declared, are those of the TLA+ module.
 
 The field's counts of distinct and generated states, the initial state included in both:
 
@@ -17,9 +17,9 @@ resource managers  distinct  generated
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from spec.language import (
     Bits,
@@ -40,6 +40,9 @@ from spec.language import (
     require,
     sometimes,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """State as data: records of bounded integers, sets of indices and instants.
 
-A record class declares its fields once. From the declaration follow the objects of the CPython reading (this file), and the
-packed words, the solver's sorts and the TLA+ variables of the other readings. Fields hold integers, so a state is a flat
-list of them; a record object is only a named view of that list.
+A record class declares its fields once. From the declaration follow the objects of the CPython reading (this file), and
+the packed words, the solver's sorts and the TLA+ variables of the other readings. Fields hold integers, so a state is a
+flat list of them; a record object is only a named view of that list.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Bound:
     offset: int
 
     def value(self, constants: object) -> int:
+        """The number in this instance."""
         return self.offset if self.constant is None else int(getattr(constants, self.constant)) + self.offset
 
 
@@ -147,6 +148,7 @@ class Memory:
         self.values = [slot.low for slot in slots]  # nothing, empty, absent, long ago
 
     def write(self, position: int, value: int | Bits) -> None:
+        """Change one slot. Raises `RangeViolation`, which names the slot, when the value is outside its range."""
         number = value.mask if isinstance(value, Bits) else int(value)
         slot = self.slots[position]
         if slot.kind in (Kind.INSTANT, Kind.CLOCK):
@@ -170,12 +172,14 @@ class Bits:
     @staticmethod
     def only(index: int) -> Bits:
         """The set with one member."""
-        return Bits(1 << index)
+        return Bits(_bit(index))
 
     def has(self, index: int) -> bool:
+        """Whether `index` is a member; an absent index (`NONE`) never is."""
         return index >= 0 and bool(self.mask >> index & 1)
 
     def is_empty(self) -> bool:
+        """Whether it has no member."""
         return self.mask == 0
 
     def __or__(self, other: Bits) -> Bits:
@@ -194,12 +198,21 @@ class Bits:
         return (i for i in range(self.mask.bit_length()) if self.mask >> i & 1)
 
     def add(self, index: int) -> None:
+        """Refused: a set that is only a value cannot change."""
         msg = "only a set that is a field of the state can be changed"
         raise SpecificationError(msg)
 
     def discard(self, index: int) -> None:
+        """Refused: a set that is only a value cannot change."""
         msg = "only a set that is a field of the state can be changed"
         raise SpecificationError(msg)
+
+
+def _bit(index: int) -> int:
+    if index < 0:
+        msg = f"a member of a set is a place, not {index}"
+        raise RangeViolation(msg)
+    return 1 << index
 
 
 class BitsView(Bits):
@@ -213,11 +226,13 @@ class BitsView(Bits):
         self.position = position
 
     def add(self, index: int) -> None:
-        self.mask |= 1 << index
+        """Put the member in. Raises `RangeViolation` when it is no place of the array."""
+        self.mask |= _bit(index)
         self.memory.write(self.position, self)
 
     def discard(self, index: int) -> None:
-        self.mask &= ~(1 << index)
+        """Take the member out, if it is in."""
+        self.mask &= ~_bit(index)
         self.memory.write(self.position, self)
 
 
@@ -263,6 +278,7 @@ class Record:
 
     @classmethod
     def view(cls, memory: Memory, positions: dict[str, int]) -> Self:
+        """The record of these fields that lies at these positions of the state."""
         record = cls.__new__(cls)
         record.memory = memory
         record.positions = positions
@@ -319,7 +335,7 @@ def maybe_count(most: str) -> int:
 
 
 def one_of(choices: type[IntEnum]) -> Any:
-    """A member of an enumeration whose values are 0, 1, 2 …"""
+    """A member of an enumeration whose values are 0, 1, 2 and so on."""
     return number(0, len(choices) - 1, names=choices)
 
 

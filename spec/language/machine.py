@@ -35,7 +35,8 @@ class Machine:
     name : str
         What it is called in artefacts.
     state : type
-        A subclass of `MachineState`. In the initial state each field holds its lowest value: zero, absent, empty, long ago.
+        A subclass of `MachineState`. In the initial state each field holds its lowest value: zero, absent, empty, long
+        ago.
     actions : tuple of Action
         In the order in which they are tried: the first of all shortest counterexamples follows this order.
     clauses, witnesses : tuple of Property

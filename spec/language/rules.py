@@ -28,22 +28,19 @@ class Refused(Exception):
 def require(condition: bool, rule: str) -> None:
     """A conjunct of the guard: a rule of RocketMQ, in words."""
     if not condition:
-        msg = "require"
-        raise Refused(msg, rule)
+        raise Refused(kind="require", rule=rule)
 
 
 def assume(condition: bool, rule: str) -> None:
     """A conjunct of the guard that only the environment gives: it falls with a fault switch."""
     if not condition:
-        msg = "assume"
-        raise Refused(msg, rule)
+        raise Refused(kind="assume", rule=rule)
 
 
 def within(condition: bool, rule: str) -> None:
     """A conjunct of the guard that keeps the instance finite; RocketMQ knows nothing of it."""
     if not condition:
-        msg = "within"
-        raise Refused(msg, rule)
+        raise Refused(kind="within", rule=rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,7 @@ class Choices:
     listed: bool
 
     def values(self, constants: object) -> tuple[int, ...]:
+        """What the parameter may be in this instance, in the order in which it is tried."""
         given = getattr(constants, self.constant)
         return tuple(given) if self.listed else tuple(range(given))
 
@@ -78,6 +76,7 @@ class Action:
 
     @property
     def name(self) -> str:
+        """The function's name."""
         return self.function.__name__
 
 
@@ -105,6 +104,7 @@ class Property:
 
     @property
     def name(self) -> str:
+        """The function's name."""
         return self.function.__name__
 
     @property
@@ -139,7 +139,7 @@ def always(identifier: str, *, clause: str, resembles: tuple[str, ...] = (), **p
 
 
 def sometimes(identifier: str, **parameters: Choices) -> Callable[[F], F]:
-    """Declare a function to be a witness: a reachable state in which it is true shows that the property is not empty."""
+    """Declare a function to be a witness: a reachable state where it is true shows that the property says something."""
 
     def declare(function: F) -> F:
         _SOMETIMES[function] = Property(identifier, "witness", function, parameters)

@@ -1,7 +1,7 @@
 """The state of a machine: its layout in a given instance, and its canonical form.
 
-A state class declares scalar fields, records and arrays of records. An object of it is one state that the actions read and
-change in place; `memory.values` is all there is to it.
+A state class declares scalar fields, records and arrays of records. An object of it is one state that the actions read
+and change in place; `memory.values` is all there is to it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ class MachineState(Record):
     members: ClassVar[dict[str, Field | RecordDeclaration]] = {}
 
     def __init_subclass__(cls) -> None:
+        members = {name: member for name, member in vars(cls).items() if isinstance(member, Field | RecordDeclaration)}
+        for name in members:
+            if hasattr(MachineState, name) or name in {"memory", "positions", "horizon"}:
+                msg = f"{cls.__name__}.{name}: the name is taken by the language"
+                raise SpecificationError(msg)
         super().__init_subclass__()
-        cls.members = {
-            name: member for name, member in vars(cls).items() if isinstance(member, Field | RecordDeclaration)
-        }
+        cls.members = members
 
     def __init__(self, constants: object) -> None:
         slots = layout(type(self), constants)
@@ -67,7 +70,7 @@ class MachineState(Record):
         return self
 
     def show(self) -> dict[str, str]:
-        """Each slot's label and its value as a reader writes it; an instant as ticks since the clock stood at the horizon."""
+        """Each slot's label and its value as a reader writes it; instants are ticks since the initial state."""
         return {
             slot.label: self._show_instant(value) if slot.kind is Kind.INSTANT else slot.show(value)
             for slot, value in zip(self.memory.slots, self.memory.values, strict=True)

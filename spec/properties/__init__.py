@@ -1,1 +1,1 @@
-"""The guarantees, by their ids in the catalogue. Each clause is a function of its own, so that each gets its own verdict."""
+"""The guarantees, by their ids in the catalogue. Each clause is a function, so that each gets its own verdict."""

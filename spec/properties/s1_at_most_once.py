@@ -11,6 +11,7 @@ from spec.state import Cause, State
 
 
 def is_delivered_twice(s: State, t: int) -> bool:
+    """Two real messages of the transaction were stored, or more."""
     return s.transaction[t].deliveries >= 2
 
 
@@ -22,7 +23,7 @@ def a_repeated_end_delivers_once(s: State, c: Constants, t: int) -> bool:
 
 @always("S1", clause="immune_half", resembles=("B01",), t=each("transactions"))
 def an_end_inside_the_immunity_delivers_once(s: State, c: Constants, t: int) -> bool:
-    """A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered, too."""
+    """A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.IMMUNE_HALF)
 
 

@@ -1,0 +1,159 @@
+"""The transition relation of a machine in an instance: the variables of a state, and what each step does with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+import z3
+
+from model_check.front_end.lower import Lowering
+from model_check.symbolic.if_conversion import Conversion, Effect, State
+from model_check.symbolic.slot_variables import assigned, conditions_of, is_one_hot, value_of, variables_of
+from model_check.symbolic.truth import Formula, Truth, disjunction, negation
+from spec.language import Machine, Property, Slot, Step, layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from model_check.front_end.terms import Path
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicStep:
+    """An action with its parameters chosen, as formulas over the variables of the state before.
+
+    Attributes
+    ----------
+    guard : Truth
+        Whether it is enabled.
+    updates : mapping
+        Number of a variable → its value afterwards, for those that the step may change.
+    wrong : Truth
+        Whether trying it would leave a declared range, or the bounds of an array. False where no state within the
+        declared ranges can make it so.
+    """
+
+    step: Step
+    guard: Truth
+    updates: Mapping[int, Truth]
+    wrong: Truth
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The steps of a machine in an instance, under the switches of a profile and an environment.
+
+    Attributes
+    ----------
+    state : State
+        A state, each element over its variables.
+    variables : tuple
+        The Boolean variables of a state, in the order of its slots (`slot_variables`).
+    initial : tuple of bool
+        Their values in the initial state.
+    steps : tuple of SymbolicStep
+        In the order of the machine's actions and parameters, without those that cannot be enabled under these switches.
+    context : z3.Context
+        Where all formulas live: one of its own, so that answers do not depend on what was asked before.
+    """
+
+    machine: Machine
+    constants: object
+    slots: Mapping[Path, tuple[Slot, ...]]
+    state: State
+    variables: tuple[Formula, ...]
+    initial: tuple[bool, ...]
+    steps: tuple[SymbolicStep, ...]
+    context: z3.Context
+
+    def violated(self, claim: Property) -> tuple[Truth, Truth]:
+        """Whether a clause is false for some choice of its parameters, and whether judging it goes wrong."""
+        lowering = Lowering(self.machine, self.constants)
+        found, wrong = [], []
+        for arguments in product(*(choices.values(self.constants) for choices in claim.parameters.values())):
+            conversion = Conversion(self.slots, _switches(self.machine, self.constants), self.state)
+            holds, badly = conversion.claim(lowering.claim(claim, arguments))
+            found.append(negation(holds))
+            wrong.append(badly)
+        return disjunction(found), self._if_possible(disjunction(wrong))
+
+    def assignment(self, values: tuple[int, ...]) -> tuple[bool, ...]:
+        """The values of the variables in a canonical state."""
+        slots = [slot for members in self.slots.values() for slot in members]
+        return tuple(bit for slot, value in zip(slots, values, strict=True) for bit in assigned(slot, value))
+
+    def values(self, assignment: Iterable[bool]) -> tuple[int, ...]:
+        """The canonical state in which the variables have these values; the inverse of `assignment`."""
+        given = iter(assignment)
+        return tuple(value_of(slot, given) for members in self.slots.values() for slot in members)
+
+    def possible(self) -> Relation:
+        """The same, with `wrong` known to be False where no state within the declared ranges makes it so."""
+        return replace(self, steps=tuple(replace(s, wrong=self._if_possible(s.wrong)) for s in self.steps))
+
+    def _if_possible(self, condition: Truth) -> Truth:
+        if isinstance(condition, bool):
+            return condition
+        solver = z3.SolverFor("QF_FD", ctx=self.context)
+        solver.add(condition)
+        for members, elements in zip(self.slots.values(), self.state.values(), strict=True):
+            for slot, element in zip(members, elements, strict=True):
+                ones = conditions_of(slot, element)
+                if is_one_hot(slot):
+                    solver.add(z3.Or(ones), *(z3.Or(negation(a), negation(b)) for a, b in combinations(ones, 2)))
+        return solver.check() != z3.unsat and condition
+
+
+def relation_of(machine: Machine, constants: object, conversion: type[Conversion] = Conversion) -> Relation:
+    """Convert every step of a machine in an instance.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        The instance, with the switches of a profile and an environment.
+    conversion : type of Conversion
+        What turns terms into formulas.
+
+    Raises
+    ------
+    NotInTheLanguage
+        When the specification's source uses something that is not part of the language.
+    """
+    context = z3.Context()
+    slots: dict[Path, tuple[Slot, ...]] = {}
+    state: State = {}
+    variables: list[Formula] = []
+    for slot in layout(machine.state, constants):
+        value, fresh = variables_of(slot, context)
+        slots[slot.path] = (*slots.get(slot.path, ()), slot)
+        state[slot.path] = (*state.get(slot.path, ()), value)
+        variables += fresh
+    lowering, switches = Lowering(machine, constants), _switches(machine, constants)
+    steps = []
+    for step in machine.steps(constants):
+        effect = conversion(slots, switches, state).effect(lowering.action(step))
+        if effect.guard is not False or effect.wrong is not False:
+            steps.append(SymbolicStep(step, effect.guard, dict(_updates(slots, state, effect)), effect.wrong))
+    relation = Relation(machine, constants, slots, state, tuple(variables), (), tuple(steps), context)
+    initial = relation.assignment(machine.initial(constants).canonical())
+    return replace(relation, initial=initial).possible()
+
+
+def _switches(machine: Machine, constants: object) -> dict[str, bool]:
+    return {name: bool(getattr(constants, name)) for name in machine.switches}
+
+
+def _updates(slots: Mapping[Path, tuple[Slot, ...]], before: State, effect: Effect) -> Iterator[tuple[int, Truth]]:
+    """The variables that a step may change, by their numbers, and their values afterwards."""
+    number = 0
+    for path, members in slots.items():
+        for slot, old, new in zip(members, before[path], effect.after[path], strict=True):
+            was = conditions_of(slot, old)
+            if new is not old:
+                for i, (a, b) in enumerate(zip(was, conditions_of(slot, new), strict=True)):
+                    if isinstance(a, bool) or isinstance(b, bool) or not a.eq(b):
+                        yield number + i, b
+            number += len(was)

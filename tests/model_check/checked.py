@@ -1,0 +1,40 @@
+"""One check, made once a worker however many tests look at it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+from model_check.check import CheckResult, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@cache
+def checked(profile: str, environment: str, instance: str, reading: str = "numba") -> CheckResult:
+    """`check` with the faults as one text, such as `crash,slow_round`; `quiet` is the world without faults."""
+    with untraced():
+        return check(profile, faults_of(environment), instance, reading=reading)
+
+
+@contextmanager
+def untraced() -> Iterator[None]:
+    """A search takes the same lines a million times; smaller tests show the coverage tool that they were taken."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
+def faults_of(environment: str) -> tuple[str, ...]:
+    return () if environment == "quiet" else tuple(environment.split(","))
+
+
+def violations(result: CheckResult) -> dict[str, int]:
+    """Clause → depth of its shortest violation."""
+    return {f"{r.clause.identifier}.{r.clause.clause}": len(r.path) for r in result.clauses if r.path is not None}

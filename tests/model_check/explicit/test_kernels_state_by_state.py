@@ -1,0 +1,56 @@
+"""`expand` and `judge` of the compiled module against the CPython reading, one state at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_check.explicit.compile import compile_machine
+from model_check.instances import constants_for
+from spec.language import holds, is_witnessed, successors
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import faults_of
+from tests.model_check.walked import walked_states
+
+EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+
+WORLDS = [
+    (profile, environment, instance)
+    for instance in ("tiny", "plain")
+    for profile, environment in (
+        ("4.5.1", "crash,slow_round"),
+        ("4.9.7", "quiet"),
+        ("5.3.3", EVERYTHING),
+        ("5.4.0", "slow_local,lose_check"),
+    )
+]
+
+
+@pytest.mark.parametrize(("profile", "environment", "instance"), WORLDS)
+def test_every_step_from_every_walked_state_is_the_same(profile: str, environment: str, instance: str) -> None:
+    machine = TRANSACTIONAL_MESSAGES
+    constants = constants_for(profile, faults_of(environment), instance)
+    compiled = compile_machine(machine, constants)
+    kernels, switches, width = compiled.module, compiled.switches(constants), compiled.packing.words
+    states = walked_states(machine, constants, walks=20, steps=60, seed=20_240_901)
+    assert len(states) >= 200
+
+    packed = np.concatenate([compiled.packing.pack(values) for values in states])
+    room = len(states) * len(compiled.steps)
+    found = np.zeros(room * width, np.int64)
+    steps, parents = np.zeros(room, np.int32), np.zeros(room, np.int64)
+    n, expanded = kernels.expand(packed, 0, len(states), switches, found, steps, parents, room)
+    assert expanded == len(states)
+    by_kernel: list[list[tuple[str, tuple[int, ...]]]] = [[] for _ in states]
+    for j in range(n):
+        after = compiled.packing.unpack(found[j * width : (j + 1) * width])
+        by_kernel[parents[j]].append((str(compiled.steps[steps[j]]), after))
+
+    state = machine.initial(constants)
+    for number, values in enumerate(states):
+        in_cpython = [(str(step), after) for step, after in successors(state.load(values), constants, compiled.steps)]
+        assert by_kernel[number] == in_cpython
+        verdict = int(kernels.judge(packed, number, switches))
+        claims = [not holds(state, constants, clause) for clause in machine.clauses]
+        claims += [is_witnessed(state, constants, witness) for witness in machine.witnesses]
+        assert [bool(verdict >> bit & 1) for bit in range(len(claims))] == claims

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.cpython import search as cpython_search
+from model_check.errors import EvaluationError
+from model_check.explicit import search as explicit_search
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from spec.language import RangeViolation
+from tests.model_check.explicit.broken_machines import BROKEN, MACHINE, Sizes
+
+if TYPE_CHECKING:
+    from model_check.explicit.search import Progress
+
+
+@pytest.fixture(autouse=True, params=["two_phase_commit"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+@pytest.mark.parametrize(("switch", "complaint"), list(BROKEN.items()))
+def test_a_value_that_leaves_its_range_stops_both_searches_and_is_named(switch: str, complaint: str) -> None:
+    constants = Sizes(**{switch: True})
+    with pytest.raises(RangeViolation) as in_cpython:
+        cpython_search.explore(MACHINE, constants)
+    assert str(in_cpython.value) == complaint.partition(": ")[2]
+    with pytest.raises(EvaluationError) as compiled:
+        explicit_search.explore(MACHINE, constants)
+    assert str(compiled.value) == complaint
+    assert compiled.value.exit_code == 75
+
+
+def test_the_same_machine_without_the_broken_steps_is_searched() -> None:
+    found = explicit_search.explore(MACHINE, Sizes())
+    assert (found.distinct, found.generated, found.depth, found.levels) == (5, 5, 4, [0, 1, 2, 3, 4, 5])
+    assert [str(step) for step in found.path_to(0) or ()] == ["go_on"] * 4
+    assert [str(step) for step in found.path_to(1) or ()] == ["go_on"] * 3
+
+
+def test_a_search_that_is_cut_short_says_so_and_is_a_prefix_of_the_whole() -> None:
+    constants = Constants(resource_managers=7)
+    whole = explicit_search.explore(TWO_PHASE_COMMIT, constants)
+    cut = explicit_search.explore(TWO_PHASE_COMMIT, constants, most_states=100_000)
+    assert whole.complete
+    assert not cut.complete
+    assert 100_000 <= cut.distinct < whole.distinct == 296_448
+    width = whole.compiled.packing.words
+    assert (cut.states[: cut.distinct * width] == whole.states[: cut.distinct * width]).all()
+    assert cut.levels[:-1] == whole.levels[: len(cut.levels) - 1]
+
+
+def test_two_searches_give_the_same_numbers_in_the_same_order() -> None:
+    first, second = (explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5)) for _ in range(2))
+    assert (first.states[: first.distinct] == second.states[: second.distinct]).all()
+    assert first.levels == second.levels
+
+
+def test_no_state_is_stored_twice() -> None:
+    found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=7))
+    assert found.compiled.packing.words == 1
+    assert len(set(found.states[: found.distinct].tolist())) == found.distinct
+
+
+def test_progress_grows_and_ends_with_the_result() -> None:
+    seen: list[Progress] = []
+    found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=7), report=seen.append)
+    assert len(seen) > found.depth
+    assert all(a.distinct <= b.distinct and a.generated <= b.generated for a, b in pairwise(seen))
+    assert (seen[-1].distinct, seen[-1].generated, seen[-1].queue) == (found.distinct, found.generated, 0)
+    assert seen[-1].depth == found.depth
+
+
+def test_an_interruption_keeps_what_was_found() -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.depth == 5:
+            raise KeyboardInterrupt
+
+    found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), report=interrupt)
+    assert not found.complete
+    assert 0 < found.distinct < 8_832
+    assert found.depth == 6

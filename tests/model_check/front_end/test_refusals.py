@@ -1,0 +1,305 @@
+"""What the language does not have is refused with the file and the line, rather than read as something else."""
+
+# ruff: noqa: C416, F821, F841, PLW2901, SIM108 - bad code is what these functions are for
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from model_check.errors import NotInTheLanguage
+from model_check.front_end.lower import Lowering
+from spec.language import Bits, require
+from tests.model_check.front_end.constructs import Sizes, State, machine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def while_loop(s: State, c: Sizes) -> None:
+    while s.is_on:  # here
+        s.is_on = False
+
+
+def list_comprehension(s: State, c: Sizes) -> None:
+    s.a = len([i for i in range(c.places)])  # here
+
+
+def list_display(s: State, c: Sizes) -> None:
+    numbers = [1, 2]  # here
+
+
+def conjunct_after_a_write(s: State, c: Sizes) -> None:
+    s.a = 1
+    require(s.is_on, "it is on")  # here
+
+
+def conjunct_in_a_branch(s: State, c: Sizes) -> None:
+    if s.a == 1:
+        require(s.is_on, "it is on")  # here
+
+
+def unknown_name(s: State, c: Sizes) -> None:
+    s.a = nowhere  # type: ignore[name-defined]  # here
+
+
+def unknown_field(s: State, c: Sizes) -> None:
+    s.colours = 1  # type: ignore[attr-defined]  # here
+
+
+def unknown_field_of_a_record(s: State, c: Sizes) -> None:
+    s.cell[0].colour = 1  # type: ignore[attr-defined]  # here
+
+
+def alias_of_a_record(s: State, c: Sizes) -> None:
+    cell = s.cell[s.place]  # here
+    s.place = 0
+    cell.value = 1
+
+
+def alias_of_the_state(s: State, c: Sizes) -> None:
+    state = s  # here
+
+
+def change(cell: Any) -> None:
+    cell.value = 1
+
+
+def record_as_an_argument(s: State, c: Sizes) -> None:
+    change(s.cell[s.place])  # here
+
+
+def value_of(cell: Any) -> Any:
+    return cell.value
+
+
+def record_as_an_argument_of_a_value(s: State, c: Sizes) -> None:
+    s.b = value_of(s.cell[s.place])  # here
+
+
+def array_of_records_without_an_index(s: State, c: Sizes) -> None:
+    s.b = s.cell.value  # type: ignore[attr-defined]  # here
+
+
+def record_with_two_indices(s: State, c: Sizes) -> None:
+    s.b = s.cell[0][1].value  # type: ignore[index]  # here
+
+
+def range_that_is_not_constant(s: State, c: Sizes) -> None:
+    for i in range(s.a):  # here
+        s.box.numbers[i] = 0
+
+
+def generator_range_that_is_not_constant(s: State, c: Sizes) -> None:
+    s.is_on = any(s.left.has(i) for i in range(s.a))  # here
+
+
+def generator_with_a_condition(s: State, c: Sizes) -> None:
+    s.is_on = any(s.left.has(i) for i in range(c.places) if i > 0)  # here
+
+
+def generator_over_two_ranges(s: State, c: Sizes) -> None:
+    s.is_on = any(s.left.has(i) and s.right.has(j) for i in range(c.places) for j in range(c.places))  # here
+
+
+def sum_of_numbers(s: State, c: Sizes) -> None:
+    s.is_on = sum(s.box.numbers[i] for i in range(c.places)) > 3  # here
+
+
+def loop_over_a_field(s: State, c: Sizes) -> None:
+    for value in s.box.numbers:  # here
+        s.a = value
+
+
+def reassigned_local(s: State, c: Sizes) -> None:
+    x = s.a
+    x = s.box.numbers[0]  # here
+    s.a = x
+
+
+def reassigned_constant_in_a_branch(s: State, c: Sizes) -> None:
+    x = 0
+    if s.is_on:
+        x = 1  # here
+    s.a = x
+
+
+def augmented_local(s: State, c: Sizes) -> None:
+    x = s.a
+    x += 1  # here
+
+
+def reassigned_parameter(s: State, c: Sizes) -> None:
+    c = s.a  # type: ignore[assignment]  # here
+
+
+def local_of_a_branch_used_behind_it(s: State, c: Sizes) -> None:
+    if s.is_on:
+        x = s.a
+    else:
+        x = s.box.numbers[0]
+    s.a = x  # here
+
+
+def loop_name_used_behind_the_loop(s: State, c: Sizes) -> None:
+    for i in range(c.places):
+        s.box.numbers[i] = 0
+    s.a = i  # here
+
+
+def loop_name_that_hides_another(s: State, c: Sizes) -> None:
+    for i in range(c.places):
+        for i in range(c.places):  # here
+            s.box.numbers[i] = 0
+
+
+def clock_set_back(s: State, c: Sizes) -> None:
+    s.now -= 1  # here
+
+
+def clock_that_jumps(s: State, c: Sizes) -> None:
+    s.now += 2  # here
+
+
+def clock_assigned(s: State, c: Sizes) -> None:
+    s.now = 0  # here
+
+
+def number_as_a_condition(s: State, c: Sizes) -> None:
+    if s.a:  # here
+        s.a = 0
+
+
+def set_as_a_condition(s: State, c: Sizes) -> None:
+    require(not s.left, "it is empty")  # type: ignore[truthy-bool]  # here
+
+
+def or_of_numbers(s: State, c: Sizes) -> None:
+    s.a = s.box.numbers[0] or s.box.numbers[1]  # here
+
+
+def sum_of_sets(s: State, c: Sizes) -> None:
+    s.left = s.left + s.right  # type: ignore[operator]  # here
+
+
+def union_of_numbers(s: State, c: Sizes) -> None:
+    s.a = s.a | 1  # here
+
+
+def set_compared_with_a_number(s: State, c: Sizes) -> None:
+    s.is_on = s.left == 1  # here
+
+
+def sets_in_an_order(s: State, c: Sizes) -> None:
+    s.is_on = s.left < s.right  # type: ignore[operator]  # here
+
+
+def set_from_a_mask(s: State, c: Sizes) -> None:
+    s.left = Bits(3)  # here
+
+
+def multiplication(s: State, c: Sizes) -> None:
+    s.a = s.a * 2  # here
+
+
+def chained_comparison(s: State, c: Sizes) -> None:
+    s.is_on = 0 < s.a < 2  # here
+
+
+def place_that_is_not_in_this_instance(s: State, c: Sizes) -> None:
+    s.box.numbers[3] = 1  # here
+
+
+def return_from_an_action(s: State, c: Sizes) -> None:
+    if s.is_on:
+        return  # here
+    s.a = 1
+
+
+def two_targets(s: State, c: Sizes) -> None:
+    s.a, s.b = s.b, s.a  # here
+
+
+def assignment_to_a_constant(s: State, c: Sizes) -> None:
+    c.places = 4  # type: ignore[misc]  # here
+
+
+def call_of_a_builtin(s: State, c: Sizes) -> None:
+    print(s.a)  # here
+
+
+def text(s: State, c: Sizes) -> None:
+    s.a = "one"  # type: ignore[assignment]  # here
+
+
+def attempt(s: State, c: Sizes) -> None:
+    try:  # here
+        s.a = 1
+    finally:
+        s.b = 1
+
+
+REFUSED: tuple[Callable[..., None], ...] = (
+    while_loop,
+    list_comprehension,
+    list_display,
+    conjunct_after_a_write,
+    conjunct_in_a_branch,
+    unknown_name,
+    unknown_field,
+    unknown_field_of_a_record,
+    alias_of_a_record,
+    alias_of_the_state,
+    record_as_an_argument,
+    record_as_an_argument_of_a_value,
+    array_of_records_without_an_index,
+    record_with_two_indices,
+    range_that_is_not_constant,
+    generator_range_that_is_not_constant,
+    generator_with_a_condition,
+    generator_over_two_ranges,
+    sum_of_numbers,
+    loop_over_a_field,
+    reassigned_local,
+    reassigned_constant_in_a_branch,
+    augmented_local,
+    reassigned_parameter,
+    local_of_a_branch_used_behind_it,
+    loop_name_used_behind_the_loop,
+    loop_name_that_hides_another,
+    clock_set_back,
+    clock_that_jumps,
+    clock_assigned,
+    number_as_a_condition,
+    set_as_a_condition,
+    or_of_numbers,
+    sum_of_sets,
+    union_of_numbers,
+    set_compared_with_a_number,
+    sets_in_an_order,
+    set_from_a_mask,
+    multiplication,
+    chained_comparison,
+    place_that_is_not_in_this_instance,
+    return_from_an_action,
+    two_targets,
+    assignment_to_a_constant,
+    call_of_a_builtin,
+    text,
+    attempt,
+)
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_it_is_refused_with_the_file_and_the_line(function: Callable[..., None]) -> None:
+    lines, first = inspect.getsourcelines(function)
+    (line,) = (first + i for i, text in enumerate(lines) if text.rstrip().endswith("# here"))
+    machine = machine_of(function)
+    with pytest.raises(NotInTheLanguage) as caught:
+        Lowering(machine, Sizes()).action(machine.steps(Sizes())[0])
+    assert re.match(rf"^{re.escape(__file__)}:{line}: .+: .+$", str(caught.value))
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 75

@@ -1,0 +1,100 @@
+"""Successors by the formulas of the Z3 reading, a concrete state put in for their variables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import z3
+
+from model_check.symbolic.unrolling import Unrolling
+from spec.language import RangeViolation, successors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from model_check.symbolic.relation import Relation
+
+Values = tuple[int, ...]
+Found = dict[str, Values]
+
+GOES_WRONG: Values = ()
+"""What stands for the successor when a value leaves its declared range."""
+
+
+class Formulas:
+    """The guards and the updates of all steps in one term, so that a state is put in once."""
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+        context = relation.context
+        parts = [part for s in relation.steps for part in (s.guard, s.wrong, *s.updates.values())]
+        together = z3.Function("together", *[z3.BoolSort(context)] * (len(parts) + 1))
+        self.term = together(*(z3.BoolVal(part, context) if isinstance(part, bool) else part for part in parts))
+
+    def successors(self, values: Values) -> Found:
+        """Step → canonical state after it, for the enabled steps."""
+        before = self.relation.assignment(values)
+        bits = (_decided(part) for part in put_in(self.relation, self.term, values).children())
+        found = {}
+        for step in self.relation.steps:
+            is_enabled, is_wrong, after = next(bits), next(bits), list(before)
+            for i in step.updates:
+                after[i] = next(bits)
+            if is_wrong:
+                found[str(step.step)] = GOES_WRONG
+            elif is_enabled:
+                found[str(step.step)] = self.relation.values(after)
+        return found
+
+
+def put_in(relation: Relation, term: Any, values: Values) -> Any:
+    """A term with the values of a state for its variables, simplified."""
+    known = (z3.BoolVal(value, relation.context) for value in relation.assignment(values))
+    return z3.simplify(z3.substitute(term, *zip(relation.variables, known, strict=True)))
+
+
+def _decided(term: Any) -> bool:
+    assert z3.is_true(term) or z3.is_false(term), f"{term} is not decided by the state"
+    return bool(z3.is_true(term))
+
+
+def by_the_solver(relation: Relation, values: Values) -> Found:
+    """The same from the unrolled relation: all runs of one step, one after the other."""
+    runs = Unrolling(relation, relation.variables, relation.assignment(values))
+    runs.go_on()
+    found = {}
+    while runs.solver.check() == z3.sat:
+        model, (number,) = runs.solver.model(), runs.taken()
+        step = str(relation.steps[number].step)
+        assert step not in found, f"{step} leads to two states"
+        found[step] = relation.values(_decided(model.eval(bit, model_completion=True)) for bit in runs.states[-1])
+        runs.solver.add(z3.Not(z3.And(runs.picks[0][number], *_as_found(model, runs.states[-1]))))
+    return found
+
+
+def _as_found(model: Any, state: Iterable[Any]) -> list[Any]:
+    return [bit == model.eval(bit, model_completion=True) for bit in state]
+
+
+def in_cpython(relation: Relation, values: Values) -> Found:
+    """The judge: the actions themselves."""
+    machine, constants = relation.machine, relation.constants
+    state = machine.initial(constants)
+    found = {}
+    for step in machine.steps(constants):
+        try:
+            found.update({str(s): after for s, after in successors(state.load(values), constants, (step,))})
+        except RangeViolation:
+            found[str(step)] = GOES_WRONG
+    return found
+
+
+def first_difference(relation: Relation, states: Iterable[Values]) -> str | None:
+    """The first step on which the formulas and CPython do not agree, with what each says; None if there is none."""
+    formulas = Formulas(relation)
+    for values in states:
+        ours, theirs = formulas.successors(values), in_cpython(relation, values)
+        for step in sorted({*ours, *theirs}):
+            if ours.get(step) != theirs.get(step):
+                return f"{step} from {values}: {ours.get(step)}, but in CPython {theirs.get(step)}"
+    return None

@@ -1,0 +1,154 @@
+"""State by state, the formulas of the Z3 reading and the actions in CPython give the same; a broken reading is seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import z3
+
+from model_check.instances import constants_for
+from model_check.symbolic.if_conversion import Conversion
+from model_check.symbolic.relation import Relation, relation_of
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
+from model_check.yardsticks.two_phase_commit import Constants as TwoPhaseConstants
+from spec.language import holds, take
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import checked, faults_of, untraced
+from tests.model_check.symbolic.symbolic_successors import by_the_solver, first_difference, in_cpython, put_in
+from tests.model_check.walked import walked_states
+
+if TYPE_CHECKING:
+    from model_check.front_end.terms import Expression, Path
+    from model_check.symbolic.values import Value
+
+ALL_FAULTS = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+WORLDS = [
+    ("4.5.1", "crash", "small"),
+    ("4.9.7", "quiet", "tiny"),
+    ("5.3.3", "quiet", "deep"),
+    ("5.3.3", ALL_FAULTS, "small"),
+    ("5.4.0", "late_end,slow_round", "medium"),
+]
+
+
+def relation_in(world: tuple[str, str, str], conversion: type[Conversion] = Conversion) -> Relation:
+    profile, environment, instance = world
+    return relation_of(
+        TRANSACTIONAL_MESSAGES, constants_for(profile, faults_of(environment), instance), conversion=conversion
+    )
+
+
+@pytest.mark.parametrize("world", WORLDS, ids="-".join)
+def test_formulas_and_actions_give_the_same_successors_and_refusals(world: tuple[str, str, str]) -> None:
+    with untraced():
+        relation = relation_in(world)
+        states = walked_states(relation.machine, relation.constants, walks=12, steps=60, seed=4)[:100]
+        assert len(states) == 100
+        assert first_difference(relation, states) is None
+
+
+@pytest.mark.parametrize("world", WORLDS[:4], ids="-".join)
+def test_the_unrolled_relation_has_these_successors_and_no_others(world: tuple[str, str, str]) -> None:
+    with untraced():
+        relation = relation_in(world)
+        for values in walked_states(relation.machine, relation.constants, walks=4, steps=60, seed=5)[::20]:
+            assert by_the_solver(relation, values) == in_cpython(relation, values)
+
+
+def test_two_phase_commit_has_the_same_successors_in_all_its_first_states() -> None:
+    relation = relation_of(TWO_PHASE_COMMIT, TwoPhaseConstants(resource_managers=3))
+    states = walked_states(relation.machine, relation.constants, walks=20, steps=20, seed=6)
+    with untraced():
+        assert first_difference(relation, states) is None
+
+
+def test_clauses_are_judged_alike() -> None:
+    relation = relation_in(("5.3.3", ALL_FAULTS, "tiny"))
+    machine, constants = relation.machine, relation.constants
+    questions = {clause: relation.violated(clause) for clause in machine.clauses}
+    assert all(wrong is False for _, wrong in questions.values())
+    states = walked_states(machine, constants, walks=10, steps=60, seed=7)[::10]
+    violated = [result for result in checked("5.3.3", "slow_local,crash", "tiny").clauses if result.path]
+    for result in violated:
+        state = machine.initial(constants)
+        for step in result.path or ():
+            assert take(state, constants, step) is None
+        assert z3.is_true(put_in(relation, questions[result.clause][0], state.canonical()))
+        states.append(state.canonical())
+    assert len(violated) >= 6
+    for values in states:
+        state = machine.initial(constants).load(values)
+        for clause, (condition, _) in questions.items():
+            assert z3.is_false(put_in(relation, condition, values)) is holds(state, constants, clause), (clause, values)
+
+
+def test_a_state_is_read_back_as_it_was_put_in() -> None:
+    relation = relation_in(("5.3.3", ALL_FAULTS, "medium"))
+    for values in walked_states(relation.machine, relation.constants, walks=5, steps=60, seed=8):
+        assert relation.values(relation.assignment(values)) == values
+
+
+# --- broken on purpose ------------------------------------------------------------------------------------------------
+
+
+class DropsAnAssignment(Conversion):
+    """Forgets why a half was put back."""
+
+    def _write(self, path: Path, index: Expression | None, value: Expression) -> None:
+        if path != ("half", "put_back"):
+            super()._write(path, index, value)
+
+
+class CutsAgesTooEarly(Conversion):
+    """Takes births of the oldest two ages for the same."""
+
+    def _in_range(self, path: Path, value: Value) -> Value:
+        slots = self.slots[path]
+        if path == ("half", "born_at"):
+            self.slots = {**self.slots, path: tuple(replace(slot, low=slot.low + 1) for slot in slots)}
+        stored = super()._in_range(path, value)
+        self.slots = {**self.slots, path: slots}
+        return stored
+
+
+class AllowsOneCheckLess(Conversion):
+    """Has a declared range that is too narrow."""
+
+    def _in_range(self, path: Path, value: Value) -> Value:
+        slots = self.slots[path]
+        if path == ("half", "check_times"):
+            self.slots = {**self.slots, path: tuple(replace(slot, high=slot.high - 1) for slot in slots)}
+        stored = super()._in_range(path, value)
+        self.slots = {**self.slots, path: slots}
+        return stored
+
+
+class TakesTheLastElement(Conversion):
+    """Reads the element before the one that is asked for."""
+
+    def _element(self, path: Path, index: Expression) -> Value:
+        elements = self.state[path]
+        self.state = {**self.state, path: (*elements[1:], elements[0])}
+        value = super()._element(path, index)
+        self.state = {**self.state, path: elements}
+        return value
+
+
+@pytest.mark.parametrize(
+    ("broken", "action"),
+    [
+        (DropsAnAssignment, "put_back"),
+        (CutsAgesTooEarly, ""),
+        (AllowsOneCheckLess, "put_back"),
+        (TakesTheLastElement, ""),
+    ],
+)
+def test_a_broken_reading_is_seen(broken: type[Conversion], action: str) -> None:
+    with untraced():
+        relation = relation_in(("5.3.3", ALL_FAULTS, "tiny"), broken)
+        states = walked_states(relation.machine, relation.constants, walks=20, steps=60, seed=4)
+        difference = first_difference(relation, states)
+    assert difference is not None
+    assert difference.startswith(action)

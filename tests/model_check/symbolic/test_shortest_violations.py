@@ -1,0 +1,79 @@
+"""Z3 finds each violation at the depth of the explicit search's shortest, and none at one step less."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from model_check.check import chosen_clauses
+from model_check.instances import constants_for
+from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, DepthDone, search
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import checked, faults_of, untraced
+
+SHORTEST = {
+    ("5.3.3", "crash", "S10.op_entry_dies_with_the_process"): 4,
+    ("5.3.3", "slow_local", "S1.after_a_check"): 10,
+    ("5.3.3", "slow_local", "S2.commit_after_rollback"): 10,
+    ("5.3.3", "crash", "S1.lost_op"): 11,
+    ("5.3.3", "quiet", "S1.late_op"): 11,
+    ("5.3.3", "quiet", "S1.immune_half"): 15,
+    ("4.9.7", "quiet", "S1.immune_half"): 16,
+    ("5.3.3", "crash", "S1.forked_copy"): 16,
+}
+"""Profile, environment and clause → steps, in the instance `tiny`."""
+
+
+@cache
+def bounded(profile: str, environment: str, clause: str, most_steps: int) -> BoundedResult:
+    (wanted,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
+    with untraced():
+        constants = constants_for(profile, faults_of(environment), "tiny")
+        return search(TRANSACTIONAL_MESSAGES, constants, wanted, most_steps)
+
+
+@pytest.mark.parametrize(("profile", "environment", "clause"), SHORTEST)
+def test_the_shortest_violation_is_the_one_of_the_explicit_search(profile: str, environment: str, clause: str) -> None:
+    (explicit,) = (
+        result
+        for result in checked(profile, environment, "tiny").clauses
+        if f"{result.clause.identifier}.{result.clause.clause}" == clause
+    )
+    found = bounded(profile, environment, clause, 25)
+    assert (found.verdict, found.depth) == (BoundedVerdict.VIOLATED, SHORTEST[profile, environment, clause])
+    assert explicit.depth == found.depth
+    assert explicit.path == tuple(found.path or ())
+
+
+@pytest.mark.parametrize(("profile", "environment", "clause"), SHORTEST)
+def test_there_is_none_at_one_step_less(profile: str, environment: str, clause: str) -> None:
+    bound = SHORTEST[profile, environment, clause] - 1
+    found = bounded(profile, environment, clause, bound)
+    assert (found.verdict, found.depth, found.path) == (BoundedVerdict.HOLDS_TO_BOUND, bound, None)
+
+
+def test_two_searches_give_the_same_path() -> None:
+    question = ("5.3.3", "slow_local", "S1.after_a_check", 12)
+    first, second = bounded.__wrapped__(*question), bounded.__wrapped__(*question)
+    assert first.path == second.path
+    assert first.depth == 10
+
+
+def test_a_clause_that_holds_everywhere_holds_to_a_bound() -> None:
+    assert checked("5.3.3", "crash", "tiny").complete
+    found = bounded("5.3.3", "crash", "S1.unexplained", 14)
+    assert (found.verdict, found.depth) == (BoundedVerdict.HOLDS_TO_BOUND, 14)
+
+
+def test_the_op_offset_jump_of_4_5_1_needs_two_transactions_and_18_steps() -> None:
+    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.passed_op"])
+    (explicit,) = (r for r in checked("4.5.1", "crash", "small").clauses if r.clause is clause)
+    done: list[DepthDone] = []
+    with untraced():
+        constants = constants_for("4.5.1", ("crash",), "small")
+        found = search(TRANSACTIONAL_MESSAGES, constants, clause, 25, done.append)
+    assert [depth.depth for depth in done] == list(range(18))
+    assert (found.verdict, found.depth) == (BoundedVerdict.VIOLATED, 18)
+    assert explicit.depth == 18
+    assert explicit.path == tuple(found.path or ())

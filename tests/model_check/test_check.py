@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.check import Verdict, check, chosen_clauses
+from model_check.errors import ModelCheckError
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import checked
+
+if TYPE_CHECKING:
+    from model_check.explicit.search import Progress
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_machine() -> None:
+    def names(*wanted: str) -> list[str]:
+        return [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, wanted)]
+
+    assert names() == [f"{c.identifier}.{c.clause}" for c in TRANSACTIONAL_MESSAGES.clauses]
+    assert names("S10", "S2") == [
+        "S2.commit_after_rollback",
+        "S2.rollback_after_commit",
+        "S10.op_entry_dies_with_the_process",
+    ]
+    assert names("S1.late_op", "S1.immune_half", "S1.late_op") == ["S1.immune_half", "S1.late_op"]
+
+
+def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> None:
+    with pytest.raises(ModelCheckError, match=r"^no property 'S3'; there are S1, S2, S10, and clauses such as S1\."):
+        check("5.3.3", (), "tiny", properties=["S3"])
+    with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba and cpython$"):
+        check("5.3.3", (), "tiny", reading="pypy")
+
+
+def test_only_the_chosen_clauses_are_judged() -> None:
+    result = check("5.3.3", (), "tiny", properties=["S1.immune_half", "S10"])
+    assert [(r.clause.clause, r.verdict) for r in result.clauses] == [
+        ("immune_half", Verdict.VIOLATED),
+        ("op_entry_dies_with_the_process", Verdict.HOLDS),
+    ]
+
+
+@pytest.mark.parametrize("reading", ["numba", "cpython"])
+def test_a_search_that_is_cut_short_finds_violations_but_no_absence(reading: str) -> None:
+    result = check("5.3.3", ("crash",), "tiny", reading=reading, most_states=1_000)
+    assert not result.complete
+    verdicts = {r.clause.clause: r.verdict for r in result.clauses}
+    assert verdicts["op_entry_dies_with_the_process"] is Verdict.VIOLATED
+    assert verdicts["unexplained"] is Verdict.UNKNOWN
+    assert set(verdicts.values()) == {Verdict.VIOLATED, Verdict.UNKNOWN}
+    assert result.to_json()["properties"]["S2"]["verdict"] == "unknown"
+
+
+def test_the_result_as_plain_data_has_the_keys_that_scripts_rely_on() -> None:
+    result = checked("5.3.3", "crash", "tiny")
+    data = json.loads(json.dumps(result.to_json()))
+    assert {
+        "profile", "environment", "instance", "properties", "distinct", "generated", "depth", "complete", "seconds",
+        "states_per_second", "peak_bytes",
+    } <= set(data)  # fmt: skip
+    assert (data["profile"], data["environment"], data["complete"]) == ("5.3.3", ["crash"], True)
+    assert data["instance"] == {"name": "tiny", "transactions": 1, "half_slots": 3, "op_slots": 2}
+    assert list(data["properties"]) == ["S1", "S2", "S10"]
+    honest = data["properties"]["S10"]
+    assert (honest["verdict"], honest["depth"], honest["clause"], honest["resembles"]) == (
+        "violated",
+        4,
+        "op_entry_dies_with_the_process",
+        ["B02"],
+    )
+    assert [event["action"] for event in honest["trace"]] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
+    holding = data["properties"]["S2"]
+    assert (holding["verdict"], holding["depth"], holding["clause"], holding["trace"]) == ("holds", None, None, [])
+    assert result.is_violated
+    assert data["peak_bytes"] > 8 * result.distinct
+
+
+def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
+    data = checked("5.3.3", "quiet", "tiny").to_json()["properties"]["S1"]
+    depths = {name: clause["depth"] for name, clause in data["clauses"].items() if clause["depth"] is not None}
+    assert data["depth"] == min(depths.values()) == len(data["trace"])
+    assert data["clause"] == min(depths, key=depths.__getitem__)
+
+
+def test_the_cpython_reading_reports_its_progress_too() -> None:
+    seen: list[Progress] = []
+    check("4.9.7", (), "tiny", reading="cpython", report=seen.append)
+    assert len(seen) > 2
+    assert seen[0].distinct < seen[-1].distinct

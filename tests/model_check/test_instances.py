@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.errors import BadFile, ModelCheckError
+from model_check.instances import constants_for, instance_names, load_instance
+from spec.constants import FAULTS, SWITCHES
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TINY = {
+    "transactions": "1",
+    "half_slots": "3",
+    "op_slots": "2",
+    "check_max": "2",
+    "timeout": "2",
+    "immunities": "[-1, 3]",
+    "check_interval": "1",
+    "round_limit": "1",
+    "op_batch_interval": "1",
+    "op_batch_size": "9",
+    "op_pull_size": "2",
+}
+
+
+def instance_file(folder: Path, **changes: str | None) -> str:
+    fields = {name: value for name, value in {**TINY, **changes}.items() if value is not None}
+    path = folder / "mine.toml"
+    path.write_text("".join(f"{name} = {value}\n" for name, value in fields.items()))
+    return str(path)
+
+
+def test_the_instances_that_come_with_the_specification_load_and_are_listed_smallest_first() -> None:
+    assert instance_names()[:4] == ("tiny", "deep", "plain", "small")
+    assert [load_instance(name).name for name in instance_names()] == list(instance_names())
+
+
+def test_a_file_means_the_same_as_the_name_of_the_same_instance(tmp_path: Path) -> None:
+    path = instance_file(tmp_path)
+    mine, tiny = load_instance(path), load_instance("tiny")
+    assert mine.name == path
+    assert {**vars(mine), "name": ""} == {**vars(tiny), "name": ""}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "complaint"),
+    [
+        *((name, None, f"{name} is missing") for name in TINY),
+        *((name, '"2"', f"{name} = '2' is not") for name in TINY),
+        *((name, "-2", f"{name} = -2 is not") for name in TINY),
+        *((name, "65", f"{name} = 65 is not") for name in TINY),
+        *((name, "1.0", f"{name} = 1.0 is not") for name in TINY),
+        *((name, "true", f"{name} = True is not") for name in TINY),
+        *((name, "0", f"{name} = 0 is not") for name in ("transactions", "half_slots", "op_slots", "check_max")),
+        *((name, "0", f"{name} = 0 is not") for name in ("op_batch_size", "op_pull_size")),
+        ("immunities", "[]", "immunities = [] is not a list of whole numbers"),
+        ("immunities", "[3, -2]", "immunities = [3, -2] is not a list of whole numbers"),
+        ("immunities", "[65]", "immunities = [65] is not a list of whole numbers"),
+        ("immunities", "[true]", "immunities = [True] is not a list of whole numbers"),
+        ("colour", "3", "unknown field 'colour'"),
+        ("name", '"x"', "unknown field 'name'"),
+    ],
+)
+def test_a_bad_field_is_named_in_one_line(tmp_path: Path, field: str, value: str | None, complaint: str) -> None:
+    path = instance_file(tmp_path, **{field: value})
+    with pytest.raises(BadFile) as caught:
+        load_instance(path)
+    assert str(caught.value).startswith(f"instance file {path}: {complaint}")
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 150
+
+
+@pytest.mark.parametrize("content", [b"transactions = ", b"\xff\xfe", b"transactions = 1\ntransactions = 2\n"])
+def test_a_file_that_is_not_toml_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(content)
+    with pytest.raises(BadFile, match=r"^instance file .*mine\.toml: ") as caught:
+        load_instance(str(path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["absent.toml", "folder.toml"])
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(BadFile, match=r"^instance file .*: (No such file or directory|Is a directory)$"):
+        load_instance(str(tmp_path / name))
+
+
+def test_unknown_names_are_answered_with_what_there_is() -> None:
+    with pytest.raises(
+        ModelCheckError, match=r"^no instance 'huge'; there are tiny, deep, plain, small, .* \.toml file$"
+    ):
+        load_instance("huge")
+    with pytest.raises(ModelCheckError, match=r"^no profile '5\.3'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):
+        constants_for("5.3", (), "tiny")
+    with pytest.raises(ModelCheckError, match=r"^no fault 'fire'; there are slow_local, lose_end, "):
+        constants_for("5.3.3", ("crash", "fire"), "tiny")
+    assert ModelCheckError.exit_code == 151
+
+
+def test_a_profile_and_faults_become_switches() -> None:
+    constants = constants_for("4.5.1", ("crash", "lose_end"), "tiny")
+    assert {name for name in FAULTS if getattr(constants, name)} == {"crash", "lose_end"}
+    assert {name: getattr(constants, name) for name in SWITCHES} == vars(PROFILES["4.5.1"])
+    assert constants.transactions == 1

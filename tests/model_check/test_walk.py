@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model_check.errors import ModelCheckError
+from model_check.instances import constants_for
+from model_check.walk import Walker
+from spec.events import EVENTS, FIELDS
+from spec.language import MachineState, Step, take
+from spec.observation import OBSERVATIONS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import faults_of
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
+
+
+@cache
+def walker(profile: str, environment: str) -> Walker:
+    return Walker(profile, faults_of(environment), "tiny")
+
+
+def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return list(zip(*(columns[field.name].tolist() for field in FIELDS), strict=True))
+
+
+def test_a_walk_depends_on_its_seed_and_number_and_not_on_the_block_it_is_made_in() -> None:
+    walks = walker("5.3.3", "crash")
+    whole = rows(walks.walk(7, 0, 30, 25))
+    assert whole == rows(walks.walk(7, 0, 30, 25))
+    assert whole == [row for first in range(30) for row in rows(walks.walk(7, first, 1, 25))]
+    assert whole == rows(walks.walk(7, 0, 13, 25)) + rows(walks.walk(7, 13, 17, 25))
+    assert whole != rows(walks.walk(8, 0, 30, 25))
+
+
+def test_a_longer_walk_begins_with_the_shorter_one() -> None:
+    walks = walker("5.3.3", "quiet")
+    short = rows(walks.walk(3, 0, 20, 10))
+    assert short == [row for row in rows(walks.walk(3, 0, 20, 40)) if row[1] < 10]
+
+
+def test_different_numbers_give_different_walks() -> None:
+    columns = walker("5.3.3", "crash").walk(7, 0, 50, 30)
+    actions = {tuple(columns["action"][columns["trace"] == trace].tolist()) for trace in range(50)}
+    assert len(actions) == 50
+
+
+def test_columns_have_the_names_and_types_of_the_vocabulary() -> None:
+    walks = walker("5.3.3", "crash")
+    columns = walks.walk(1, 100, 5, 10)
+    assert list(columns) == [field.name for field in FIELDS]
+    assert len({len(column) for column in columns.values()}) == 1
+    assert walks.events == EVENTS
+    assert walks.actions == tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)
+    assert sorted(set(columns["trace"].tolist())) == [100, 101, 102, 103, 104]
+    for field in FIELDS:
+        if field.kind != "string":
+            assert columns[field.name].dtype == np.dtype(field.kind), field.name
+
+
+def test_no_walks_are_an_empty_table() -> None:
+    columns = walker("5.3.3", "quiet").walk(1, 0, 0, 10)
+    assert {len(column) for column in columns.values()} == {0}
+
+
+@pytest.mark.parametrize(
+    ("profile", "environment"), [("4.5.1", "slow_local"), ("5.3.3", EVERYTHING), ("5.4.0", "quiet")]
+)
+def test_every_walk_is_a_legal_path_with_the_observed_fields_of_the_cpython_reading(
+    profile: str, environment: str
+) -> None:
+    walks = walker(profile, environment)
+    constants = constants_for(profile, faults_of(environment), "tiny")
+    state = TRANSACTIONAL_MESSAGES.initial(constants)
+    start = tuple(state.memory.values)
+    steps_of: dict[str, list[Step]] = {}
+    for step in TRANSACTIONAL_MESSAGES.steps(constants):
+        steps_of.setdefault(step.action.name, []).append(step)
+
+    columns = walks.walk(11, 0, 100, 45)
+    assert set(columns["trace"].tolist()) == set(range(100))
+    candidates: set[tuple[int, ...]] = set()
+    expected_step = 0
+    for trace, number, time, event, action, *observed in rows(columns):
+        if number == 0:
+            candidates = {start}
+            expected_step = 0
+        assert number == expected_step
+        expected_step += 1
+        after = set()
+        for values in candidates:
+            for step in steps_of[walks.actions[action]]:
+                if take(state.load(values), constants, step) is None and seen(state, constants, step) == observed:
+                    after.add(tuple(state.memory.values))
+        assert after, f"walk {trace}, step {number}: {walks.actions[action]} {observed}"
+        assert {values[0] - start[0] for values in after} == {time}
+        assert walks.events[event] == steps_of[walks.actions[action]][0].action.event
+        candidates = after
+
+
+def seen(state: MachineState, constants: object, step: Step) -> list[int]:
+    functions = OBSERVATIONS.get(step.action.name, {})
+    absent = {"outcome": 0}
+    return [
+        int(functions[name](state, constants, *step.arguments[:1])) if name in functions else absent.get(name, -1)
+        for name in OBSERVED
+    ]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_bad_seed_is_refused(seed: int) -> None:
+    with pytest.raises(ModelCheckError, match=rf"^seed {seed} is not a number from 0 to 9223372036854775807$"):
+        walker("5.3.3", "quiet").walk(seed, 0, 1, 1)
+
+
+def test_the_largest_seed_is_taken() -> None:
+    assert len(walker("5.3.3", "quiet").walk(2**63 - 1, 0, 1, 5)["trace"]) == 5
+
+
+@pytest.mark.parametrize(("first", "count", "steps"), [(-1, 1, 1), (0, -1, 1), (0, 1, 0)])
+def test_bad_sizes_are_refused(first: int, count: int, steps: int) -> None:
+    with pytest.raises(ModelCheckError, match="give positive numbers"):
+        walker("5.3.3", "quiet").walk(1, first, count, steps)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ModelCheckError, match=r"no profile '9\.9'"):
+        Walker("9.9", (), "tiny")

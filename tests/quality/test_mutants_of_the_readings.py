@@ -1,0 +1,216 @@
+"""Would a broken engine or specification be noticed? Each mutant here must be seen by the check that is for it."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.cpython.search import explore
+from model_check.explicit import packing
+from model_check.explicit.emit import Emitter
+from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
+from model_check.instances import constants_for
+from spec import check_round, end_transaction, op_batch, op_pull
+from spec.language import Machine, declared_action
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
+from tests.model_check.emitted import emitted, in_cpython
+from tests.model_check.walked import walked_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    from spec.language.rules import Property
+
+# --- mutants of the emitter: the state-by-state comparison sees them --------------------------------------------------
+
+
+class DropsAnAssignment(Emitter):
+    """Of each action with three statements or more, the last is forgotten."""
+
+    def _action(self, name: str, action: LoweredAction) -> str:
+        effect = action.effect[:-1] if len(action.effect) >= 3 else action.effect
+        return super()._action(name, replace(action, effect=effect))
+
+
+class ForgetsAConjunct(Emitter):
+    """Of each guard with four conjuncts or more, the last is forgotten."""
+
+    def _action(self, name: str, action: LoweredAction) -> str:
+        guard = action.guard[:-1] if len(action.guard) >= 4 else action.guard
+        return super()._action(name, replace(action, guard=guard))
+
+
+class TakesLessForLessOrEqual(Emitter):
+    """`<=` is read as `<`."""
+
+    def _truth(self, term: Expression) -> str:
+        match term:
+            case Apply("<=", arguments):
+                return super()._truth(Apply("<", arguments))
+        return super()._truth(term)
+
+
+class AgesNothing(Emitter):
+    """The clock goes on, and no instant becomes older."""
+
+    def _tick(self, indent: str) -> list[str]:
+        return [f"{indent}pass"]
+
+
+class WritesAtTheFirstPlace(Emitter):
+    """Each write into an array goes to its first place."""
+
+    def _statement(self, statement: Statement, indent: str, words: str) -> list[str]:
+        if isinstance(statement, Write) and statement.index is not None:
+            statement = replace(statement, index=Int(0))
+        return super()._statement(statement, indent, words)
+
+
+def disagreement(emitter: type[Emitter] = Emitter) -> str | None:
+    """The first step on which the emitted module and the CPython reading differ."""
+    constants = constants_for("5.3.3", ("crash", "slow_local", "slow_round"), "tiny")
+    module = emitted(MACHINE, constants, emitter)
+    for values in walked_states(MACHINE, constants, walks=15, steps=50, seed=5):
+        by_cpython = list(in_cpython(MACHINE, constants, values))
+        try:
+            by_emitter = module.successors(values)
+        except OverflowError as error:
+            return f"{error} leaves a range"
+        if by_emitter != by_cpython:
+            return f"{by_emitter} is not {by_cpython}"
+    return None
+
+
+def test_the_emitter_agrees_with_cpython() -> None:
+    assert disagreement() is None
+
+
+@pytest.mark.parametrize(
+    "emitter",
+    [DropsAnAssignment, ForgetsAConjunct, TakesLessForLessOrEqual, AgesNothing, WritesAtTheFirstPlace],
+    ids=lambda emitter: emitter.__name__,
+)
+def test_a_broken_emitter_is_seen(emitter: type[Emitter]) -> None:
+    assert disagreement(emitter) is not None
+
+
+@pytest.mark.parametrize("field", ["local", "check_times", "names", "cursor", "end"])
+def test_a_field_that_is_packed_one_bit_too_narrow_is_seen(field: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = packing.pack_machine
+
+    def narrow(machine: Machine, constants: object) -> packing.Packing:
+        packed = whole(machine, constants)
+        places = {
+            path: tuple(replace(place, width=place.width - (path[-1] == field)) for place in parts)
+            for path, parts in packed.places.items()
+        }
+        return replace(packed, places=places)
+
+    monkeypatch.setattr("tests.model_check.emitted.pack_machine", narrow)
+    assert disagreement() is not None
+
+
+# --- mutants of the specification: the pinned counts and verdicts see them --------------------------------------------
+
+
+@contextmanager
+def rewritten(
+    module: ModuleType, function: Callable[..., object], old: str, new: str
+) -> Iterator[Callable[..., object]]:
+    """The function with a text of its source replaced, for as long as the block lasts."""
+    source = inspect.getsource(function)
+    assert source.count(old) == 1, f"{old!r} is not once in {function.__name__}"
+    namespace = dict(vars(module))
+    exec(compile(source.replace(old, new), "<mutant>", "exec"), namespace)  # noqa: S102
+    mutant = namespace[function.__name__]
+    # What other functions of the module call, they find by its name.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, function.__name__, mutant)
+        yield mutant
+
+
+def numbers(machine: Machine, profile: str = "4.9.7") -> tuple[int, int, int, dict[str, int]]:
+    constants = constants_for(profile, (), "tiny")
+    found = explore(machine, constants)
+    depths = {clause.clause: len(found.path_to(state)) for clause, state in found.violations.items()}
+    return found.distinct, found.generated, found.depth, depths
+
+
+QUIET_4_9_7 = (2_288, 4_869, 25, {"immune_half": 16, "late_op": 16})
+
+
+def test_the_specification_gives_the_pinned_numbers() -> None:
+    assert numbers(MACHINE) == QUIET_4_9_7
+
+
+MUTANTS = [
+    pytest.param(
+        check_round, "pass_settled_half", "    settle_by_op(s, c, s.round.cursor)\n", "", id="op-not-marked-done"
+    ),
+    pytest.param(
+        check_round, "put_back_and_check", "].check_in_flight = True", "].check_in_flight = False", id="no-check-sent"
+    ),
+    pytest.param(check_round, "put_back_immune_half", "    append_copy(s, s.round.cursor)\n", "", id="no-copy-stored"),
+    pytest.param(check_round, "discard_half", "    s.round.cursor += 1\n", "", id="discarded-and-not-passed"),
+    pytest.param(check_round, "end_round", "    s.offsets.half = s.round.cursor\n", "", id="half-offset-not-committed"),
+    pytest.param(end_transaction, "store_real_message", "    remember_delivery(s, h)\n", "", id="delivery-not-counted"),
+    pytest.param(
+        end_transaction, "write_op", "    s.op[s.op_length].names = Bits.only(h)\n", "", id="op-names-nothing"
+    ),
+    pytest.param(
+        op_pull,
+        "pull_op_messages",
+        "s.op_length:\n            for",
+        "s.op_length + 1:\n            for",
+        id="reads-past-the-op-end",
+    ),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "old", "new"), MUTANTS)
+def test_a_changed_action_changes_the_pinned_numbers(module: ModuleType, name: str, old: str, new: str) -> None:
+    function = getattr(module, name)
+    with pytest.MonkeyPatch.context() as patch, rewritten(module, function, old, new) as mutant:
+        for other in (check_round, end_transaction, op_batch):
+            if getattr(other, name, None) is function:
+                patch.setattr(other, name, mutant)
+        actions = tuple(declared_action(mutant) if a.function is function else a for a in MACHINE.actions)
+        assert numbers(replace(MACHINE, actions=actions)) != QUIET_4_9_7
+
+
+# --- mutants of the properties: the table of what is violated, and the witnesses, see them ----------------------------
+
+
+def nothing_is_wrong(s: object, c: object, t: int) -> bool:
+    """Always true."""
+    return True
+
+
+def nothing_is_seen(s: object, c: object, t: int) -> bool:
+    """Never true."""
+    return False
+
+
+def with_parameters_of(claim: Property, function: Callable[..., bool]) -> Property:
+    return replace(claim, function=function)
+
+
+def test_a_clause_that_is_always_true_loses_its_pinned_violation() -> None:
+    clauses = tuple(
+        with_parameters_of(c, nothing_is_wrong) if c.clause == "immune_half" else c for c in MACHINE.clauses
+    )
+    *_, depths = numbers(replace(MACHINE, clauses=clauses))
+    assert depths == {"late_op": 16} != QUIET_4_9_7[3]
+
+
+def test_a_witness_that_is_never_true_is_missed() -> None:
+    witnesses = tuple(with_parameters_of(w, nothing_is_seen) for w in MACHINE.witnesses[:1])
+    found = explore(replace(MACHINE, witnesses=witnesses), constants_for("4.9.7", (), "tiny"))
+    assert found.witnesses == {}
+    whole = explore(MACHINE, constants_for("4.9.7", (), "tiny"))
+    assert set(whole.witnesses) == set(MACHINE.witnesses)
