@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "verify": "halfcheck.verify",
     "check": "halfcheck.check",
     "replay": "halfcheck.replay",
+    "export": "halfcheck.export",
     "simulate": "halfcheck.simulate",
     "analyze": "halfcheck.analyze",
     "audit": "halfcheck.audit",

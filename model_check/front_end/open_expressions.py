@@ -1,0 +1,285 @@
+"""From an expression of the source to an open term, its sort checked on the way."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, NoReturn, get_args
+
+from model_check.front_end.open_terms import (
+    Apply,
+    Bound,
+    Call,
+    Constant,
+    EmptySet,
+    Fold,
+    LongAgo,
+    Member,
+    Named,
+    Now,
+    Number,
+    Operator,
+    Over,
+    Read,
+    Sort,
+    Term,
+    Truth,
+    sort_of,
+)
+from spec.language import LONG_AGO, Bits, Kind, Machine
+from spec.language.fields import Field, RecordDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from model_check.front_end.open_terms import OpenFunction
+    from model_check.front_end.source import Source
+
+COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_LONG_AGO: Final = "LONG_AGO"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The state (no path), a record of it, or an array in it that still wants its index."""
+
+    path: tuple[str, ...]
+    index: Term | None
+    member: Field | RecordDeclaration | None
+
+
+STATE: Final = Place((), None, None)
+CONSTANTS: Final = object()
+
+
+@dataclass
+class Scope:
+    """The body of a function, or a block in it: what its names mean."""
+
+    source: Source
+    names: dict[str, Any]
+
+    def inner(self, **names: Any) -> Scope:
+        """A block in it: what is named there is not known behind it."""
+        return Scope(self.source, {**self.names, **names})
+
+    def refuse(self, node: ast.stmt | ast.expr, why: str) -> NoReturn:
+        """See `Source.refuse`."""
+        self.source.refuse(node, why)
+
+
+class OpenExpressions(ABC):
+    """Reads expressions; how the functions that they call are read is up to a subclass.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        An instance: it says which constants there are, not what their values shall be.
+    """
+
+    def __init__(self, machine: Machine, constants: object) -> None:
+        self.machine = machine
+        self.constants = constants
+
+    @abstractmethod
+    def function(self, function: Callable[..., Any]) -> OpenFunction:
+        """A function that an expression calls."""
+
+    def term(self, node: ast.expr, scope: Scope, *wanted: Sort) -> Term:
+        """The term of an expression, of one of the wanted sorts (any, when none is given)."""
+        value = self.expression(node, scope)
+        if not isinstance(value, get_args(Term)):
+            scope.refuse(node, "not a number, a truth value, a set or a member of an enumeration")
+        term: Term = value
+        if wanted and sort_of(term) not in wanted:
+            scope.refuse(node, f"{_name(sort_of(term))} where {' or '.join(map(_name, wanted))} is wanted")
+        return term
+
+    def expression(self, node: ast.expr, scope: Scope) -> Any:
+        """What an expression means: a term, a place in the state, the constants, an enumeration or a function."""
+        match node:
+            case ast.Constant(value=bool() as value):
+                return Truth(value)
+            case ast.Constant(value=int() as value):
+                return Number(value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+                return Number(-value)
+            case ast.Name(id=name):
+                return self._lookup(name, node, scope)
+            case ast.Attribute(value=value, attr=name):
+                return self._attribute(self.expression(value, scope), name, node, scope)
+            case ast.Subscript(value=value, slice=index):
+                return self._element(self.expression(value, scope), index, node, scope)
+            case ast.Call():
+                return self._call(node, scope)
+        return self._operation(node, scope)
+
+    def _operation(self, node: ast.expr, scope: Scope) -> Term:
+        match node:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.BitOr() as operator, right=right):
+                return self._arithmetic(left, operator, right, scope)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Apply("not", (self.term(operand, scope, "truth"),), "truth")
+            case ast.BoolOp(op=operator, values=values):
+                terms = tuple(self.term(value, scope, "truth") for value in values)
+                return Apply("and" if isinstance(operator, ast.And) else "or", terms, "truth")
+            case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in COMPARISONS:
+                symbol = COMPARISONS[type(operator)]
+                is_equality = symbol in ("==", "!=")
+                first = self.term(left, scope) if is_equality else self.term(left, scope, "number")
+                if sort_of(first) == "long ago":
+                    scope.refuse(node, "LONG_AGO is only written, never read")
+                return Apply(symbol, (first, self.term(right, scope, sort_of(first))), "truth")
+            case ast.IfExp(test=test, body=then, orelse=otherwise):
+                condition, value = self.term(test, scope, "truth"), self.term(then, scope)
+                return Apply("if", (condition, value, self.term(otherwise, scope, sort_of(value))), sort_of(value))
+        scope.refuse(node, "not an expression of the language")
+
+    def _arithmetic(self, left: ast.expr, operator: ast.operator, right: ast.expr, scope: Scope) -> Term:
+        if isinstance(operator, ast.BitOr):
+            return Apply("union", (self.term(left, scope, "set"), self.term(right, scope, "set")), "set")
+        first = self.term(left, scope, "number", "set")
+        arguments = (first, self.term(right, scope, sort_of(first)))
+        if sort_of(first) == "number":
+            return Apply("+" if isinstance(operator, ast.Add) else "-", arguments, "number")
+        if isinstance(operator, ast.Add):
+            scope.refuse(left, "sets are united with |")
+        return Apply("minus", arguments, "set")
+
+    # --- names and places ---------------------------------------------------------------------------------------------
+
+    def _lookup(self, name: str, node: ast.expr, scope: Scope) -> Any:
+        if name in scope.names:
+            return scope.names[name]
+        known = scope.source.function.__globals__
+        if name in known:
+            value = known[name]
+            if isinstance(value, IntEnum):
+                return Member(type(value), value.name)
+            if isinstance(value, int):
+                is_long_ago = name == _LONG_AGO and value == LONG_AGO
+                return Truth(value) if isinstance(value, bool) else LongAgo() if is_long_ago else Named(name, value)
+            return value
+        if name in ("any", "all", "sum", "range"):
+            return getattr(builtins, name)
+        scope.refuse(node, f"{name} is not known here")
+
+    def _attribute(self, value: Any, name: str, node: ast.expr, scope: Scope) -> Any:
+        if value is CONSTANTS:
+            known = getattr(self.constants, name, None)
+            if not isinstance(known, int):
+                scope.refuse(node, "not a constant that is a number or a switch")
+            return Constant(name, isinstance(known, bool))
+        if isinstance(value, Place):
+            return self._member(value, name, node, scope)
+        if isinstance(value, type) and issubclass(value, IntEnum) and name in value.__members__:
+            return Member(value, name)
+        scope.refuse(node, f"{name} is not known here")
+
+    def _member(self, place: Place, name: str, node: ast.expr, scope: Scope) -> Any:
+        if place.member is None:
+            members: dict[str, Any] = dict(self.machine.state.members)
+        elif isinstance(place.member, RecordDeclaration) and (place.member.length is None or place.index is not None):
+            members = dict(place.member.kind.fields)
+        else:
+            scope.refuse(node, "an array wants an index first")
+        if name not in members:
+            scope.refuse(node, f"the state has no {'.'.join((*place.path, name))}")
+        member = members[name]
+        path = (*place.path, name)
+        if isinstance(member, RecordDeclaration) or member.length is not None:
+            return Place(path, place.index, member)
+        return Now() if member.kind is Kind.CLOCK else Read(path, place.index, member)
+
+    def _element(self, place: Any, index: ast.expr, node: ast.expr, scope: Scope) -> Any:
+        if not isinstance(place, Place) or place.member is None or place.member.length is None:
+            scope.refuse(node, "only arrays of the state have elements")
+        if place.index is not None:
+            scope.refuse(node, "an element has one index")
+        term = self.term(index, scope, "number")
+        if isinstance(place.member, Field):
+            return Read(place.path, term, place.member)
+        return Place(place.path, term, place.member)
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call, scope: Scope) -> Term:
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            scope.refuse(node, "arguments are given by their place")
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr="only"), args=[member]):
+                if self.expression(value, scope) is Bits:
+                    return Apply("only", (self.term(member, scope, "number"),), "set")
+            case ast.Call(func=ast.Attribute(value=value, attr="has"), args=[member]):
+                return Apply("has", (self.term(value, scope, "set"), self.term(member, scope, "number")), "truth")
+            case ast.Call(func=ast.Attribute(value=value, attr="is_empty"), args=[]):
+                return Apply("is_empty", (self.term(value, scope, "set"),), "truth")
+            case ast.Call(func=ast.Name() as name):
+                callee = self.expression(name, scope)
+                if callee in (any, all, sum):
+                    return self._fold(callee.__name__, node, scope)
+                if callee is Bits and not node.args:
+                    return EmptySet()
+                if inspect.isfunction(callee):
+                    return self._call_for_value(callee, node, scope)
+        scope.refuse(node, "not a function of the specification")
+
+    def _call_for_value(self, callee: Callable[..., Any], node: ast.Call, scope: Scope) -> Term:
+        function = self.function(callee)
+        if function.value is None:
+            scope.refuse(node, f"{function.name} gives no value")
+        return Call(callee, self.arguments(function, node, scope), sort_of(function.value))
+
+    def arguments(self, function: OpenFunction, node: ast.Call, scope: Scope) -> tuple[Term, ...]:
+        """The arguments of a call, without the state and the constants, each of the sort of its parameter."""
+        given = [(argument, self.expression(argument, scope)) for argument in node.args]
+        kept = [argument for argument, value in given if value is not CONSTANTS and value != STATE]
+        if len(kept) != len(function.parameters):
+            scope.refuse(node, f"{function.name} takes {len(function.parameters)} values, {len(kept)} are given")
+        return tuple(
+            self.term(argument, scope, parameter.sort)
+            for argument, parameter in zip(kept, function.parameters, strict=True)
+        )
+
+    def _fold(self, fold: Fold, node: ast.Call, scope: Scope) -> Term:
+        match node.args:
+            case [
+                ast.GeneratorExp(
+                    elt=element, generators=[ast.comprehension(target=ast.Name(id=variable), iter=over, ifs=[])]
+                )
+            ]:
+                low, high = self.range_of(over, scope)
+                inner = self.block_over(variable, node, scope)
+                return Over(fold, variable, low, high, self.term(element, inner, "truth"))
+        scope.refuse(node, f"{fold} takes one generator of truth values over a range")
+
+    def block_over(self, variable: str, node: ast.expr | ast.stmt, scope: Scope) -> Scope:
+        """The block in which `variable` runs over a range."""
+        if variable in scope.names:
+            scope.refuse(node, f"{variable} is given a value twice")
+        return scope.inner(**{variable: Bound(variable, "number")})
+
+    def range_of(self, node: ast.expr, scope: Scope) -> tuple[Term, Term]:
+        """The first value of a range, and the value behind its last."""
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=[high], keywords=[]):
+                return Number(0), self.term(high, scope, "number")
+            case ast.Call(func=ast.Name(id="range"), args=[low, high], keywords=[]):
+                return self.term(low, scope, "number"), self.term(high, scope, "number")
+        scope.refuse(node, "loops go over a range, one by one")
+
+
+def _name(sort: Sort) -> str:
+    return sort.__name__ if isinstance(sort, type) else f"a {sort}" if sort != "long ago" else "LONG_AGO"

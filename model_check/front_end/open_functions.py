@@ -1,0 +1,247 @@
+"""From a function of the specification to its open terms: what it requires, what it does, or what it gives."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from model_check.errors import NotInTheLanguage
+from model_check.front_end.open_expressions import CONSTANTS, STATE, OpenExpressions, Place, Scope
+from model_check.front_end.open_terms import (
+    Apply,
+    Bound,
+    Conjunct,
+    If,
+    Let,
+    LetIn,
+    Loop,
+    Now,
+    Number,
+    OpenFunction,
+    Operator,
+    Read,
+    Run,
+    Sort,
+    Statement,
+    Term,
+    Tick,
+    Write,
+    sort_of,
+    sort_of_field,
+)
+from model_check.front_end.source import Source, source_of
+from spec.language import Bits, Kind, Machine, MachineState, assume, require, within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
+
+
+class OpenReader(OpenExpressions):
+    """Reads the functions of a machine; each of them once.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        An instance: it says which constants there are, not what their values shall be.
+    """
+
+    def __init__(self, machine: Machine, constants: object) -> None:
+        super().__init__(machine, constants)
+        self._known: dict[Callable[..., Any], OpenFunction | None] = {}
+
+    def function(self, function: Callable[..., Any]) -> OpenFunction:
+        """The open terms of a function.
+
+        Raises
+        ------
+        NotInTheLanguage
+            When its source uses something that is not part of the language; names the file and the line.
+        """
+        if function in self._known:
+            known = self._known[function]
+            if known is None:
+                source = source_of(function)
+                msg = f"{source.file}:{source.first_line}: {function.__name__} calls itself"
+                raise NotInTheLanguage(msg)
+            return known
+        self._known[function] = None
+        read = self._read(function)
+        self._known[function] = read
+        return read
+
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """All functions that were read so far, in the order in which they were asked for."""
+        return tuple(self._known)
+
+    def _read(self, function: Callable[..., Any]) -> OpenFunction:
+        source = source_of(function)
+        parameters, names = self._parameters(source)
+        scope = Scope(source, names)
+        if any(isinstance(node, ast.Return) for node in ast.walk(source.tree)):
+            return OpenFunction(function, parameters, (), (), self._value(source.body, scope))
+        statements = self._block(source.body, scope)
+        last = max((i + 1 for i, statement in enumerate(statements) if self._is_guard(statement)), default=0)
+        for statement, node in zip(statements[:last], source.body, strict=False):
+            if not (self._is_guard(statement) or isinstance(statement, Let)):
+                scope.refuse(node, "a conjunct of the guard follows a write")
+        return OpenFunction(function, parameters, statements[:last], statements[last:], None)
+
+    def _parameters(self, source: Source) -> tuple[tuple[Bound, ...], dict[str, Any]]:
+        parameters: list[Bound] = []
+        names: dict[str, Any] = {}
+        given = source.tree.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
+            source.refuse(source.tree, "parameters are given by their place, all of them")
+        for argument in given.args:
+            hint = _hint(argument, source)
+            if issubclass(hint, MachineState):
+                names[argument.arg] = STATE
+            elif isinstance(self.constants, hint):
+                names[argument.arg] = CONSTANTS
+            else:
+                sort = _sort_of_hint(hint)
+                if sort is None:
+                    source.refuse(argument, f"a parameter cannot be a {hint.__name__}")
+                parameters.append(Bound(argument.arg, sort))
+                names[argument.arg] = parameters[-1]
+        return tuple(parameters), names
+
+    def _is_guard(self, statement: Statement) -> bool:
+        if isinstance(statement, Run):
+            return bool(self.function(statement.function).guard)
+        return isinstance(statement, Conjunct)
+
+    # --- a function that gives a value --------------------------------------------------------------------------------
+
+    def _value(self, body: list[ast.stmt], scope: Scope) -> Term:
+        match body:
+            case [ast.Return(value=ast.expr() as value), *_]:
+                return self.term(value, scope)
+            case [ast.Assign(targets=[ast.Name(id=name)], value=value) as statement, *rest]:
+                term = self._named(name, value, statement, scope)
+                return LetIn(name, term, self._value(rest, scope))
+            case [ast.If(test=test, body=then, orelse=otherwise) as statement, *rest]:
+                condition = self.term(test, scope, "truth")
+                first = self._value([*then, *rest], scope.inner())
+                second = self._value([*otherwise, *rest], scope.inner())
+                if sort_of(first) != sort_of(second):
+                    scope.refuse(statement, "values of different sorts are returned")
+                return Apply("if", (condition, first, second), sort_of(first))
+            case [statement, *_]:
+                scope.refuse(statement, "a function that gives a value only names values and returns")
+        scope.refuse(scope.source.tree, "no value is returned on some path")
+
+    def _named(self, name: str, value: ast.expr, statement: ast.stmt, scope: Scope) -> Term:
+        if name in scope.names:
+            scope.refuse(statement, f"{name} is given a value twice")
+        term = self.term(value, scope)
+        scope.names[name] = Bound(name, sort_of(term))
+        return term
+
+    # --- a function with an effect ------------------------------------------------------------------------------------
+
+    def _block(self, body: list[ast.stmt], scope: Scope) -> tuple[Statement, ...]:
+        return tuple(self._statement(node, scope) for node in body if not isinstance(node, ast.Pass))
+
+    def _inner_block(self, body: list[ast.stmt], scope: Scope) -> tuple[Statement, ...]:
+        """A block of an `if` or a loop: no conjunct of the guard may stand there."""
+        statements = self._block(body, scope)
+        for statement, node in zip(statements, body, strict=False):
+            if self._is_guard(statement):
+                scope.refuse(node, "a conjunct of the guard stands alone, not in a branch or a loop")
+        return statements
+
+    def _statement(self, node: ast.stmt, scope: Scope) -> Statement:
+        match node:
+            case ast.Expr(value=ast.Call() as call):
+                return self._call_statement(call, scope)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                return Let(name, self._named(name, value, node, scope))
+            case ast.Assign(targets=[target], value=value):
+                place = self._target(target, scope)
+                return Write(place.path, place.index, place.field, self._written(value, place, scope))
+            case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
+                return self._augmented(node, target, operator, self.term(value, scope, "number", "set"), scope)
+            case ast.If(test=test, body=then, orelse=otherwise):
+                condition = self.term(test, scope, "truth")
+                first = self._inner_block(then, scope.inner())
+                return If(condition, first, self._inner_block(otherwise, scope.inner()))
+            case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
+                low, high = self.range_of(iterable, scope)
+                return Loop(name, low, high, self._inner_block(body, self.block_over(name, node, scope)))
+        scope.refuse(node, "not a statement of the language")
+
+    def _call_statement(self, call: ast.Call, scope: Scope) -> Statement:
+        match call:
+            case ast.Call(func=ast.Attribute(value=value, attr="add" | "discard" as name), args=[member], keywords=[]):
+                place = self._target(value, scope)
+                operator: Operator = "union" if name == "add" else "minus"
+                single = Apply("only", (self.term(member, scope, "number"),), "set")
+                if sort_of(place) != "set":
+                    scope.refuse(call, "a set that is a field of the state has `add` and `discard`")
+                return Write(place.path, place.index, place.field, Apply(operator, (place, single), "set"))
+            case ast.Call(func=ast.Name() as name):
+                callee = self.expression(name, scope)
+                if callee in _CONJUNCTS:
+                    return self._conjunct(callee, call, scope)
+                if inspect.isfunction(callee):
+                    function = self.function(callee)
+                    if function.value is not None or (function.guard and function.effect):
+                        scope.refuse(call, f"{function.name} is neither a part of a guard nor an effect")
+                    return Run(callee, self.arguments(function, call, scope))
+        scope.refuse(call, "not a function of the specification")
+
+    def _conjunct(self, callee: Callable[..., Any], call: ast.Call, scope: Scope) -> Conjunct:
+        match call.args:
+            case [condition, ast.Constant(value=str() as rule)]:
+                return Conjunct(_CONJUNCTS[callee], rule, self.term(condition, scope, "truth"))
+        scope.refuse(call, "a conjunct is a condition and its rule in words")
+
+    def _target(self, node: ast.expr, scope: Scope) -> Read:
+        place = self.expression(node, scope)
+        if isinstance(place, Now):
+            scope.refuse(node, "the clock only goes on by `+= 1`")
+        if not isinstance(place, Read):
+            why = "an array or a record is written field by field" if isinstance(place, Place) else "not a field"
+            scope.refuse(node, f"only fields of the state and local names are assigned to: {why}")
+        return place
+
+    def _written(self, value: ast.expr, place: Read, scope: Scope) -> Term:
+        if place.field.kind is Kind.INSTANT:
+            return self.term(value, scope, "number", "long ago")
+        return self.term(value, scope, sort_of_field(place.field))
+
+    def _augmented(
+        self, node: ast.stmt, target: ast.expr, operator: ast.operator, change: Term, scope: Scope
+    ) -> Statement:
+        if isinstance(self.expression(target, scope), Now):
+            if not isinstance(operator, ast.Add) or change != Number(1):
+                scope.refuse(node, "the clock only goes on by `+= 1`")
+            return Tick()
+        place = self._target(target, scope)
+        if sort_of(place) != "number" or sort_of(change) != "number":
+            scope.refuse(node, "only numbers are counted up and down")
+        sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
+        return Write(place.path, place.index, place.field, Apply(sign, (place, change), "number"))
+
+
+def _hint(argument: ast.arg, source: Source) -> type:
+    name = getattr(argument.annotation, "id", "")
+    hint = source.function.__globals__.get(name, getattr(builtins, name, None)) if name else None
+    if not isinstance(hint, type):
+        source.refuse(
+            argument, "a parameter says what it is: the state, the constants, an enumeration, int, bool or Bits"
+        )
+    return hint
+
+
+def _sort_of_hint(hint: type) -> Sort | None:
+    if issubclass(hint, IntEnum):
+        return hint
+    return cast("Sort | None", {bool: "truth", int: "number", Bits: "set"}.get(hint))

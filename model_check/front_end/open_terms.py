@@ -1,0 +1,262 @@
+"""The terms of the specification's source as it stands: parameters, calls, loops and constants keep their names.
+
+The closed terms (`terms.py`) are for one instance and one choice of parameters; these are for a text that people
+read. Truth values, numbers, sets and the members of an enumeration are different sorts here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+from spec.language import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spec.language.fields import Field
+
+Path = tuple[str, ...]
+Sort = Literal["number", "truth", "set", "long ago"] | type[IntEnum]
+Operator = Literal[
+    "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "if", "has", "only", "is_empty", "union", "minus"
+]
+Fold = Literal["any", "all", "sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal number."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`True` or `False`."""
+
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EmptySet:
+    """`Bits()`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an enumeration."""
+
+    kind: type[IntEnum]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A number that the source gives a name, such as `NONE`."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class LongAgo:
+    """`LONG_AGO`: an instant older than every constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant of the instance, or a switch of the profile or the environment."""
+
+    name: str
+    is_truth: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A parameter of the function, the variable of a loop, or a name that the function gave a value."""
+
+    name: str
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A field of the state, `index` given when it is an element of an array."""
+
+    path: Path
+    index: Term | None
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator and its arguments. `if` is (test, then, else); `has` is (set, member)."""
+
+    operator: Operator
+    arguments: tuple[Term, ...]
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The value of a function of the specification; the state and the constants are not among the arguments."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Term, ...]
+    sort: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """`any`, `all` or `sum` of a truth value over `variable` from `low` to below `high`."""
+
+    fold: Fold
+    variable: str
+    low: Term
+    high: Term
+    body: Term
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    """A value with a name that `body` uses."""
+
+    name: str
+    value: Term
+    body: Term
+
+
+Term = (
+    Number | Truth | EmptySet | Member | Named | LongAgo | Now | Constant | Bound | Read | Apply | Call | Over | LetIn
+)
+
+
+def sort_of_field(field: Field) -> Sort:
+    """What the values of a field are."""
+    if field.choices is not None:
+        return field.choices
+    if field.kind is Kind.FLAG:
+        return "truth"
+    return "set" if field.kind is Kind.BITS else "number"
+
+
+def sort_of(term: Term) -> Sort:
+    """What the value of a term is."""
+    match term:
+        case Number() | Named() | Now():
+            return "number"
+        case Truth():
+            return "truth"
+        case EmptySet():
+            return "set"
+        case Member(kind=kind):
+            return kind
+        case LongAgo():
+            return "long ago"
+        case Constant(is_truth=is_truth):
+            return "truth" if is_truth else "number"
+        case Read(field=field):
+            return sort_of_field(field)
+        case Over(fold=fold):
+            return "number" if fold == "sum" else "truth"
+        case LetIn(body=body):
+            return sort_of(body)
+        case Bound(sort=sort) | Apply(sort=sort) | Call(sort=sort):
+            return sort
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Name a value."""
+
+    name: str
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Assign to a field of the state."""
+
+    path: Path
+    index: Term | None
+    field: Field
+    value: Term
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Do the first statements where the test is true, the others where it is false."""
+
+    test: Term
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Do the body for each value of the variable from `low` to below `high`, one after the other."""
+
+    variable: str
+    low: Term
+    high: Term
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Call a function for its effect, or for its conjuncts of the guard."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The clock goes on by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """One rule of a guard: its kind (`require`, `assume`, `within`), its words and its condition."""
+
+    kind: str
+    rule: str
+    condition: Term
+
+
+Statement = Let | Write | If | Loop | Run | Tick | Conjunct
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFunction:
+    """A function of the specification.
+
+    Attributes
+    ----------
+    parameters : tuple of Bound
+        Without the state and the constants.
+    guard : tuple of Statement
+        Its conjuncts, in order, the names and the calls between them included.
+    effect : tuple of Statement
+        What it does behind its guard.
+    value : Term or None
+        What it returns.
+    """
+
+    function: Callable[..., Any]
+    parameters: tuple[Bound, ...]
+    guard: tuple[Statement, ...]
+    effect: tuple[Statement, ...]
+    value: Term | None
+
+    @property
+    def name(self) -> str:
+        """Its name in the source."""
+        return self.function.__name__

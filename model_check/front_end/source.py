@@ -1,0 +1,66 @@
+"""Where a function of the specification stands, and its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from model_check.errors import NotInTheLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function's syntax tree, without its docstring, and its place in a file."""
+
+    function: Callable[..., Any]
+    file: str
+    first_line: int
+    tree: ast.FunctionDef
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements behind the docstring."""
+        return self.tree.body[1:] if ast.get_docstring(self.tree) is not None else self.tree.body
+
+    def refuse(self, node: ast.stmt | ast.expr | ast.arg, why: str) -> NoReturn:
+        """Say that a node is not part of the language.
+
+        Raises
+        ------
+        NotInTheLanguage
+            Always.
+        """
+        raise self.refusal(node, why)
+
+    def refusal(self, node: ast.stmt | ast.expr | ast.arg, why: str) -> NotInTheLanguage:
+        """What says that a node is not part of the language, with the file and the line."""
+        text = "" if node is self.tree else f"{ast.unparse(node)}: "
+        return NotInTheLanguage(f"{self.file}:{self.first_line + node.lineno - 1}: {text}{why}")
+
+
+@cache
+def source_of(function: Callable[..., Any]) -> Source:
+    """Read a function's source.
+
+    Raises
+    ------
+    NotInTheLanguage
+        When it is not a plain function whose source can be read.
+    """
+    try:
+        lines, first_line = inspect.getsourcelines(function)
+    except (OSError, TypeError) as error:
+        msg = f"{function!r} has no source that can be read"
+        raise NotInTheLanguage(msg) from error
+    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    if not isinstance(tree, ast.FunctionDef):
+        msg = f"{inspect.getsourcefile(function)}:{first_line}: {function.__name__} is not a plain function"
+        raise NotInTheLanguage(msg)
+    return Source(function, str(inspect.getsourcefile(function)), first_line, tree)

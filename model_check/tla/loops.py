@@ -1,0 +1,225 @@
+"""Loops: a function or a set where each turn keeps to its own place, a recursive function where not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.front_end.open_terms import Constant, Loop, Number, Truth
+from model_check.tla.pending import AliasUnknownError, Pending
+from model_check.tla.values import (
+    Accessors,
+    Binding,
+    Except,
+    Index,
+    LetIn,
+    Local,
+    Mapping,
+    Operation,
+    Range,
+    RecordOf,
+    Select,
+    SetOf,
+    Update,
+    Use,
+    Value,
+    operation,
+    parts,
+    plus,
+)
+
+if TYPE_CHECKING:
+    from model_check.front_end.open_terms import OpenFunction
+    from model_check.tla.effects import Effect
+    from model_check.tla.expressions import Meaning
+
+
+class TurnsDependError(Exception):
+    """A turn of the loop builds on what an earlier one did."""
+
+
+def carry_out_loop(effect: Effect, loop: Loop, meaning: Meaning, within: OpenFunction) -> None:
+    """Carry out a loop."""
+    domain = Range(effect.value(loop.low, meaning), effect.value(loop.high, meaning))
+    before, names_given, seen = dict(effect.pending), effect.gives_names, effect.names.seen()
+    effect.gives_names = False
+    try:
+        changed = _all_turns_at_once(effect, loop, domain, meaning, within)
+    except (AliasUnknownError, TurnsDependError):
+        changed = None
+        effect.names.forget_since(seen)
+    effect.gives_names, effect.pending = names_given, before
+    if changed is None:
+        if not names_given:
+            raise TurnsDependError
+        _turn_by_turn(effect, loop, domain, meaning, within)
+    else:
+        effect.pending.update(changed)
+
+
+# --- each turn for itself ---------------------------------------------------------------------------------------------
+
+
+def _all_turns_at_once(
+    effect: Effect, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction
+) -> dict[str, Pending]:
+    before, evaluated = dict(effect.pending), set(effect.evaluated)
+    place = Local(effect.names.enter(loop.variable))
+    for length in _lengths_of(domain):
+        effect.evaluated.add((length, place))
+    try:
+        effect.carry_out(loop.body, {**meaning, loop.variable: place}, within, is_always_run=False)
+    finally:
+        effect.names.leave()
+        effect.evaluated = evaluated
+    after = {name: pending for name, pending in effect.pending.items() if pending != before[name]}
+    written = {name: _written(before[name], pending) for name, pending in after.items()}
+    bases = {before[name].base: updates for name, updates in written.items()}
+    for name, updates in written.items():
+        for update in updates:
+            growth = _growth(update, before[name], place)
+            _check_that_turns_keep_apart(effect, update.value if growth is None else growth, written, bases, place)
+    return {name: _of_all_turns(effect, name, before[name], written[name], place, domain) for name in written}
+
+
+def _lengths_of(domain: Range) -> list[str]:
+    """The constants that are the length of an array whose places are the range."""
+    high = domain.high
+    return [high.name] if domain.low == Number(0) and isinstance(high, Constant) else []
+
+
+def _written(before: Pending, after: Pending) -> tuple[Update, ...]:
+    if after.base != before.base or after.updates[: len(before.updates)] != before.updates:
+        raise TurnsDependError
+    return after.updates[len(before.updates) :]
+
+
+def _check_that_turns_keep_apart(
+    effect: Effect,
+    value: Value,
+    written: dict[str, tuple[Update, ...]],
+    bases: dict[Value, tuple[Update, ...]],
+    place: Local,
+) -> None:
+    """No value may rest on a part that another turn writes."""
+    looked_at = list(parts(value))
+    for part in looked_at:
+        match part:
+            case Use(function=function) if any(path[0] in written for path in effect.uses.reads(function)):
+                raise TurnsDependError
+            case Select(base=base, accessors=accessors) if base in bases:
+                for other in bases[base]:
+                    if _fields(other.accessors) == _fields(accessors) and not _has(place, accessors, other.accessors):
+                        raise TurnsDependError
+    for base in bases:
+        if looked_at.count(base) > sum(isinstance(part, Select) and part.base == base for part in looked_at):
+            raise TurnsDependError  # the variable is looked at as a whole
+
+
+def _has(place: Local, *accessors: Accessors) -> bool:
+    return all(Index(place) in each for each in accessors)
+
+
+def _fields(accessors: Accessors) -> list[str]:
+    return [a for a in accessors if isinstance(a, str)]
+
+
+def _growth(update: Update, before: Pending, place: Local) -> Value | None:
+    """The condition under which a turn adds its own place to a set that all turns share; None where it has its own."""
+    if Index(place) in update.accessors:
+        return None
+    shared = Select(before.base, update.accessors)
+    if any(part == place for a in update.accessors if isinstance(a, Index) for part in parts(a.place)):
+        raise TurnsDependError
+    match update.value:
+        case Operation("union", (Select() as old, Operation("only", (member,)))):
+            if member == place and _is_same_part(old, shared):
+                return Truth(value=True)
+        case Operation("if", (test, Operation("union", (Select() as old, Operation("only", (member,)))), kept)):
+            if member == place and _is_same_part(old, shared) and _is_same_part(kept, shared):
+                return test
+    raise TurnsDependError
+
+
+def _is_same_part(value: Value, part: Select) -> bool:
+    return isinstance(value, Select) and value.base == part.base and value.accessors == part.accessors
+
+
+def _of_all_turns(
+    effect: Effect, name: str, before: Pending, updates: tuple[Update, ...], place: Local, domain: Range
+) -> Pending:
+    cells: dict[Accessors, list[Update]] = {}
+    result = before
+    for update in updates:
+        growth = _growth(update, before, place)
+        if growth is None:
+            cells.setdefault(update.accessors[: update.accessors.index(Index(place))], []).append(update)
+            continue
+        old = before.part(update.accessors, None, effect.places)
+        grown = operation("union", old, SetOf(place.name, domain, growth))
+        result = result.written(update.accessors, grown, effect.places)
+    for array, own in cells.items():
+        if effect.length_of((name, *_fields(array))) not in _lengths_of(domain):
+            raise TurnsDependError  # some places are left as they are
+        value = Mapping(place.name, domain, _cell(before.part(array, None, effect.places), array, own, place))
+        if array:
+            result = result.written(array, value, effect.places)
+        elif before.updates or len(own) < len(updates):
+            raise TurnsDependError
+        else:
+            return Pending(value)
+    return result
+
+
+def _cell(whole: Value, array: Accessors, own: list[Update], place: Local) -> Value:
+    inner = tuple(Update(u.accessors[len(array) + 1 :], u.value) for u in own)
+    if inner[-1].accessors == ():
+        return inner[-1].value
+    return Except(Select(whole, (Index(place),)), inner)
+
+
+# --- turn by turn -----------------------------------------------------------------------------------------------------
+
+
+def _turn_by_turn(effect: Effect, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction) -> None:
+    """A recursive function of the loop's variable: what the variables are worth after that turn."""
+    reads, writes = effect.uses.of(loop.body)
+    changed = [name for name in effect.pending if any(path[0] == name for path in writes)]
+    for name in effect.pending:
+        if name not in changed and effect.pending[name].updates and any(path[0] == name for path in reads):
+            effect.name_variable(name)
+    start = {name: effect.pending[name].whole for name in changed}
+    variable = effect.names.give(loop.variable)
+    after = effect.names.give(f"after_{loop.variable}")
+    previous = effect.names.give(f"before_{loop.variable}")
+    outer, pending, evaluated = effect.bindings, dict(effect.pending), set(effect.evaluated)
+    effect.bindings = [*outer, Binding(previous, Select(Local(after), (Index(plus(Local(variable), -1)),)))]
+    for name in changed:
+        effect.pending[name] = Pending(_one_of(changed, name, Local(previous)))
+    for length in _lengths_of(domain):
+        effect.evaluated.add((length, Local(variable)))
+    effect.carry_out(loop.body, {**meaning, loop.variable: Local(variable)}, within, is_always_run=False)
+    turn = LetIn(
+        tuple(effect.bindings[len(outer) :]), _together({name: effect.pending[name].whole for name in changed})
+    )
+    first = operation("==", Local(variable), plus(domain.low, -1))
+    body = operation("if", first, _together(start), turn)
+    effect.bindings = [*outer, Binding(after, body, variable, Range(plus(domain.low, -1), domain.high))]
+    effect.pending, effect.evaluated = pending, evaluated
+    last = Select(Local(after), (Index(plus(domain.high, -1)),))
+    for name in changed:
+        effect.pending[name] = Pending(_one_of(changed, name, last))
+
+
+def _together(variables: dict[str, Value]) -> Value:
+    if len(variables) == 1:
+        return next(iter(variables.values()))
+    return RecordOf(tuple(variables.items()))
+
+
+def _one_of(changed: list[str], name: str, together: Value) -> Value:
+    if len(changed) == 1:
+        return together
+    match together:
+        case Select(base=base, accessors=accessors):
+            return Select(base, (*accessors, name))
+    return Select(together, (name,))

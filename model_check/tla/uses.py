@@ -1,0 +1,97 @@
+"""Which fields a function of the specification reads and writes, the functions that it calls included."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Path, Read, Run, Tick, Write
+from spec.language import Kind
+from spec.language.fields import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from model_check.front_end.open_functions import OpenReader
+    from model_check.front_end.open_terms import Statement, Term
+    from spec.language import MachineState
+
+
+class Uses:
+    """Answers for the functions that a reader knows."""
+
+    def __init__(self, reader: OpenReader) -> None:
+        self._reader = reader
+        self._instants = frozenset(path for path, field in declared(reader.machine.state) if _is_instant(field))
+        self._known: dict[Callable[..., Any], tuple[frozenset[Path], frozenset[Path]]] = {}
+
+    def reads(self, function: Callable[..., Any]) -> frozenset[Path]:
+        """The fields that a function reads."""
+        return self._of(function)[0]
+
+    def writes(self, function: Callable[..., Any]) -> frozenset[Path]:
+        """The fields that a function writes."""
+        return self._of(function)[1]
+
+    def of(self, parts: Iterable[Statement | Term | None]) -> tuple[frozenset[Path], frozenset[Path]]:
+        """The fields that statements and terms read, and those that they write."""
+        reads: set[Path] = set()
+        writes: set[Path] = set()
+        for part in _nodes(tuple(parts)):
+            match part:
+                case Read(path=path):
+                    reads.add(path)
+                case Write(path=path):
+                    writes.add(path)
+                case Tick():
+                    reads |= self._instants
+                    writes |= self._instants
+                case Call(function=function) | Run(function=function):
+                    reads |= self._of(function)[0]
+                    writes |= self._of(function)[1]
+        return frozenset(reads), frozenset(writes)
+
+    def branches(self, term: object) -> bool:
+        """Whether TLC would take a condition for several ways to take a step: a disjunction shows in it."""
+        match term:
+            case Apply("or", _):
+                return True
+            case Apply("and", arguments) | Apply("if", (_, *arguments)):
+                return any(self.branches(argument) for argument in arguments)
+            case Call(function=function):
+                return self.branches(self._reader.function(function).value)
+            case LetIn(body=body):
+                return self.branches(body)
+            case Over(fold="all", body=body):
+                return self.branches(body)
+        return isinstance(term, Over) and term.fold == "any"
+
+    def _of(self, function: Callable[..., Any]) -> tuple[frozenset[Path], frozenset[Path]]:
+        if function not in self._known:
+            opened = self._reader.function(function)
+            self._known[function] = self.of((*opened.guard, *opened.effect, opened.value))
+        return self._known[function]
+
+
+def declared(state: type[MachineState]) -> Iterator[tuple[Path, Field]]:
+    """Each field of the state with its path, in the order of declaration."""
+    for name, member in state.members.items():
+        if isinstance(member, Field):
+            yield (name,), member
+        else:
+            for field_name, field in member.kind.fields.items():
+                yield (name, field_name), field
+
+
+def _is_instant(field: Field) -> bool:
+    return field.kind is Kind.INSTANT
+
+
+def _nodes(part: Any) -> Iterator[Any]:
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _nodes(each)
+    elif is_dataclass(part) and not isinstance(part, type):
+        yield part
+        for f in fields(part):
+            yield from _nodes(getattr(part, f.name))

@@ -1,0 +1,268 @@
+"""What a field, or a whole variable, is worth at some point of an action, told in terms of the state before it.
+
+Open terms (`model_check.front_end.open_terms`) speak of the state as it is where they stand. These have no such place,
+so that they may be moved, and they have the functions and records of TLA+.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, Number, Operator, Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The way from a function to one of its elements; a plain string is the way from a record to a field."""
+
+    place: Value
+
+
+Accessors = tuple["str | Index", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in the state before the action."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A parameter, a bound variable, or a name that a `Binding` gives."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A part of a record or a function; `field` is its declaration (a `Field`) when it is a field of the state."""
+
+    base: Value
+    accessors: Accessors
+    field: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A part of a record or a function, and what it becomes."""
+
+    accessors: Accessors
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Except:
+    """A record or a function in which some parts are others, one after the other."""
+
+    base: Value
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The whole numbers from `low` to below `high`."""
+
+    low: Value
+    high: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A function, given by what it is at each place."""
+
+    variable: str
+    domain: Range
+    body: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """The members of a range for which a condition is true."""
+
+    variable: str
+    domain: Range
+    condition: Value
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOf:
+    """A record, given by its fields."""
+
+    entries: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """An instant that is kept no further back than the constant `cut` says.
+
+    `LongAgo` takes nothing and is the oldest one; `NotBefore` takes any instant; `Older` takes an instant and is a tick
+    older.
+    """
+
+    how: Literal["LongAgo", "NotBefore", "Older"]
+    instant: Value | None
+    cut: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator and its arguments, as in `Apply`."""
+
+    operator: Operator
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A definition of the module, used with arguments, in the state before the action."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """`any`, `all` or `sum` over a range."""
+
+    fold: Fold
+    variable: str
+    domain: Range
+    body: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name for a value, or for a function of a whole number when a variable and its range are given."""
+
+    name: str
+    value: Value
+    variable: str | None = None
+    domain: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    """A value in which some names stand for others; each may use those before it."""
+
+    bindings: tuple[Binding, ...]
+    body: Value
+
+
+Atom = Number | Truth | EmptySet | Member | Named | Now | Constant | Variable | Local
+Value = Atom | Select | Except | Mapping | SetOf | RecordOf | Aged | Operation | Use | Quantified | LetIn
+
+
+def replace(value: Value, change: Callable[[Value], Value | None]) -> Value:
+    """The value in which each part for which `change` gives another is that one, outermost parts first."""
+    return cast("Value", _replace(value, change))
+
+
+def _replace(part: Any, change: Callable[[Value], Value | None]) -> Any:
+    if isinstance(part, tuple):
+        return tuple(_replace(each, change) for each in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changed = change(cast("Value", part))
+    if changed is not None:
+        return changed
+    if isinstance(part, Member | Constant | Number | Truth | Named):
+        return part
+    rebuilt = {f.name: _replace(getattr(part, f.name), change) for f in fields(part)}
+    return type(part)(**rebuilt)
+
+
+def parts(value: Value | Update | Binding) -> Iterator[Any]:
+    """The value and everything in it, outermost first."""
+    yield value
+    for f in fields(value):
+        yield from _parts_of(getattr(value, f.name))
+
+
+def _parts_of(part: Any) -> Iterator[Any]:
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _parts_of(each)
+    elif is_dataclass(part) and not isinstance(part, type):
+        yield from parts(cast("Value", part))
+
+
+def size(value: Value) -> int:
+    """How many parts a value has."""
+    return sum(1 for _ in parts(value))
+
+
+def with_local(value: Value, name: str, meaning: Value) -> Value:
+    """The value in which a name is what it means."""
+    return replace(value, lambda part: meaning if part == Local(name) else None)
+
+
+# --- folding ----------------------------------------------------------------------------------------------------------
+
+_OPPOSITE: dict[Operator, Operator] = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def operation(operator: Operator, *arguments: Value) -> Value:
+    """The operator applied, in the form that reads best."""
+    match operator, arguments:
+        case ("+" | "-" as sign, (first, Number(value))):
+            return plus(first, value if sign == "+" else -value)
+        case "+", (Number(value), second):
+            return plus(second, value)
+        case "not", (Truth(value),):
+            return Truth(not value)
+        case "not", (Operation("not", (inner,)),):
+            return inner
+        case "not", (Operation(compared, inner),) if compared in _OPPOSITE:
+            return Operation(_OPPOSITE[compared], inner)
+        case "if", (Truth(value), then, otherwise):
+            return then if value else otherwise
+        case "if", (_, then, otherwise) if then == otherwise:
+            return then
+        case (("and" | "or" as joined), terms):
+            return _joined(joined, terms)
+    return Operation(operator, arguments)
+
+
+def _joined(operator: Literal["and", "or"], terms: tuple[Value, ...]) -> Value:
+    kept: list[Value] = []
+    for term in terms:
+        match term:
+            case Truth(value=value):
+                if value != (operator == "and"):
+                    return term if not kept else Operation(operator, (*kept, term))
+            case Operation(inner, arguments) if inner == operator:
+                kept += arguments
+            case _:
+                kept.append(term)
+    if not kept:
+        return Truth(operator == "and")
+    return kept[0] if len(kept) == 1 else Operation(operator, tuple(kept))
+
+
+def plus(value: Value, change: int) -> Value:
+    """A number and a known change of it."""
+    base, offset = split_offset(value)
+    offset += change
+    if isinstance(base, Number):
+        return Number(base.value + offset)
+    if offset == 0:
+        return base
+    return Operation("+" if offset > 0 else "-", (base, Number(abs(offset))))
+
+
+def split_offset(value: Value) -> tuple[Value, int]:
+    """A number as what is not known, and what is."""
+    match value:
+        case Number(value=number):
+            return Number(0), number
+        case Operation("+", (base, Number(value=number))):
+            return base, number
+        case Operation("-", (base, Number(value=number))):
+            return base, -number
+    return value, 0

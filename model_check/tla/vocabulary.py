@@ -1,0 +1,179 @@
+"""What the things of a machine are called in its module, and which of them the module needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from model_check.errors import NotInTheLanguage
+from model_check.front_end.open_terms import Named
+from model_check.tla.constants import Derived, given_constants
+from model_check.tla.names import Names, camel_case, capitals
+from spec.language import Kind
+from spec.language.fields import Field, RecordDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from enum import IntEnum
+
+    from spec.language import Action, Machine, Property, Record
+
+NOTES: Final[dict[str, tuple[str, ...]]] = {
+    "Max": (r"Max(numbers) == CHOOSE n \in numbers : \A m \in numbers : m <= n",),
+    "IsTrue": (
+        r"\* One truth value: TLC takes a disjunction that stands alone in an action for several ways to act.",
+        "IsTrue(claim) == claim = TRUE",
+    ),
+    "Now": (
+        r"\* The clock stands still, and what was written ages. No guard looks at an age above the cut of its field,",
+        r"\* so that older instants are one. This makes the number of states finite.",
+        "Now == {horizon}",
+    ),
+    "Instants": ("Instants(cut) == {horizon} - cut..{horizon}",),
+    "LongAgo": ("LongAgo(cut) == {horizon} - cut",),
+    "NotBefore": ("NotBefore(instant, cut) == IF instant < {horizon} - cut THEN {horizon} - cut ELSE instant",),
+    "Older": ("Older(instant, cut) == IF instant > {horizon} - cut THEN instant - 1 ELSE instant",),
+}
+"""Definitions that a module has when it uses them, in this order."""
+
+
+class Vocabulary:
+    """Gives names; what was asked for is what the module defines.
+
+    Attributes
+    ----------
+    constants_used : dict
+        Names of the constants that the configuration gives → their names in the source.
+    derived : dict
+        Names of derived constants → what they are, each behind those that it uses.
+    index_sets : dict
+        Names of sets of places → the constant that is their number.
+    listed : dict
+        Names of sets of choices → the constant that lists them.
+    numbers : dict
+        Names of numbers → the numbers.
+    notes : set
+        See `NOTES`.
+    needed : dict
+        Functions whose definitions were used since it was last emptied.
+    """
+
+    def __init__(self, machine: Machine, constants: object, functions: Iterable[Callable[..., Any]]) -> None:
+        self._constants = constants
+        self._given = given_constants(constants)
+        self._derive = Derived(constants, self)
+        self.names = Names()
+        for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars"):
+            self.names.give(note)
+        self.variables = tuple(self.names.give(name) for name in machine.state.members)
+        if self.variables != tuple(machine.state.members):
+            msg = f"a field of {machine.state.__name__} has a name that TLA+ keeps for itself"
+            raise NotInTheLanguage(msg)
+        known = [*self._given, *(n for n, v in vars_of(type(constants)) if isinstance(v, property))]
+        self._constant_names = {name: self.names.give(capitals(name)) for name in known}
+        self._may_be_none = {
+            name: self.names.give(f"{capitals(name)}_MAY_BE_NONE")
+            for name, value in self._given.items()
+            if isinstance(value, tuple)
+        }
+        self._lengths = frozenset(_lengths(machine))
+        self._sets = {
+            name: self.names.give(camel_case(name)) for name in (*sorted(self._lengths), *sorted(self._may_be_none))
+        }
+        self._classes: dict[type, str] = {}
+        for kind in _classes(machine):
+            self._classes[kind] = self.names.give(kind.__name__)
+        self._operators = {f: self.names.give(camel_case(f.__name__)) for f in functions}
+        self._named: dict[Named, str] = {}
+        self.constants_used: dict[str, tuple[str, object]] = {}
+        self.derived: dict[str, str] = {}
+        self.index_sets: dict[str, str] = {}
+        self.listed: dict[str, tuple[str, str]] = {}
+        self.numbers: dict[str, int] = {}
+        self.notes: set[str] = set()
+        self.needed: dict[Callable[..., Any], None] = {}
+
+    def operator(self, function: Callable[..., Any]) -> str:
+        """The definition of a function."""
+        self.needed[function] = None
+        return self._operators[function]
+
+    def constant(self, name: str) -> str:
+        """A constant of the instance, or a switch; the set of what it lists when it is a list."""
+        own = self._constant_names[name]
+        if name in self._may_be_none:
+            self._use(name, own)
+            may_be_none = self._may_be_none[name]
+            self.constants_used[may_be_none] = (name, -1 in self._given[name])
+            self.listed[self._sets[name]] = (own, may_be_none)
+            self.named(Named("NONE", -1))
+            return self._sets[name]
+        if name in self._given:
+            self._use(name, own)
+        elif own not in self.derived:
+            self.derived[own] = self._derive.expression(name)
+        return own
+
+    def _use(self, name: str, own: str) -> None:
+        self.constants_used[own] = (name, self._given[name])
+
+    def named(self, named: Named) -> str:
+        """A number with a name."""
+        if named not in self._named:
+            self._named[named] = self.names.give(named.name)
+            self.numbers[self._named[named]] = named.value
+        return self._named[named]
+
+    def index_set(self, constant: str) -> str | None:
+        """The set of the places of an array of that length, where it has a name."""
+        if constant not in self._lengths:
+            return None
+        self.index_sets[self._sets[constant]] = self.constant(constant)
+        return self._sets[constant]
+
+    def kind(self, kind: type[IntEnum] | type[Record]) -> str:
+        """The set of the members of an enumeration, or of the records of a class."""
+        return self._classes[kind]
+
+    def note(self, operator: str) -> str:
+        """One of the definitions of `NOTES`, or a number of the language, by its name."""
+        if operator == "NONE":
+            return self.named(Named("NONE", -1))
+        if operator in NOTES:
+            self.notes.add(operator)
+            if any("{horizon}" in line for line in NOTES[operator]):
+                self.constant("horizon")
+        return operator
+
+
+def vars_of(kind: type) -> list[tuple[str, object]]:
+    """What a class and those that it inherits from define, the oldest first."""
+    found: dict[str, object] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        found.update(vars(base))
+    return list(found.items())
+
+
+def _lengths(machine: Machine) -> Iterable[str]:
+    declared: list[Action | Property] = [*machine.actions, *machine.clauses, *machine.witnesses]
+    for each in declared:
+        yield from (choices.constant for choices in each.parameters.values() if not choices.listed)
+    for member in machine.state.members.values():
+        if member.length is not None:
+            yield member.length
+        for field in member.kind.fields.values() if isinstance(member, RecordDeclaration) else (member,):
+            if field.length is not None:
+                yield field.length
+            is_place = field.kind is Kind.BITS or field.high.offset < 0
+            if is_place and field.high.constant is not None:
+                yield field.high.constant
+
+
+def _classes(machine: Machine) -> list[type]:
+    found: dict[type, None] = {}
+    for member in machine.state.members.values():
+        fields = [member] if isinstance(member, Field) else list(member.kind.fields.values())
+        found.update(dict.fromkeys(f.choices for f in fields if f.choices is not None))
+    for member in machine.state.members.values():
+        if isinstance(member, RecordDeclaration):
+            found[member.kind] = None
+    return list(found)

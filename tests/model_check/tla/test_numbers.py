@@ -1,0 +1,65 @@
+"""TLC on the exported module reaches the states of the other readings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.cpython import search as cpython
+from model_check.explicit.search import explore
+from model_check.instances import constants_for
+from model_check.tla.module import export
+from model_check.yardsticks import two_phase_commit
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.tla import awkward_machine
+from tests.model_check.tla.awkward_machine import AWKWARD
+from tests.model_check.tla.comparison import disagreements, run_export
+from tests.model_check.tla.states_of_tlc import states_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from spec.language import Machine
+
+
+@pytest.mark.parametrize(("resource_managers", "distinct", "generated"), [(3, 288, 1_146), (5, 8_832, 58_146)])
+def test_two_phase_commit_has_the_numbers_of_the_field(
+    tmp_path: Path, resource_managers: int, distinct: int, generated: int
+) -> None:
+    constants = two_phase_commit.Constants(resource_managers=resource_managers)
+    found = explore(TWO_PHASE_COMMIT, constants)
+    assert (found.distinct, found.generated) == (distinct, generated)
+    told = run_export(export(TWO_PHASE_COMMIT, constants), tmp_path)
+    assert disagreements(told, distinct, generated, found.depth) == []
+
+
+@pytest.mark.parametrize(
+    ("instance", "profile", "faults"),
+    [("tiny", "5.3.3", ["crash"]), ("tiny", "4.5.1", ["slow_local"]), ("plain", "4.9.7", [])],
+)
+def test_the_protocol_has_the_numbers_of_the_compiled_search(
+    tmp_path: Path, instance: str, profile: str, faults: list[str]
+) -> None:
+    constants = constants_for(profile, faults, instance)
+    found = explore(TRANSACTIONAL_MESSAGES, constants)
+    told = run_export(export(TRANSACTIONAL_MESSAGES, constants, ()), tmp_path)
+    assert disagreements(told, found.distinct, found.generated, found.depth) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "constants"),
+    [
+        (AWKWARD, awkward_machine.Constants()),
+        (AWKWARD, awkward_machine.Constants(turbo=True, starts=(0,), cut=1)),
+        (TRANSACTIONAL_MESSAGES, constants_for("5.4.0", [], "tiny")),
+    ],
+    ids=["awkward", "awkward in another instance", "protocol"],
+)
+def test_each_state_is_a_state_of_the_slow_judge(tmp_path: Path, machine: Machine, constants: object) -> None:
+    found = cpython.explore(machine, constants)
+    dump = tmp_path / "states.dump"
+    told = run_export(export(machine, constants, ()), tmp_path, "-dump", str(dump))
+    assert disagreements(told, found.distinct, found.generated, found.depth) == []
+    assert states_of(dump.read_text(), machine, constants) == set(found.parents)

@@ -1,0 +1,132 @@
+"""The exported module as a reader of TLA+ finds it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.tlc import run_sany
+from model_check.instances import constants_for
+from model_check.tla.files import write_export
+from model_check.tla.module import TlaModule, export
+from model_check.yardsticks import two_phase_commit
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.tla.awkward_machine import AWKWARD, Constants
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def protocol() -> TlaModule:
+    return export(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "tiny"), (), "tiny")
+
+
+def definition(exported: TlaModule, name: str) -> str:
+    """One definition, without the comments in front of it and the variables that it leaves as they are."""
+    lines = exported.module.split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith((f"{name} ==", f"{name}(")))
+    end = next(i for i in range(start, len(lines)) if not lines[i])
+    return "\n".join(lines[start:end]).split("\n    /\\ UNCHANGED")[0]
+
+
+def test_an_action_keeps_its_rules_in_words_and_its_calls(protocol: TlaModule) -> None:
+    assert (
+        definition(protocol, "SendHalf")
+        == r"""
+SendHalf(t, immunity) ==
+    \* the transaction was not sent yet
+    /\ transaction[t].local = "NOT_SENT"
+    \* instance: transactions are numbered in the order of their sends
+    /\ IsTrue(t = 0 \/ transaction[t - 1].local # "NOT_SENT")
+    /\ RoomForAHalf
+    /\ AppendHalf(t, Now)
+    /\ transaction' = [transaction EXCEPT
+                          ![t].local = "EXECUTING",
+                          ![t].immunity = immunity,
+                          ![t].first_half = half_length]
+""".strip("\n")
+    )
+
+
+def test_a_loop_whose_turns_keep_apart_is_a_function(protocol: TlaModule) -> None:
+    assert (
+        definition(protocol, "Crash")
+        == r"""
+Crash ==
+    \* environment: the broker's process does not die
+    /\ CRASH
+    /\ DropBatch
+    /\ ForgetRound
+    /\ half' = [h \in HalfSlots |-> [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE"]]
+    /\ round_ended_at' = Now
+    /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
+""".strip("\n")
+    )
+
+
+def test_a_loop_whose_turns_build_on_each_other_is_a_recursive_function() -> None:
+    assert r"""
+    /\ LET after_i[i \in Cells] ==
+               IF i = 0
+               THEN cell
+               ELSE LET before_i == after_i[i - 1]
+                    IN  [before_i EXCEPT ![i].number = before_i[i - 1].number]
+""" in definition(export(AWKWARD, Constants()), "Shift")
+
+
+def test_a_claim_that_is_stored_is_one_value() -> None:
+    assert r"/\ is_odd' = (total = 1 \/ ~is_odd)" in definition(export(AWKWARD, Constants()), "Shift")
+
+
+def test_a_predicate_is_an_operator_with_its_own_name(protocol: TlaModule) -> None:
+    assert definition(protocol, "IsYoung") == (
+        r"IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))"
+    )
+
+
+def test_an_action_says_what_it_models(protocol: TlaModule) -> None:
+    assert "\\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT.\nEndRoundAtTimeLimit ==" in (
+        protocol.module
+    )
+
+
+def test_derived_constants_follow_from_those_that_are_given(protocol: TlaModule) -> None:
+    assert "\nBIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY}) + 1\n" in protocol.module
+    assert "    IMMUNITIES = {3}\n    IMMUNITIES_MAY_BE_NONE = TRUE\n" in protocol.config
+    assert "HORIZON" not in protocol.config
+
+
+def test_one_module_serves_all_instances_profiles_and_environments(protocol: TlaModule) -> None:
+    others = [constants_for("4.5.1", ["slow_local"], "plain"), constants_for("5.4.0", [], "medium")]
+    for constants in others:
+        exported = export(TRANSACTIONAL_MESSAGES, constants)
+        assert exported.module == protocol.module
+        assert exported.config != protocol.config
+
+
+def test_the_parser_of_tla_has_nothing_to_say(tmp_path: Path, protocol: TlaModule) -> None:
+    sizes = two_phase_commit.Constants(resource_managers=3)
+    for exported in (protocol, export(TWO_PHASE_COMMIT, sizes), export(AWKWARD, Constants())):
+        write_export(exported, tmp_path)
+        assert run_sany(tmp_path, exported.name) == ""
+
+
+def test_the_parser_of_tla_is_heard(tmp_path: Path, protocol: TlaModule) -> None:
+    broken = TlaModule(protocol.name, protocol.module.replace("HasImmunity(h) ==", "HadImmunity(h) =="), "")
+    write_export(broken, tmp_path)
+    assert "Unknown operator: `HasImmunity'" in run_sany(tmp_path, broken.name)
+
+
+def test_every_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    texts = set()
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "halfcheck", "export", "--tla", str(tmp_path / seed), "--instance", "tiny"]
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True)
+        texts.add("".join(path.read_text() for path in sorted((tmp_path / seed).iterdir())))
+    assert len(texts) == 1
