@@ -18,7 +18,7 @@ from spec.op_pull import (
     pull_op_messages,
     settle_by_op,
 )
-from spec.state import End, Local, PutBack, State
+from spec.state import Budget, End, Left, Local, State
 
 # --- predicates -------------------------------------------------------------------------------------------------------
 
@@ -130,6 +130,7 @@ def discard_half(s: State, c: Constants) -> None:
     require(s.half[s.round.cursor].check_times >= c.check_max, "it has no checks left")
     if c.keeps_discarded:
         s.transaction[s.half[s.round.cursor].transaction].parked = True
+    remember_discard(s, c, s.round.cursor)
     s.round.cursor += 1
 
 
@@ -158,7 +159,7 @@ def put_back_immune_half(s: State, c: Constants) -> None:
     require(is_immune(s, c, s.round.cursor), "its immunity is not over")
     require(not original_is_settled(s, s.round.cursor), "no op message that was pulled names its original")
     room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, PutBack.FOR_IMMUNITY)
+    remember_put_back(s, c, s.round.cursor, Left.FOR_IMMUNITY)
     append_copy(s, s.round.cursor)
     if s.half[s.round.cursor].original == NONE:
         s.half[s.half_length - 1].original = s.round.cursor
@@ -185,8 +186,9 @@ def put_back_and_check(s: State, c: Constants) -> None:
         "nothing is under way for a transaction when it is checked",
     )
     room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, PutBack.FOR_CHECK)
+    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
     append_copy(s, s.round.cursor)
+    s.half[s.half_length - 1].checks_sent = s.half[s.round.cursor].checks_sent + 1
     s.half[s.half_length - 1].check_in_flight = True
     s.round.cursor += 1
 
@@ -268,3 +270,16 @@ def forget_round(s: State, c: Constants) -> None:
     s.round.started_at = LONG_AGO
     s.round.cursor = 0
     forget_ops(s, c)
+
+
+# --- ghosts -----------------------------------------------------------------------------------------------------------
+
+
+def remember_discard(s: State, c: Constants, h: int) -> None:
+    """Note whether a record of the half is left, and whether it had all its checks."""
+    t = s.half[h].transaction
+    s.half[h].left = Left.KEPT_ASIDE if c.keeps_discarded else Left.DROPPED
+    if s.half[h].checks_sent < c.check_max:
+        s.transaction[t].discarded = Budget.BURNT
+    elif s.transaction[t].discarded == Budget.NO:
+        s.transaction[t].discarded = Budget.SPENT

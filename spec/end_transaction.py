@@ -9,7 +9,7 @@ from __future__ import annotations
 from spec.constants import Constants
 from spec.half_queue import age, has_immunity, immunity, is_first_half
 from spec.language import Bits, action, each, require, within
-from spec.state import Cause, End, PutBack, RolledBack, Settled, State
+from spec.state import Cause, End, Left, Quiet, RolledBack, Settled, State
 
 
 def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
@@ -56,7 +56,7 @@ def write_op(s: State, c: Constants, h: int) -> None:
     s.op[s.op_length].names = Bits.only(h)
     s.op[s.op_length].born_at = s.now
     s.op_length += 1
-    acknowledge(s, h)
+    acknowledge(s, c, h)
 
 
 @action(event="op_buffered", h=each("half_slots"))
@@ -73,7 +73,7 @@ def buffer_op(s: State, c: Constants, h: int) -> None:
         s.batch.is_open = True
         s.batch.written_at = s.now
     s.batch.names.add(h)
-    acknowledge(s, h)
+    acknowledge(s, c, h)
 
 
 def answers_a_handled_end(s: State, c: Constants, h: int) -> None:
@@ -88,32 +88,48 @@ def answers_a_handled_end(s: State, c: Constants, h: int) -> None:
 # --- ghosts: what the properties speak of -----------------------------------------------------------------------------
 
 
-def remember_delivery(s: State, h: int) -> None:
-    """Count the delivery, and note what makes it, or may make the next one, a second one."""
+def remember_end(s: State, h: int) -> None:
+    """Note what the copies of a half lead to, when an END_TRANSACTION names the half itself."""
     t = s.half[h].transaction
-    if s.transaction[t].deliveries == 0 and s.transaction[t].cause == Cause.NONE:
-        if s.half[h].put_back == PutBack.FOR_CHECK:
+    if s.transaction[t].cause == Cause.NONE:
+        if s.half[h].left == Left.FOR_CHECK:
             s.transaction[t].cause = Cause.AFTER_A_CHECK
-        elif s.half[h].put_back == PutBack.FOR_IMMUNITY:
+        elif s.half[h].left == Left.FOR_IMMUNITY:
             s.transaction[t].cause = Cause.IMMUNE_HALF
-    if s.transaction[t].deliveries == 1:
-        if s.half[h].settled == Settled.COMMITTED:
-            s.transaction[t].cause = Cause.DOUBLED_REQUEST
-        elif s.transaction[t].cause == Cause.NONE and s.half[h].put_back != PutBack.NO:
-            s.transaction[t].cause = Cause.AFTER_A_CHECK
+
+
+def remember_delivery(s: State, h: int) -> None:
+    """Count the delivery, and note what makes it a second one."""
+    t = s.half[h].transaction
+    if s.transaction[t].deliveries == 1 and s.half[h].settled == Settled.COMMITTED:
+        s.transaction[t].cause = Cause.DOUBLED_REQUEST
     if s.transaction[t].deliveries < 2:
+        remember_end(s, h)
         s.transaction[t].deliveries += 1
     s.half[h].settled = Settled.COMMITTED
 
 
-def acknowledge(s: State, h: int) -> None:
+def acknowledge(s: State, c: Constants, h: int) -> None:
     """SUCCESS was answered to an END_TRANSACTION that named half h."""
     t = s.half[h].transaction
     if s.half[h].end == End.ROLLBACK:
+        remember_end(s, h)
         s.half[h].settled = Settled.ROLLED_BACK
         if s.transaction[t].rolled_back == RolledBack.NO:
             s.transaction[t].rolled_back = (
                 RolledBack.UNDELIVERED if s.transaction[t].deliveries == 0 else RolledBack.DELIVERED
             )
+    if s.transaction[t].quiet == Quiet.NO and is_early_enough(s, c, h) and not was_checked(s, c, t):
+        s.transaction[t].quiet = Quiet.ENDED
     s.half[h].acknowledged = True
     s.half[h].end = End.NONE
+
+
+def is_early_enough(s: State, c: Constants, h: int) -> bool:
+    """The half is at most as old as the timeout or its immunity, whichever is longer."""
+    return age(s, h) <= c.timeout or age(s, h) <= immunity(s, c, h)
+
+
+def was_checked(s: State, c: Constants, t: int) -> bool:
+    """A check was sent for the transaction."""
+    return any(s.half[h].transaction == t and s.half[h].left == Left.FOR_CHECK for h in range(c.half_slots))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import NONE, within
-from spec.state import Cause, End, PutBack, Settled, State
+from spec.state import Cause, End, Left, Quiet, Settled, State
 
 
 def age(s: State, h: int) -> int:
@@ -51,21 +51,24 @@ def append_copy(s: State, h: int) -> None:
     """
     s.half[s.half_length].check_times = s.half[h].check_times + 1
     s.half[s.half_length].original = s.half[h].original
+    s.half[s.half_length].checks_sent = s.half[h].checks_sent
     append_half(s, s.half[h].transaction, s.half[h].born_at)
 
 
-# --- ghosts: why a second delivery may come ---------------------------------------------------------------------------
+# --- ghosts: why a settled transaction goes on ------------------------------------------------------------------------
 
 
-def remember_put_back(s: State, c: Constants, h: int, why: PutBack) -> None:
+def remember_put_back(s: State, c: Constants, h: int, why: Left) -> None:
     """Note that half h now has a copy, and what that copy may lead to."""
     t = s.half[h].transaction
     if s.transaction[t].cause == Cause.NONE:
-        if s.half[h].put_back != PutBack.NO:
+        if s.half[h].left != Left.NO:
             s.transaction[t].cause = Cause.FORKED_COPY
-        elif s.half[h].settled == Settled.COMMITTED:
+        elif s.half[h].settled != Settled.NO:
             s.transaction[t].cause = why_its_op_was_not_seen(s, c, h)
-    s.half[h].put_back = why
+    if why == Left.FOR_CHECK and s.transaction[t].quiet == Quiet.ENDED:
+        s.transaction[t].quiet = Quiet.CHECKED
+    s.half[h].left = why
 
 
 def why_its_op_was_not_seen(s: State, c: Constants, h: int) -> Cause:

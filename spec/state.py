@@ -55,16 +55,34 @@ class Settled(IntEnum):
     ROLLED_BACK = 2
 
 
-class PutBack(IntEnum):
-    """Ghost: why a half was put back."""
+class Left(IntEnum):
+    """Ghost: how the check service left a half behind that no op message had named."""
 
     NO = 0
     FOR_CHECK = 1
     FOR_IMMUNITY = 2
+    KEPT_ASIDE = 3
+    DROPPED = 4
+
+
+class Quiet(IntEnum):
+    """Ghost: whether an END_TRANSACTION was acknowledged in time and before any check, and whether one came later."""
+
+    NO = 0
+    ENDED = 1
+    CHECKED = 2
+
+
+class Budget(IntEnum):
+    """Ghost: whether a half was discarded, and whether all its checks had been sent by then."""
+
+    NO = 0
+    SPENT = 1
+    BURNT = 2
 
 
 class Cause(IntEnum):
-    """Ghost: why a second delivery of a transaction would happen, or did (the clauses of S1)."""
+    """Ghost: why a settled transaction is asked for or delivered again (the clauses of S1 and S9)."""
 
     NONE = 0
     DOUBLED_REQUEST = 1
@@ -94,6 +112,8 @@ class Transaction(Record):
     parked: bool = flag()  # a copy lies in TRANS_CHECK_MAX_TIME_TOPIC
     rolled_back: RolledBack = one_of(RolledBack)
     cause: Cause = one_of(Cause)
+    quiet: Quiet = one_of(Quiet)
+    discarded: Budget = one_of(Budget)
 
 
 class Half(Record):
@@ -108,7 +128,8 @@ class Half(Record):
     end: End = one_of(End)  # an END_TRANSACTION that names this half
     settled: Settled = one_of(Settled)
     acknowledged: bool = flag()  # ghost: SUCCESS was answered to an END_TRANSACTION that named it
-    put_back: PutBack = one_of(PutBack)
+    checks_sent: int = count("check_max")  # ghost: those of its check_times that were more than a put-back for immunity
+    left: Left = one_of(Left)
 
 
 class Op(Record):

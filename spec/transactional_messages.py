@@ -6,7 +6,15 @@ from spec import broker, check_round, end_transaction, network, op_batch, produc
 from spec.constants import FAULTS, SWITCHES
 from spec.language import Machine, declared_action, declared_always, declared_sometimes
 from spec.observation import OBSERVATIONS
-from spec.properties import s1_at_most_once, s2_decision_agreement, s10_honest_ack
+from spec.properties import (
+    l2_full_budget,
+    s1_at_most_once,
+    s2_decision_agreement,
+    s7_op_offset_safety,
+    s8_half_offset_safety,
+    s9_quiet_commit,
+    s10_honest_ack,
+)
 from spec.state import State
 
 ACTIONS = (
@@ -53,13 +61,28 @@ CLAUSES = (
     s1_at_most_once.every_second_delivery_has_a_cause,
     s2_decision_agreement.a_rolled_back_transaction_is_never_delivered,
     s2_decision_agreement.a_delivered_transaction_is_never_rolled_back,
+    s7_op_offset_safety.no_passed_op_names_a_half_ahead,
+    s7_op_offset_safety.no_op_that_a_restart_passes_names_a_half_ahead,
+    s8_half_offset_safety.a_discarded_half_leaves_a_record,
+    s8_half_offset_safety.a_passed_half_lives_on,
+    s9_quiet_commit.an_end_inside_the_immunity_ends_the_checks,
+    s9_quiet_commit.no_check_for_want_of_a_lost_op,
+    s9_quiet_commit.no_check_ahead_of_a_late_op,
+    s9_quiet_commit.no_check_of_a_forked_copy,
+    s9_quiet_commit.no_check_behind_a_passed_op,
+    s9_quiet_commit.every_needless_check_has_a_cause,
     s10_honest_ack.an_acknowledged_end_keeps_its_op_entry,
+    l2_full_budget.a_half_is_discarded_after_all_its_checks,
 )
 
 WITNESSES = (
     s1_at_most_once.a_check_led_to_a_delivery,
     s2_decision_agreement.a_rollback_is_acknowledged,
+    s7_op_offset_safety.the_op_offset_moves,
+    s8_half_offset_safety.the_saved_half_offset_passes_a_copied_half,
+    s9_quiet_commit.an_end_is_acknowledged_in_time,
     s10_honest_ack.an_acknowledged_end_has_its_op_message,
+    l2_full_budget.a_half_is_discarded_with_its_budget_spent,
 )
 
 TRANSACTIONAL_MESSAGES = Machine(
