@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint bench format lock clean
+.PHONY: help setup verify test lint bench bench-explicit bench-tlc bench-bounded format lock clean
 
 BIN := .venv/bin
 
@@ -10,7 +10,7 @@ export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(BIN)/python
 export SPARK_LOCAL_IP ?= 127.0.0.1
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## build .venv from requirements.lock (nothing to do when it is up to date)
 	@setup/install.sh
@@ -29,6 +29,15 @@ lint: setup ## formatting, lint, types and the import rules between folders
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks
+
+bench-explicit: setup ## run the explicit search beside Stateright and TLC; writes benchmarks/explicit/RESULTS.md
+	$(BIN)/python -m benchmarks.explicit $(ARGS)
+
+bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
+	$(BIN)/python -m benchmarks.against_tlc
+
+bench-bounded: setup ## seconds a depth of the bounded search with Z3
+	$(BIN)/python -m benchmarks.bounded_search
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes
 	$(BIN)/ruff format .

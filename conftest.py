@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Text that is appended to a generated module, and no module of its own.
 collect_ignore = ["model_check/explicit/kernel.py", "model_check/explicit/walk_kernel.py"]
 
-COMPILED = ("tiny", "deep", "plain", "small", "medium", "two_phase_commit")
+COMPILED = ("tiny", "deep", "plain", "small", "medium", "trio", "small_check_service", "two_phase_commit")
 
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from spec.language import Machine, Step
 
 HEADER = '''"""Generated from the specification; not to be edited."""
-import numba
 import numpy as np
+
+import numba
 
 u64, i64 = np.uint64, np.int64
 inlined = numba.njit(forceinline=True)
@@ -74,7 +75,8 @@ def compile_machine(machine: Machine, constants: object) -> Compiled:
     The switches in `constants` do not matter: one module serves all profiles and environments.
     """
     packing = pack_machine(machine, constants)
-    text = HEADER + Emitter(machine, constants, packing).source() + "\n" + _kernel_text()
+    emitted = Emitter(machine, constants, packing).source()
+    text = "\n".join([HEADER, _text("atomics.py"), emitted, _text("kernel.py"), _text("walk_kernel.py")])
     return Compiled(machine, load_generated(text), packing, machine.steps(constants))
 
 
@@ -99,6 +101,5 @@ def load_generated(text: str) -> ModuleType:
 
 
 @cache
-def _kernel_text() -> str:
-    folder = resources.files("model_check.explicit")
-    return folder.joinpath("kernel.py").read_text() + "\n" + folder.joinpath("walk_kernel.py").read_text()
+def _text(file: str) -> str:
+    return resources.files("model_check.explicit").joinpath(file).read_text(encoding="utf-8")

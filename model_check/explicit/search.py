@@ -1,13 +1,15 @@
-"""Breadth-first search over packed states, level by level, one thread, exact.
+"""Breadth-first search over packed states, level by level, exact, with one thread or several.
 
-The order of states is the order in which a first-in-first-out search finds them, so that every number and every
-counterexample is the same on each run. Parents are not stored: a path is rebuilt backwards through the levels, and of
-all shortest ones the first in the order of actions and parameters is given.
+A level is finished before the next begins, so that every number is the same whatever the number of threads. Parents
+are not stored: a path is rebuilt backwards through the levels, and of all shortest ones the first in the order of
+actions and parameters is given, in whatever order the states were found.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -16,16 +18,20 @@ import numpy.typing as npt
 
 from model_check.errors import EvaluationError
 from model_check.explicit.compile import Compiled, compile_machine
+from model_check.explicit.store import StateStore
 from spec.language import Machine, Refused, SpecificationError, Step, successors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CHUNK = 1 << 15
-"""Parents that one call of the kernel expands: how often progress is shown and an interruption is heard."""
+CHUNK = 128
+"""Parents that a thread takes at a time."""
 
-LOAD = 0.6
-"""How full the hash table may become."""
+CHUNKS = 256
+"""Chunks that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
+
+ALONE = 4096
+"""A level with fewer states is left to one thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,79 +63,75 @@ class Exploration:
 
     Attributes
     ----------
-    levels : list of int
-        Where each level begins; one more at the end.
-    first_seen : array, shape (clauses + witnesses,)
-        The first state that violates each clause or is each witness, -1 where there is none.
+    store : StateStore
+        The states and the hash table.
+    levels : list of array, shape (regions,)
+        Where each level begins in each region; one more at the end.
+    seen_at : tuple of int or None
+        For each clause the depth at which it is first violated, for each witness the depth at which it is first seen.
     complete : bool
         Whether every reachable state was expanded.
     """
 
     compiled: Compiled
     constants: object
-    states: npt.NDArray[np.int64]
-    table: npt.NDArray[np.uint64]
-    distinct: int
-    generated: int
-    levels: list[int]
-    first_seen: npt.NDArray[np.int64]
-    complete: bool
-    seconds: float
-    compile_seconds: float
-    _marks: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict)
+    store: StateStore
+    levels: list[npt.NDArray[np.int64]]
+    distinct: int = 1
+    generated: int = 1
+    seen_at: tuple[int | None, ...] = ()
+    complete: bool = True
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
 
     @property
     def depth(self) -> int:
         """Steps from the initial state to the deepest state found."""
-        return max(len(self.levels) - 2, 0)
+        return len(self.levels) - 2
+
+    @property
+    def sizes(self) -> list[int]:
+        """States of each level, the initial state's first."""
+        return [int((ends - starts).sum()) for starts, ends in pairwise(self.levels)]
 
     @property
     def peak_bytes(self) -> int:
         """Bytes of the states and the hash table."""
-        return self.states.nbytes + self.table.nbytes
-
-    def depth_of(self, number: int) -> int:
-        """Steps from the initial state to the state with this number."""
-        return int(np.searchsorted(self.levels, number, side="right")) - 1
+        return self.store.bytes
 
     def path_to(self, bit: int) -> list[Step] | None:
         """The first shortest path to a state that violates the clause (is the witness) with this number.
 
         The steps are taken in the CPython reading, so that a path is only given if both readings agree on it.
         """
-        if self.first_seen[bit] < 0:
+        goal = self.seen_at[bit]
+        if goal is None:
             return None
-        marks = self._mark(bit)
+        marks = self._mark(bit, goal)
         state = self.compiled.machine.initial(self.constants)
         path: list[Step] = []
-        for level in range(1, self.depth_of(int(self.first_seen[bit])) + 1):
+        for level in range(1, goal + 1):
             for step, values in successors(state, self.constants, self.compiled.steps):
-                number = self._number_of(values)
-                if self.levels[level] <= number < self.levels[level + 1] and marks[number]:
+                number = self.store.number_of(self.compiled.packing.pack(values))
+                if number >= 0 and marks[number] and self.store.is_between(number, *self.levels[level : level + 2]):
                     path.append(step)
                     state.load(values)
                     break
             else:
-                msg = f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
-                raise EvaluationError(msg)
+                message = (
+                    f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
+                )
+                raise EvaluationError(message)
         return path
 
-    def _number_of(self, values: tuple[int, ...]) -> int:
-        words = self.compiled.packing.pack(values)
-        return int(self.compiled.module.number_of(words, 0, self.states, self.table, _top(self.table)))
-
-    def _mark(self, bit: int) -> npt.NDArray[np.uint8]:
+    def _mark(self, bit: int, goal: int) -> npt.NDArray[np.uint8]:
         """Mark all states that lie on a shortest path to the first level where the bit is seen."""
-        kernels, switches = self.compiled.module, self.compiled.switches(self.constants)
-        marks = np.zeros(self.distinct, dtype=np.uint8)
-        goal = self.depth_of(int(self.first_seen[bit]))
-        found, steps, parents, _ = _buffers(self.compiled)
-        kernels.mark_verdict(self.states, self.levels[goal], self.levels[goal + 1], switches, bit, marks)
+        switches = self.compiled.switches(self.constants)
+        marks = np.zeros(self.store.numbers, dtype=np.uint8)
+        self.store.mark_verdict(self.levels[goal], self.levels[goal + 1], switches, bit, marks)
         for level in range(goal - 1, -1, -1):
-            first, last, end = self.levels[level : level + 3]
-            kernels.mark_before(
-                self.states, first, last, end, self.table, _top(self.table), switches, found, steps, parents, marks
-            )
+            starts, ends, next_ends = self.levels[level : level + 3]
+            self.store.mark_before(starts, ends, next_ends, switches, marks)
         return marks
 
 
@@ -137,6 +139,7 @@ def explore(
     machine: Machine,
     constants: object,
     *,
+    threads: int = 1,
     most_states: int | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> Exploration:
@@ -149,93 +152,78 @@ def explore(
     """
     started = perf_counter()
     compiled = compile_machine(machine, constants)
-    kernels, switches, width = compiled.module, compiled.switches(constants), compiled.packing.words
-    buffers = _buffers(compiled)
-    room = len(buffers[1])
-    states = np.zeros(max(8 * room, 1 << 14) * width, dtype=np.int64)
-    table = np.zeros(1 << 16, dtype=np.uint64)
-    seen = np.full(len(machine.clauses) + len(machine.witnesses), -1, dtype=np.int64)
-    out = np.zeros(8, dtype=np.int64)
-    states[:width] = compiled.packing.pack(machine.initial(constants).canonical())
-    kernels.enter(states, 0, 1, table, _top(table))
-    kernels.note(states, 0, switches, seen)
-    kernels.search(states, 1, 0, 0, 0, table, _top(table), switches, *buffers, seen, out)
-    compile_seconds = perf_counter() - started
-
-    started = perf_counter()
-    n, x, generated, levels, complete = 1, 0, 1, [0, 1], True
-    try:
-        while x < n and complete:
-            last = levels[-1]
-            while x < last:
-                limit = min(int(len(table) * LOAD), len(states) // width)
-                if n + room > limit:
-                    states, table = _grow(kernels, states, table, n, width, room)
-                    continue
-                kernels.search(
-                    states, n, x, min(last, x + CHUNK), limit, table, _top(table), switches, *buffers, seen, out
+    store = StateStore(compiled, threads)
+    switches = compiled.switches(constants)
+    bits = len(machine.clauses) + len(machine.witnesses)
+    with ThreadPoolExecutor(threads) as executor:
+        store.enter_first(compiled.packing.pack(machine.initial(constants).canonical()), switches)
+        store.warm_up(switches)
+        found = Exploration(compiled, constants, store, [np.zeros(store.regions, dtype=np.int64), store.counts.copy()])
+        found.compile_seconds = perf_counter() - started
+        seen = store.seen()
+        found.seen_at = tuple(0 if seen >> bit & 1 else None for bit in range(bits))
+        started = perf_counter()
+        try:
+            while found.complete and (found.levels[-1] > found.levels[-2]).any():
+                _expand_level(found, executor, switches, most_states, report, started)
+                found.levels.append(store.counts.copy())
+                seen = store.seen()
+                found.seen_at = tuple(
+                    len(found.levels) - 2 if at is None and seen >> bit & 1 else at
+                    for bit, at in enumerate(found.seen_at)
                 )
-                x, n, generated = int(out[0]), int(out[1]), generated + int(out[2])
-                if out[3] >= 0:
-                    raise EvaluationError(_out_of_range(compiled, constants, states, int(out[4]), int(out[3])))
-                if report is not None:
-                    report(Progress(n, generated, len(levels) - 2, n - x, perf_counter() - started))
-                if most_states is not None and n >= most_states and x < n:
-                    complete = False
-                    break
-            if n > levels[-1]:
-                levels.append(n)
-    except KeyboardInterrupt:
-        complete = False
-        if n > levels[-1]:
-            levels.append(n)
-    seconds = perf_counter() - started
-    return Exploration(
-        compiled, constants, states, table, n, generated, levels, seen, complete, seconds, compile_seconds
-    )
+        except KeyboardInterrupt:
+            found.complete = False
+            found.levels.append(store.counts.copy())
+    if (found.levels[-1] == found.levels[-2]).all():
+        found.levels.pop()
+    found.distinct = int(store.counts.sum())
+    found.seconds = perf_counter() - started
+    return found
 
 
-def _grow(
-    kernels: object,
-    states: npt.NDArray[np.int64],
-    table: npt.NDArray[np.uint64],
-    n: int,
-    width: int,
-    room: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-    if (n + room) * width > len(states):
-        grown = np.empty(2 * len(states), dtype=np.int64)
-        grown[: n * width] = states[: n * width]
-        states = grown
-    if n + room > len(table) * LOAD:
-        table = np.zeros(4 * len(table), dtype=np.uint64)
-        kernels.enter(states, 0, n, table, _top(table))  # type: ignore[attr-defined]
-    return states, table
+def _expand_level(
+    found: Exploration,
+    executor: ThreadPoolExecutor,
+    switches: npt.NDArray[np.int64],
+    most_states: int | None,
+    report: Callable[[Progress], None] | None,
+    started: float,
+) -> None:
+    """Expand the last level; afterwards `complete` is false if it was left early."""
+    store, (starts, ends) = found.store, found.levels[-2:]
+    size = int((ends - starts).sum())
+    claimed = np.zeros(16, dtype=np.int64)
+    threads = store.threads if size >= ALONE else 1
+    while claimed[0] < size:
+        store.make_room(CHUNK, threads, executor)
+        calls = [(region, starts, ends, claimed, CHUNK, CHUNKS, switches) for region in range(threads)]
+        if threads == 1:
+            store.search(*calls[0])
+        else:
+            for future in [executor.submit(store.search, *call) for call in calls]:
+                future.result()
+        found.generated += int(store.outs[:threads, 1].sum())
+        store.outs[:, 1] = 0
+        for out in store.outs[:threads]:
+            if out[2] >= 0:
+                raise EvaluationError(_out_of_range(found, int(out[3]), int(out[2])))
+        distinct = int(store.counts.sum())
+        if report is not None:
+            depth = len(found.levels) - 2
+            queue = distinct - int(starts.sum()) - min(int(claimed[0]), size)
+            report(Progress(distinct, found.generated, depth, queue, perf_counter() - started))
+        if most_states is not None and distinct >= most_states and (claimed[0] < size or distinct > int(ends.sum())):
+            found.complete = False
+            return
 
 
-def _top(table: npt.NDArray[np.uint64]) -> int:
-    """How far a hash is shifted to give a slot of the table."""
-    return 64 - (len(table) - 1).bit_length()
-
-
-def _buffers(compiled: Compiled) -> tuple[npt.NDArray[np.generic], ...]:
-    """Room for the successors of a run of states: words, step numbers, parents, hashes."""
-    room = max(4 * len(compiled.steps), 2048)
-    return (
-        np.zeros(room * compiled.packing.words, dtype=np.int64),
-        np.zeros(room, dtype=np.int32),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.uint64),
-    )
-
-
-def _out_of_range(compiled: Compiled, constants: object, states: npt.NDArray[np.int64], number: int, step: int) -> str:
+def _out_of_range(found: Exploration, number: int, step: int) -> str:
     """Take the step again in the CPython reading, which says which field left its range."""
-    width = compiled.packing.words
-    words = states[number * width : (number + 1) * width]
-    state = compiled.machine.initial(constants).load(compiled.packing.unpack(words))
+    compiled = found.compiled
+    state = compiled.machine.initial(found.constants).load(compiled.packing.unpack(found.store.words_of(number)))
     try:
-        compiled.steps[step].action.function(state, constants, *compiled.steps[step].arguments)
+        compiled.steps[step].action.function(state, found.constants, *compiled.steps[step].arguments)
     except (SpecificationError, Refused) as error:
         return f"{compiled.steps[step]}: {error}"
     return f"{compiled.steps[step]}: a value left its declared range in the compiled reading only"

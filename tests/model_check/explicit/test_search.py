@@ -36,7 +36,7 @@ def test_a_value_that_leaves_its_range_stops_both_searches_and_is_named(switch: 
 
 def test_the_same_machine_without_the_broken_steps_is_searched() -> None:
     found = explicit_search.explore(MACHINE, Sizes())
-    assert (found.distinct, found.generated, found.depth, found.levels) == (5, 5, 4, [0, 1, 2, 3, 4, 5])
+    assert (found.distinct, found.generated, found.depth, found.sizes) == (5, 5, 4, [1, 1, 1, 1, 1])
     assert [str(step) for step in found.path_to(0) or ()] == ["go_on"] * 4
     assert [str(step) for step in found.path_to(1) or ()] == ["go_on"] * 3
 
@@ -48,21 +48,33 @@ def test_a_search_that_is_cut_short_says_so_and_is_a_prefix_of_the_whole() -> No
     assert whole.complete
     assert not cut.complete
     assert 100_000 <= cut.distinct < whole.distinct == 296_448
-    width = whole.compiled.packing.words
-    assert (cut.states[: cut.distinct * width] == whole.states[: cut.distinct * width]).all()
-    assert cut.levels[:-1] == whole.levels[: len(cut.levels) - 1]
+    assert (cut.store.all_words() == whole.store.all_words()[: cut.distinct]).all()
+    assert cut.sizes[:-1] == whole.sizes[: len(cut.sizes) - 1]
 
 
 def test_two_searches_give_the_same_numbers_in_the_same_order() -> None:
     first, second = (explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5)) for _ in range(2))
-    assert (first.states[: first.distinct] == second.states[: second.distinct]).all()
-    assert first.levels == second.levels
+    assert (first.store.all_words() == second.store.all_words()).all()
+    assert first.sizes == second.sizes
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_several_threads_find_the_same_states_level_by_level(threads: int) -> None:
+    constants = Constants(resource_managers=7)
+    alone = explicit_search.explore(TWO_PHASE_COMMIT, constants)
+    together = explicit_search.explore(TWO_PHASE_COMMIT, constants, threads=threads)
+    assert together.sizes == alone.sizes
+    assert (together.distinct, together.generated) == (alone.distinct, alone.generated)
+    assert together.seen_at == alone.seen_at
+    found = [set(map(bytes, search.store.all_words())) for search in (alone, together)]
+    assert found[0] == found[1]
+    assert (together.store.counts > 0).sum() == threads
 
 
 def test_no_state_is_stored_twice() -> None:
     found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=7))
     assert found.compiled.packing.words == 1
-    assert len(set(found.states[: found.distinct].tolist())) == found.distinct
+    assert len(set(map(bytes, found.store.all_words()))) == found.distinct
 
 
 def test_progress_grows_and_ends_with_the_result() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.counterexample import replay
+from model_check.counterexample.steps import replay
 from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants

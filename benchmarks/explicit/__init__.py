@@ -1,0 +1,1 @@
+"""How fast the explicit search is, beside Stateright and TLC."""

@@ -1,0 +1,81 @@
+"""The table of RESULTS.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.explicit.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from benchmarks.explicit.runs import Row
+
+MOST_COMPILE, MOST_START, MOST_IMPORT = 60.0, 2.0, 0.5
+
+
+def processor() -> str:
+    """The model of this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def report(rows: list[Row], cold: dict[str, float], import_seconds: float, repeats: int) -> str:
+    """The results as Markdown."""
+    versions = f"Python {platform.python_version()}, Numba {version('numba')}, NumPy {version('numpy')}"
+    text = [
+        "# How fast the explicit search is",
+        "",
+        "Written by `make bench-explicit`.",
+        "",
+        f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
+        f"Medians of {repeats} runs, each the first of a fresh process, the programs in turn; in brackets the quickest",
+        "and the slowest. Compiling is not in the seconds, neither Numba's nor cargo's. TLC runs once with one worker,",
+        "and its seconds are those of its whole process. The search stores every state exactly; Stateright and TLC",
+        "store hashes of them. Bytes a state are those of states and hash table, for Stateright those of its whole",
+        "process.",
+        "",
+        "| Machine | Program | Threads | Distinct | Generated | Depth | Seconds | Distinct/s | Bytes a state | Ratio |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        own = next(r for r in rows if (r.workload, r.program, r.threads) == (row.workload, "halfcheck", row.threads))
+        spread = f" ({min(row.seconds):.2f} … {max(row.seconds):.2f})" if len(row.seconds) > 1 else ""
+        each = "" if row.bytes_a_state is None else f"{row.bytes_a_state:.0f}"
+        text.append(
+            f"| {row.workload} | {row.program} | {row.threads} | {row.distinct:,} | {row.generated:,} | {row.depth} "
+            f"| {row.median:.2f}{spread} | {row.rate / 1e6:.2f} M | {each} | {row.median / own.median:.2f} |"
+        )
+    text += [
+        "",
+        "Depth is the number of states on the longest shortest path; Stateright with two threads does not search level",
+        "by level. The ratio is that of the seconds to those of this search with as many threads.",
+        "",
+        "| Bar | Wanted | Measured | Met |",
+        "|---|--:|--:|---|",
+    ]
+    for workload in WORKLOADS.values():
+        for threads, wanted in workload.wanted.items():
+            (row,) = (r for r in rows if (r.workload, r.program, r.threads) == (workload.title, "halfcheck", threads))
+            text.append(
+                f"| {workload.title}, {threads} thread{'s'[: threads - 1]}, distinct states a second "
+                f"| ≥ {wanted / 1e6:g} M | {row.rate / 1e6:.2f} M | {_met(row.rate >= wanted)} |"
+            )
+    limits = [(f"cold compile of {title}", MOST_COMPILE, seconds) for title, seconds in cold.items()]
+    limits += [
+        (f"warm start of {row.workload} to the first level", MOST_START, row.first_level_seconds)
+        for row in rows
+        if row.first_level_seconds is not None and row.threads == 1
+    ]
+    limits.append(("importing the command line", MOST_IMPORT, import_seconds))
+    text += [f"| {what}, s | ≤ {most:g} | {took:.2f} | {_met(took <= most)} |" for what, most, took in limits]
+    return "\n".join([*text, ""])
+
+
+def _met(is_met: bool) -> str:
+    return "yes" if is_met else "NO"

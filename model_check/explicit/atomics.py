@@ -1,0 +1,62 @@
+"""Atomic operations and prefetching for the kernels, as LLVM instructions: the first part of every generated module."""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _address(context, builder, array_type, array, index):
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index])
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask for the cache line of array[index], to be written soon."""
+
+    def generate(context, builder, signature, arguments):
+        address = builder.bitcast(_address(context, builder, signature.args[0], *arguments), cgutils.voidptr_t)
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number]),
+            "llvm.prefetch.p0",
+        )
+        builder.call(function, [address, number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@intrinsic
+def swap_if_equal(typing_context, array, index, expected, wanted):
+    """Compare-and-swap; gives what was found."""
+
+    def generate(context, builder, signature, arguments):
+        address = _address(context, builder, signature.args[0], *arguments[:2])
+        pair = builder.cmpxchg(address, arguments[2], arguments[3], "acq_rel", "acquire")
+        return builder.extract_value(pair, 0)
+
+    return array.dtype(array, index, array.dtype, array.dtype), generate
+
+
+@intrinsic
+def load_shared(typing_context, array, index):
+    """Load what another thread may be writing."""
+
+    def generate(context, builder, signature, arguments):
+        address = _address(context, builder, signature.args[0], *arguments)
+        return builder.load_atomic(address, "acquire", 8, typ=context.get_value_type(signature.return_type))
+
+    return array.dtype(array, index), generate
+
+
+@intrinsic
+def fetch_and_add(typing_context, array, index, amount):
+    """Add, and give what was there before."""
+
+    def generate(context, builder, signature, arguments):
+        address = _address(context, builder, signature.args[0], *arguments[:2])
+        return builder.atomic_rmw("add", address, arguments[2], "acq_rel")
+
+    return array.dtype(array, index, array.dtype), generate

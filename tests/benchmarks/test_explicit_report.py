@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from benchmarks.explicit.report import report
+from benchmarks.explicit.runs import Row, summed_up
+from benchmarks.explicit.workloads import WORKLOADS
+
+
+def rows(seconds: float) -> list[Row]:
+    runs = [
+        {
+            "distinct": 6_000_000,
+            "generated": 7_000_000,
+            "depth": 3,
+            "seconds": seconds,
+            "state_bytes": 60_000_000,
+            "first_level_seconds": 1.5,
+        }
+    ]
+    return [summed_up(work.title, "halfcheck", threads, runs) for work in WORKLOADS.values() for threads in (1, 2)]
+
+
+def test_a_bar_is_met_by_the_median_rate_and_missed_otherwise() -> None:
+    told = report(rows(1.2), {"small check service": 61.0}, 0.1, 5)
+    assert "| small check service, 1 thread, distinct states a second | ≥ 4 M | 5.00 M | yes |" in told
+    assert "| small check service, 2 threads, distinct states a second | ≥ 6 M | 5.00 M | NO |" in told
+    assert "| medium 5.3.3 crash, 2 threads, distinct states a second | ≥ 4 M | 5.00 M | yes |" in told
+    assert "| cold compile of small check service, s | ≤ 60 | 61.00 | NO |" in told
+    assert "| importing the command line, s | ≤ 0.5 | 0.10 | yes |" in told
+
+
+def test_a_row_gives_bytes_a_state_and_the_ratio_to_its_own_thread_count() -> None:
+    other = Row("small check service", "Stateright 0.30.2", 2, 6_000_000, 7_000_000, 3, (2.0, 3.0, 2.4), 50.0)
+    told = report([*rows(1.2), other], {}, 0.1, 5)
+    line = next(line for line in told.splitlines() if "Stateright 0.30.2 | 2" in line)
+    assert line.endswith("| 2.40 (2.00 … 3.00) | 2.50 M | 50 | 2.00 |")

@@ -1,0 +1,58 @@
+"""No number, no verdict and no path depends on the number of threads, however often they are asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_check.explicit.search import ALONE, Exploration, explore
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+RUNS = 10
+
+WORLDS = {
+    ("5.3.3", "crash", "tiny"): (37_696, 98_069, 37),
+    ("5.3.3", "crash", "small"): (881_994, 2_525_941, 37),
+    ("4.5.1", "crash", "small"): (393_512, 1_152_439, 36),
+}
+"""Profile, fault and instance → distinct, generated, depth."""
+
+
+def search(world: tuple[str, str, str], threads: int) -> Exploration:
+    profile, fault, instance = world
+    return explore(TRANSACTIONAL_MESSAGES, constants_for(profile, (fault,), instance), threads=threads)
+
+
+def numbers(found: Exploration) -> tuple[object, ...]:
+    return found.distinct, found.generated, found.depth, found.complete, tuple(found.sizes), found.seen_at
+
+
+def paths(found: Exploration) -> list[list[str] | None]:
+    texts = []
+    for bit in range(len(TRANSACTIONAL_MESSAGES.clauses)):
+        path = found.path_to(bit)
+        texts.append(None if path is None else [str(step) for step in path])
+    return texts
+
+
+@pytest.mark.parametrize("world", [pytest.param(world, id="-".join(world)) for world in WORLDS])
+def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: tuple[str, str, str]) -> None:
+    one = search(world, threads=1)
+    assert (one.distinct, one.generated, one.depth) == WORLDS[world]
+    expected = numbers(one), paths(one)
+    for _ in range(RUNS):
+        two = search(world, threads=2)
+        assert (numbers(two), paths(two)) == expected
+
+
+def test_the_levels_of_the_larger_worlds_are_shared_between_the_threads() -> None:
+    """Smaller levels are left to one thread, so that a small world would show nothing."""
+    two = search(("5.3.3", "crash", "small"), threads=2)
+    assert sum(size >= ALONE for size in two.sizes) > 20
+    assert all(int(count) > 100_000 for count in two.store.counts[:2])
+
+
+@pytest.mark.parametrize("threads", [3, 8])
+def test_more_threads_than_processors_change_nothing(threads: int) -> None:
+    world = ("4.5.1", "crash", "small")
+    assert numbers(search(world, threads)) == numbers(search(world, 1))
