@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,7 @@ def command(
     *,
     profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, medium, or the path of a .toml file.")
+        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
     ] = "small",
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
@@ -26,10 +27,21 @@ def command(
         list[str] | None,
         typer.Option("--property", metavar="ID", help="S1, or one clause: S1.immune_half. May be repeated."),
     ] = None,
-    reading: Annotated[str, typer.Option(help="numba, or cpython: the slow judge, for small instances.")] = "numba",
+    reading: Annotated[
+        str, typer.Option(help="numba; cpython, the slow judge; or z3, bounded model checking.")
+    ] = "numba",
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the compiled search.")] = 1,
+    max_depth: Annotated[int, typer.Option(min=0, help="How many steps z3 looks ahead.")] = 20,
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
     ] = None,
+    itf: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the first counterexample as ITF JSON.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a sequence diagram.")] = None,
+    mermaid: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a Mermaid diagram.")] = None,
+    pytest: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a test, ready to be kept.")] = None,
+    width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
     """Search every reachable state of the specification and give a verdict on each property.
@@ -42,11 +54,17 @@ def command(
     --------
     halfcheck check --profile 5.3.3
     halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
-    halfcheck check --profile 5.4.0 --faults slow_local,lose_end --json
+    halfcheck check --instance medium --width
+    halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
+    halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
+    halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
 
+    if width:
+        _print_width(profile, instance, as_json=as_json)
+        return ExitCode.OK
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
         result = check(
@@ -55,9 +73,12 @@ def command(
             instance,
             properties=properties or (),
             reading=reading,
+            threads=threads,
+            most_steps=max_depth,
             most_states=max_states,
             report=report,
         )
+    _write(result, itf=itf, svg=svg, mermaid=mermaid, pytest=pytest)
     if as_json:
         print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
     else:
@@ -66,7 +87,48 @@ def command(
         return ExitCode.SAFETY_VIOLATED
     if result.complete:
         return ExitCode.OK
-    return ExitCode.OTHER if max_states is not None and result.distinct >= max_states else ExitCode.INTERRUPTED
+    is_at_its_bound = reading == "z3" or (max_states is not None and result.distinct >= max_states)
+    return ExitCode.OTHER if is_at_its_bound else ExitCode.INTERRUPTED
+
+
+def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
+    from rich.table import Table
+
+    from halfcheck.counterexample_table import wide_console
+    from model_check.explicit.width import state_width
+    from model_check.instances import constants_for
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    measured = state_width(TRANSACTIONAL_MESSAGES, constants_for(profile, (), instance))
+    if as_json:
+        print(json.dumps(measured.to_json(), indent=2))
+        return
+    table = Table("field", box=None, pad_edge=False)
+    for name in ("from", "to", "elements", "bits"):
+        table.add_column(name, justify="right")
+    for field in measured.fields:
+        table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
+    console = wide_console()
+    console.print(table)
+    console.print(
+        f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
+        f"{measured.steps} steps are tried on each state"
+    )
+
+
+def _write(
+    result: CheckResult, *, itf: Path | None, svg: Path | None, mermaid: Path | None, pytest: Path | None
+) -> None:
+    """Write the shortest counterexample in the forms that were asked for; without one, nothing is written."""
+    if not any((itf, svg, mermaid, pytest)):
+        return
+    from model_check.counterexample.files import Written, write_files
+
+    violated = sorted((row for row in result.clauses if row.path is not None), key=lambda row: row.depth or 0)
+    if violated:
+        write_files(result, violated[0], Written(itf, svg, mermaid, pytest))
+    else:
+        typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
 
 
 def _print(result: CheckResult) -> None:
@@ -105,6 +167,9 @@ def _print(result: CheckResult) -> None:
     console.print()
     for witness in result.unseen:
         console.print(f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
+    if result.distinct == 0:
+        console.print(f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
+        return
     extent = "all reachable states" if result.complete else "CUT SHORT: not all reachable states"
     console.print(
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "

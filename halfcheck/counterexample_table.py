@@ -11,7 +11,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.counterexample import Event
+    from model_check.counterexample.steps import Event
 
 
 PIPE_COLUMNS = 160

@@ -15,7 +15,7 @@ def command(
     ],
     profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, medium, or the path of a .toml file.")
+        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
     ] = "small",
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")

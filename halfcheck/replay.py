@@ -41,9 +41,9 @@ def command(
     halfcheck replay counterexample.json --property S10
     halfcheck replay --instance tiny --faults crash --steps "send_half t=0 immunity=-1; roll_back_locally t=0; crash"
     """
-    from model_check.counterexample import read_path, replay
+    from model_check.counterexample.steps import read_path, replay
+    from model_check.counterexample.trace_file import TraceFile, read_trace_file
     from model_check.instances import constants_for
-    from model_check.trace_file import TraceFile, read_trace_file
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     if (file is None) == (steps is None):

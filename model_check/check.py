@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_check.counterexample import Replay, replay, write_path
+from model_check.counterexample.steps import Replay, replay, write_path
 from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit import search as explicit_search
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from spec.constants import Instance
 
 Report = Callable[[Progress], None]
+
+READINGS = ("numba", "cpython", "z3")
+"""The readings that can be asked."""
 
 SCHEMA = Path(__file__).with_name("check_schema.json")
 """The JSON Schema of `CheckResult.to_json`."""
@@ -44,12 +47,15 @@ class ClauseResult:
         The first shortest path to a violation.
     replayed : Replay or None
         That path, taken step by step in the CPython reading.
+    reason : str
+        Why the verdict is unknown; empty otherwise.
     """
 
     clause: Property
     verdict: Verdict
     path: tuple[Step, ...] | None = None
     replayed: Replay | None = None
+    reason: str = ""
 
     @property
     def depth(self) -> int | None:
@@ -157,6 +163,7 @@ class CheckResult:
                         "depth": r.depth,
                         "resembles": list(r.clause.resembles) if r.path is not None else [],
                         "rule": r.clause.sentence,
+                        "reason": r.reason,
                         "trace": r.trace_to_json(),
                         "replay": self.replay_command(r) if r.path is not None else None,
                     }
@@ -196,7 +203,9 @@ def check(
     *,
     properties: Sequence[str] = (),
     reading: str = "numba",
+    threads: int = 1,
     most_states: int | None = None,
+    most_steps: int = 30,
     report: Report | None = None,
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
@@ -208,9 +217,13 @@ def check(
     properties
         Ids (`S1`) or clauses (`S1.immune_half`); all when empty.
     reading
-        `numba`, or `cpython` for the slow judge.
+        `numba`, `cpython` for the slow judge, or `z3` for bounded model checking, which counts no states.
+    threads
+        Of the compiled search; no number and no path depends on it.
     most_states
         Stop when so many are stored.
+    most_steps
+        To this depth `z3` looks for violations.
     report
         Called now and then with how far the search is.
 
@@ -226,26 +239,39 @@ def check(
     constants = constants_for(profile, faults, sizes)
     clauses = chosen_clauses(machine, properties)
     identifiers = {clause.identifier for clause in clauses}
-    engine = {"numba": _by_numba, "cpython": _by_cpython}.get(reading)
-    if engine is None:
-        msg = f"no reading {reading!r}; there are numba and cpython"
-        raise ModelCheckError(msg)
-    numbers, paths, seen = engine(machine, constants, clauses, most_states, report)
-    results = tuple(_result(machine, constants, clause, paths[clause], bool(numbers["complete"])) for clause in clauses)
+    if reading not in READINGS:
+        message = f"no reading {reading!r}; there are {', '.join(READINGS)}"
+        raise ModelCheckError(message)
+    if threads < 1 or most_steps < 0:
+        message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
+        raise ModelCheckError(message)
+    if reading == "numba":
+        numbers, paths, seen = _by_numba(machine, constants, clauses, threads, most_states, report)
+    elif reading == "cpython":
+        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, report)
+    else:
+        numbers, paths, seen = _by_z3(machine, constants, clauses, most_steps)
+    reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
+    results = tuple(_result(machine, constants, clause, paths[clause], reason) for clause in clauses)
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
     return CheckResult(profile, tuple(faults), sizes, results, unseen, **numbers)
 
 
 def _result(
-    machine: Machine, constants: object, clause: Property, path: list[Step] | None, complete: bool
+    machine: Machine, constants: object, clause: Property, path: list[Step] | None, reason: str
 ) -> ClauseResult:
     if path is None:
-        return ClauseResult(clause, Verdict.HOLDS if complete else Verdict.UNKNOWN)
+        return ClauseResult(clause, Verdict.UNKNOWN if reason else Verdict.HOLDS, reason=reason)
     replayed = replay(machine, constants, path)
     if clause not in replayed.violated:
         msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"
         raise EvaluationError(msg)
     return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed)
+
+
+def _extent(reading: str, numbers: dict[str, Any]) -> str:
+    """How far a search went that did not expand every reachable state."""
+    return f"in at most {numbers['depth']} steps" if reading == "z3" else f"among {numbers['distinct']:,} states"
 
 
 Answer = tuple[dict[str, Any], dict[Property, list[Step] | None], set[Property]]
@@ -255,10 +281,11 @@ def _by_numba(
     machine: Machine,
     constants: object,
     clauses: Sequence[Property],
+    threads: int,
     most_states: int | None,
     report: Report | None,
 ) -> Answer:
-    found = explicit_search.explore(machine, constants, most_states=most_states, report=report)
+    found = explicit_search.explore(machine, constants, threads=threads, most_states=most_states, report=report)
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
     numbers = {
         "distinct": found.distinct,
@@ -270,7 +297,7 @@ def _by_numba(
         "peak_bytes": found.peak_bytes,
     }
     paths = {clause: found.path_to(bits[clause]) for clause in clauses}
-    return numbers, paths, {w for w in machine.witnesses if found.first_seen[bits[w]] >= 0}
+    return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}
 
 
 def _by_cpython(
@@ -296,3 +323,20 @@ def _by_cpython(
     }
     paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
     return numbers, paths, set(found.witnesses)
+
+
+def _by_z3(machine: Machine, constants: object, clauses: Sequence[Property], most_steps: int) -> Answer:
+    """One bounded search a clause. No states are counted, and what is not violated is unknown beyond the bound."""
+    from model_check.symbolic.bounded import search as bounded_search
+
+    found = {clause: bounded_search(machine, constants, clause, most_steps) for clause in clauses}
+    numbers = {
+        "distinct": 0,
+        "generated": 0,
+        "depth": most_steps,
+        "complete": False,
+        "seconds": sum(answer.seconds for answer in found.values()),
+        "compile_seconds": 0.0,
+        "peak_bytes": 0,
+    }
+    return numbers, {clause: answer.path for clause, answer in found.items()}, set(machine.witnesses)

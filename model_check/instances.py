@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def instance_names() -> tuple[str, ...]:
     """The instances that come with the specification, smallest first."""
     found = {path.name.removesuffix(".toml") for path in resources.files("spec").joinpath("instances").iterdir()}
-    order = ("tiny", "deep", "plain", "small", "medium")
+    order = ("tiny", "deep", "plain", "small", "trio", "medium")
     return tuple(sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name)))
 
 
@@ -70,7 +70,7 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
 
 
 _LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}
-_MOST = 64
+_MOST = 62
 
 
 def _instance(name: str, text: str, source: str) -> Instance:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from model_check.counterexample import replay
+from model_check.counterexample.steps import replay
 from model_check.errors import EvaluationError, ModelCheckError
 from spec.language import Property, SpecificationError, Step, holds, successors
 

@@ -230,7 +230,10 @@ class _Text:
         lines.append("")
         for note, text in NOTES.items():
             if note in names.notes and note != "Max":
-                lines += [line.replace("{horizon}", names.constant("horizon")) for line in text]
+                lines += [
+                    line.replace("{horizon}", names.constant("horizon")) if "{horizon}" in line else line
+                    for line in text
+                ]
         return [*lines, ""]
 
     def _constants_in_order(self) -> list[str]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from model_check.counterexample.sequence_diagram import DiagramStep
 from spark_trace_analysis.judge import Count
-from spark_trace_analysis.report.sequence_diagram import DiagramStep
 from spark_trace_analysis.statistics import RunStatistics
 
 Verdict = Literal["holds", "violated", "unknown"]

@@ -10,9 +10,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from model_check.counterexample.sequence_diagram import draw
 from spark_trace_analysis.report.data import Counterexample, ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
-from spark_trace_analysis.report.sequence_diagram import draw
 from spark_trace_analysis.report.verdict_matrix import matrices
 
 _STATES = ("lost", "doubled", "parked", "pending", "delivered", "rolled_back")

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 @cache
-def checked(profile: str, environment: str, instance: str, reading: str = "numba") -> CheckResult:
+def checked(profile: str, environment: str, instance: str, reading: str = "numba", threads: int = 1) -> CheckResult:
     """`check` with the faults as one text, such as `crash,slow_round`; `quiet` is the world without faults."""
     with untraced():
-        return check(profile, faults_of(environment), instance, reading=reading)
+        return check(profile, faults_of(environment), instance, reading=reading, threads=threads)
 
 
 @contextmanager

@@ -34,9 +34,11 @@ def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_mach
 
 
 def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> None:
-    with pytest.raises(ModelCheckError, match=r"^no property 'S3'; there are S1, S2, S10, and clauses such as S1\."):
+    with pytest.raises(
+        ModelCheckError, match=r"^no property 'S3'; there are S1, S2, S7, S8, S9, S10, L2, and clauses such as S1\."
+    ):
         check("5.3.3", (), "tiny", properties=["S3"])
-    with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba and cpython$"):
+    with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba, cpython, z3$"):
         check("5.3.3", (), "tiny", reading="pypy")
 
 
@@ -68,7 +70,7 @@ def test_the_result_as_plain_data_has_the_keys_that_scripts_rely_on() -> None:
     } <= set(data)  # fmt: skip
     assert (data["profile"], data["environment"], data["complete"]) == ("5.3.3", ["crash"], True)
     assert data["instance"] == {"name": "tiny", "transactions": 1, "half_slots": 3, "op_slots": 2}
-    assert list(data["properties"]) == ["S1", "S2", "S10"]
+    assert list(data["properties"]) == ["S1", "S2", "S7", "S8", "S9", "S10", "L2"]
     honest = data["properties"]["S10"]
     assert (honest["verdict"], honest["depth"], honest["clause"], honest["resembles"]) == (
         "violated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.check import ClauseResult, Verdict
-from model_check.counterexample import replay
+from model_check.counterexample.steps import replay
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked

@@ -94,10 +94,10 @@ def test_a_state_is_read_back_as_it_was_put_in() -> None:
 
 
 class DropsAnAssignment(Conversion):
-    """Forgets why a half was put back."""
+    """Forgets how a half was left behind."""
 
     def _write(self, path: Path, index: Expression | None, value: Expression) -> None:
-        if path != ("half", "put_back"):
+        if path != ("half", "left"):
             super()._write(path, index, value)
 
 

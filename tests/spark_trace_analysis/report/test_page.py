@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from model_check.counterexample.sequence_diagram import DiagramStep
 from spark_trace_analysis.judge import Count
 from spark_trace_analysis.report.data import (
     Audit,
@@ -21,7 +22,6 @@ from spark_trace_analysis.report.data import (
     VerdictRow,
 )
 from spark_trace_analysis.report.page import render, write
-from spark_trace_analysis.report.sequence_diagram import DiagramStep
 from spark_trace_analysis.statistics import RunStatistics
 
 

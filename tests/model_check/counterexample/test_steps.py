@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.counterexample import read_path, replay, write_path
+from model_check.counterexample.steps import read_path, replay, write_path
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -30,6 +30,7 @@ def test_a_replay_shows_only_what_each_step_changed() -> None:
     ]
     assert [str(change) for change in replayed.events[2].changes] == [
         "transaction[0].rolled_back: no → undelivered",
+        "transaction[0].quiet: no → ended",
         "half[0].end: rollback → none",
         "half[0].settled: no → rolled_back",
         "half[0].acknowledged: no → yes",
@@ -39,7 +40,10 @@ def test_a_replay_shows_only_what_each_step_changed() -> None:
         "batch.written_at: long ago → tick 0",
     ]
     assert [clause.clause for clause in replayed.violated] == ["op_entry_dies_with_the_process"]
-    assert [witness.name for witness in replayed.witnessed] == ["a_rollback_is_acknowledged"]
+    assert [witness.name for witness in replayed.witnessed] == [
+        "a_rollback_is_acknowledged",
+        "an_end_is_acknowledged_in_time",
+    ]
 
 
 def test_an_event_as_plain_data_names_action_parameters_time_and_changes() -> None:

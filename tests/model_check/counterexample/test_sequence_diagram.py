@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from spark_trace_analysis.report.sequence_diagram import DiagramStep, StepKind, draw
+from model_check.counterexample.sequence_diagram import DiagramStep, StepKind, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

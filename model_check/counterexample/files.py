@@ -1,0 +1,74 @@
+"""A counterexample written to files: ITF, SVG, Mermaid, pytest; each appears by rename, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_check.counterexample.drawn_steps import drawn_path
+from model_check.counterexample.itf import to_itf
+from model_check.counterexample.mermaid import to_mermaid
+from model_check.counterexample.pytest_file import pytest_file
+from model_check.counterexample.sequence_diagram import draw
+from model_check.errors import BadFile
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from model_check.check import CheckResult, ClauseResult
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where each form goes; `None` where it is not wanted."""
+
+    itf: Path | None = None
+    svg: Path | None = None
+    mermaid: Path | None = None
+    pytest: Path | None = None
+
+
+def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None:
+    """Write the counterexample of a violated clause in the wanted forms.
+
+    Raises
+    ------
+    BadFile
+        When a file cannot be written; names it and why.
+    """
+    if row.path is None or row.replayed is None:
+        msg = f"{row.clause.identifier}.{row.clause.clause} is not violated"
+        raise AssertionError(msg)
+    clause = f"{row.clause.identifier}.{row.clause.clause}"
+    world = ", ".join(result.faults) or "the quiet world"
+    title = f"{clause} is violated in {result.profile}, {world}: {row.clause.sentence}"
+    if wanted.itf is not None:
+        constants = constants_for(result.profile, result.faults, result.instance)
+        origin = {"profile": result.profile, "faults": list(result.faults), "instance": result.instance.name}
+        trace = to_itf(TRANSACTIONAL_MESSAGES, constants, row.path, origin, title)
+        _write(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
+    if wanted.svg is not None:
+        _write(wanted.svg, draw(drawn_path(row.replayed.events), title, "diagram"))
+    if wanted.mermaid is not None:
+        _write(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
+    if wanted.pytest is not None:
+        violated = [f"{c.identifier}.{c.clause}" for c in row.replayed.violated]
+        text = pytest_file(
+            result.profile, result.faults, result.instance.name, clause, row.clause.sentence, row.path, violated
+        )
+        _write(wanted.pytest, text)
+
+
+def _write(file: Path, text: str) -> None:
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(file)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        msg = f"{file}: cannot be written: {error.strerror}"
+        raise BadFile(msg) from error

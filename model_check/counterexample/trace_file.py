@@ -1,0 +1,110 @@
+"""A counterexample in a file, read back for a replay: what `halfcheck check --json` printed, or an ITF trace."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.counterexample.itf import read_itf
+from model_check.errors import BadFile, ModelCheckError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """What is needed to take a path again.
+
+    Attributes
+    ----------
+    profile, instance : str
+    faults : tuple of str
+    path : str
+        The steps, as `model_check.counterexample.write_path` gives them.
+    """
+
+    profile: str
+    instance: str
+    faults: tuple[str, ...]
+    path: str
+
+
+def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
+    """The counterexample of the wanted property (the first violated one when none is named).
+
+    Raises
+    ------
+    BadFile
+        When the file is not what `halfcheck check --json` prints.
+    ModelCheckError
+        When it has no counterexample of the wanted property.
+    """
+    content = read_json(file)
+    if isinstance(content, dict) and "states" in content:
+        return _from_itf(file, content)
+    try:
+        traces = dict(_traces(content["properties"]))
+        name = wanted or next(iter(traces), None)
+        if name is None:
+            msg = f"{file}: no property is violated in it, so there is nothing to replay"
+            raise ModelCheckError(msg)
+        if name not in traces:
+            msg = f"{file}: no counterexample of {name!r}; there are {', '.join(traces) or 'none'}"
+            raise ModelCheckError(msg)
+        steps = "; ".join(_step(event["action"], event["parameters"]) for event in traces[name])
+        return _trace_file(file, content["profile"], content["instance"]["name"], content["environment"], steps)
+    except (KeyError, TypeError, AttributeError) as error:
+        msg = f"{file}: {error} is missing or not as `halfcheck check --json` prints it"
+        raise BadFile(msg) from error
+
+
+def _from_itf(file: Path, content: dict[str, Any]) -> TraceFile:
+    origin, steps = read_itf(file, content)
+    try:
+        path = "; ".join(_step(*step) for step in steps)
+        return _trace_file(file, origin["profile"], origin["instance"], origin["faults"], path)
+    except KeyError as error:
+        msg = f"{file}: its #meta does not say {error}; give --profile, --instance and --faults with --steps instead"
+        raise BadFile(msg) from error
+
+
+def _trace_file(file: Path, profile: Any, instance: Any, faults: Any, path: str) -> TraceFile:
+    if not isinstance(faults, list) or not all(isinstance(name, str) for name in (profile, instance, *faults)):
+        msg = f"{file}: the profile and the instance are to be texts, and the faults a list of texts"
+        raise BadFile(msg)
+    return TraceFile(profile, instance, tuple(faults), path)
+
+
+def read_json(file: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises
+    ------
+    BadFile
+        When it cannot be read, or is not JSON.
+    """
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{file}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        raise BadFile(msg) from error
+    except json.JSONDecodeError as error:
+        msg = f"{file}: not JSON: {error}; give what `halfcheck check --json` or --itf wrote"
+        raise BadFile(msg) from error
+
+
+def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """Each violated property and clause with the events of its counterexample."""
+    for name, answer in properties.items():
+        if answer["trace"]:
+            yield name, answer["trace"]
+        for clause, part in answer["clauses"].items():
+            if part["trace"]:
+                yield f"{name}.{clause}", part["trace"]
+
+
+def _step(action: str, parameters: Mapping[str, int]) -> str:
+    return " ".join([action, *(f"{name}={value}" for name, value in parameters.items())])

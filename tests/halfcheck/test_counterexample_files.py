@@ -1,0 +1,205 @@
+"""`halfcheck check --itf --svg --mermaid --pytest`, and `halfcheck replay` of an ITF trace."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from halfcheck.app import run
+from halfcheck.exit_codes import ExitCode
+from model_check.counterexample.itf import to_itf
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.counterexample import b02
+
+pytestmark = pytest.mark.usefixtures("compiled_instance")
+
+
+@pytest.fixture(params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+LOST = ("check", "--instance", "tiny", "--faults", "crash", "--property", "S10")
+
+
+def test_the_exit_codes_are_the_documented_numbers() -> None:
+    assert [int(code) for code in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION, ExitCode.SAFETY_VIOLATED)] == [
+        150,
+        151,
+        12,
+    ]
+
+
+def test_all_forms_of_one_counterexample_are_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    forms = ["--itf", "a.json", "--svg", "a.svg", "--mermaid", "a.mmd", "--pytest", "test_a.py"]
+    assert run([*LOST, *forms]) == ExitCode.SAFETY_VIOLATED
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.json", "a.mmd", "a.svg", "test_a.py"]
+    assert "B02" not in Path("a.mmd").read_text(encoding="utf-8")
+    assert "4. the broker's process dies and starts again" in Path("a.mmd").read_text(encoding="utf-8")
+
+
+def test_the_shortest_of_several_counterexamples_is_written(tmp_path: Path) -> None:
+    run(["check", "--instance", "tiny", "--faults", "crash", "--itf", str(tmp_path / "a.json")])
+    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert content["#meta"]["description"].startswith(
+        "S10.op_entry_dies_with_the_process is violated in 5.3.3, crash: "
+    )
+    assert len(content["states"]) == 5
+
+
+@pytest.mark.parametrize("reading", ["numba", "z3"])
+def test_a_replay_of_the_itf_trace_of_any_reading_takes_the_same_steps(
+    reading: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "a.json"
+    run([*LOST, "--reading", reading, "--max-depth", "5", "--itf", str(file), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert run(["replay", str(file), "--json"]) == ExitCode.SAFETY_VIOLATED
+    replayed = json.loads(capsys.readouterr().out)
+    assert replayed["violated"] == ["S10.op_entry_dies_with_the_process"]
+    assert replayed["trace"] == told["properties"]["S10"]["trace"]
+    assert [event["action"] for event in replayed["trace"]] == [step.split()[0] for step in b02.STEPS]
+
+
+def test_z3_gives_the_path_of_the_compiled_search_and_leaves_the_rest_unknown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answers = {}
+    for reading in ("numba", "z3"):
+        assert run([*LOST, "--reading", reading, "--max-depth", "4", "--json"]) == ExitCode.SAFETY_VIOLATED
+        answers[reading] = json.loads(capsys.readouterr().out)
+    assert answers["z3"]["properties"]["S10"] == answers["numba"]["properties"]["S10"]
+    assert (answers["z3"]["depth"], answers["z3"]["distinct"], answers["z3"]["complete"]) == (4, 0, False)
+    assert run([*LOST, "--reading", "z3", "--max-depth", "3"]) == ExitCode.OTHER
+    assert "unknown" in capsys.readouterr().out
+
+
+def test_threads_change_nothing_in_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for threads in ("1", "2"):
+        run(["check", "--instance", "tiny", "--faults", "crash", "--threads", threads, "--json"])
+        told = json.loads(capsys.readouterr().out)
+        answers.append({k: v for k, v in told.items() if "second" not in k and k != "peak_bytes"})
+    assert answers[0] == answers[1]
+    assert answers[0]["distinct"] == 37_696
+
+
+def test_without_a_violation_nothing_is_written_and_one_line_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*LOST, "--profile", "4.9.7", "--svg", str(tmp_path / "a.svg")]) == ExitCode.OK
+    assert capsys.readouterr().err == "halfcheck: no property is violated, so no counterexample is written\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--itf", "--svg", "--mermaid", "--pytest"])
+@pytest.mark.parametrize("target", ["no/such/file", "."])
+def test_a_target_that_cannot_be_written_gets_one_line_and_exit_150(
+    option: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*LOST, option, str(tmp_path / target)]) == ExitCode.BAD_CONTENT
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert str(tmp_path / target) in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--threads", "0"], "--threads"),
+        (["--threads", "-1"], "--threads"),
+        (["--threads", "65"], "--threads"),
+        (["--threads", "two"], "two"),
+        (["--reading", "z3", "--max-depth", "-1"], "--max-depth"),
+        (["--reading", "z3", "--max-depth", "deep"], "deep"),
+        (["--reading", "z3", "--property", "S77"], "no property 'S77'"),
+        (["--reading", "tlc"], "there are numba, cpython, z3"),
+        (["--itf"], "--itf"),
+    ],
+)
+def test_a_bad_option_gets_one_line_and_exit_151(
+    words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "--instance", "tiny", *words]) == ExitCode.BAD_OPTION
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert expected in said.err
+
+
+# --- ITF files that are not what they should be -----------------------------------------------------------------------
+
+TRACE: dict[str, Any] = to_itf(TRANSACTIONAL_MESSAGES, b02.CONSTANTS, b02.path(), b02.ORIGIN, "B02")
+
+
+def changed(*path: str | int, to: object) -> Any:
+    content = copy.deepcopy(TRACE)
+    place: Any = content
+    for key in path[:-1]:
+        place = place[key]
+    if to is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    return content
+
+
+BAD_TRACES = {
+    "no meta": changed("#meta", to=None),
+    "meta is a list": changed("#meta", to=[]),
+    "no origin": changed("#meta", "halfcheck", to=None),
+    "no profile": changed("#meta", "halfcheck", "profile", to=None),
+    "another profile": changed("#meta", "halfcheck", "profile", to="9.9"),
+    "the profile is a number": changed("#meta", "halfcheck", "profile", to=5),
+    "the profile is a list": changed("#meta", "halfcheck", "profile", to=[]),
+    "another instance": changed("#meta", "halfcheck", "instance", to="huge"),
+    "the instance is a number": changed("#meta", "halfcheck", "instance", to=5),
+    "faults are a number": changed("#meta", "halfcheck", "faults", to=5),
+    "faults are one text": changed("#meta", "halfcheck", "faults", to="crash"),
+    "faults are lists": changed("#meta", "halfcheck", "faults", to=[[]]),
+    "another fault": changed("#meta", "halfcheck", "faults", to=["fire"]),
+    "states are a number": changed("states", to=5),
+    "no states": changed("states", to=[]),
+    "a state is a number": changed("states", 2, to=5),
+    "no action": changed("states", 2, "mbt::actionTaken", to=None),
+    "another action": changed("states", 2, "mbt::actionTaken", to="explode"),
+    "an action too early": changed("states", 2, "mbt::actionTaken", to="begin_round"),
+    "no picks": changed("states", 2, "mbt::nondetPicks", to=None),
+    "picks are a list": changed("states", 2, "mbt::nondetPicks", to=[]),
+    "a pick is a word": changed("states", 2, "mbt::nondetPicks", to={"t": "zero"}),
+    "a pick is infinite": changed("states", 2, "mbt::nondetPicks", to={"t": float("inf")}),
+    "a pick is no bigint": changed("states", 2, "mbt::nondetPicks", to={"t": {"#set": []}}),
+    "a pick is out of range": changed("states", 2, "mbt::nondetPicks", to={"t": {"#bigint": "7"}}),
+    "the world has no crash": changed("#meta", "halfcheck", "faults", to=[]),
+}
+
+
+@pytest.mark.parametrize("content", BAD_TRACES.values(), ids=BAD_TRACES)
+def test_a_bad_itf_file_gets_one_line(content: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "trace.itf.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert run(["replay", str(file)]) in (ExitCode.BAD_CONTENT, ExitCode.BAD_OPTION)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(("key", "value"), [("profile", []), ("environment", 5), ("environment", "crash")])
+def test_a_bad_answer_of_check_gets_one_line_too(
+    key: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run([*LOST, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    told[key] = value
+    (tmp_path / "a.json").write_text(json.dumps(told), encoding="utf-8")
+    assert run(["replay", str(tmp_path / "a.json")]) == ExitCode.BAD_CONTENT
+    assert len(capsys.readouterr().err.splitlines()) == 1
