@@ -29,6 +29,8 @@ WORKLOADS: dict[str, tuple[Machine, object]] = {
     "tiny 5.3.3 crash": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "tiny")),
     "plain 4.9.7 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.9.7", [], "plain")),
     "small 5.3.3 crash": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "small")),
+    "trio 4.5.1 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.5.1", [], "trio")),
+    "trio 4.9.7 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.9.7", [], "trio")),
     "medium 5.3.3 quiet": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", [], "medium")),
 }
 
