@@ -9,7 +9,13 @@ from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 
-PUBLISHED = {3: (288, 1_146), 5: (8_832, 58_146), 7: (296_448, 2_744_706)}
+PUBLISHED = {
+    3: (288, 1_146),
+    5: (8_832, 58_146),
+    7: (296_448, 2_744_706),
+    8: (1_745_408, 18_507_778),
+    9: (10_340_352, 123_558_402),
+}
 
 
 @pytest.fixture(autouse=True, params=["two_phase_commit"])
