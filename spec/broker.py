@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from spec.check_round import awaits_its_producer, forget_round
 from spec.constants import Constants
+from spec.end_transaction import forget_end
 from spec.half_queue import age, immunity
 from spec.language import NONE, action, assume, require
 from spec.op_batch import batch_is_overdue, drop_batch
@@ -41,7 +42,7 @@ def crash(s: State, c: Constants) -> None:
     s.offsets.op = s.saved.op
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
-        s.half[h].end = End.NONE
+        forget_end(s, h)
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from spec.op_pull import (
     forget_ops,
     is_settled_by_an_op,
     last_op_pulled_came_late,
+    mark_done,
     op_offset_after_round,
     pull_op_messages,
     settle_by_op,
@@ -87,6 +88,16 @@ def stands_on_an_earlier_half(s: State, c: Constants) -> None:
     require(not is_fresh(s, s.round.cursor), "it was stored before this round")
 
 
+def stands_on_an_old_half(s: State, c: Constants) -> None:
+    """The same, and its time for a check has come."""
+    stands_on_an_earlier_half(s, c)
+    require(not is_young(s, c, s.round.cursor), "its timeout or immunity is over")
+    require(
+        not c.heeds_settled_originals or not original_is_settled(s, s.round.cursor),
+        "no op message that was pulled names its original",
+    )
+
+
 # --- actions ----------------------------------------------------------------------------------------------------------
 
 
@@ -138,13 +149,18 @@ def discard_half(s: State, c: Constants) -> None:
 def pass_half_of_settled_original(s: State, c: Constants) -> None:
     """An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 
+    The repair of B01 asks about every copy that knows its original, and marks the op as done with its last half.
+
     RocketMQ: TransactionalMessageServiceImpl#checkPrepareQueueOffset.
     """
     stands_on_an_earlier_half(s, c)
-    require(is_immune(s, c, s.round.cursor), "its immunity is not over")
+    require(c.heeds_settled_originals or is_immune(s, c, s.round.cursor), "its immunity is not over")
     require(original_is_settled(s, s.round.cursor), "an op message that was pulled names its original")
-    s.round.done.add(s.round.removed_by[s.half[s.round.cursor].original])
-    s.round.removed_by[s.half[s.round.cursor].original] = NONE
+    if c.heeds_settled_originals:
+        settle_by_op(s, c, s.half[s.round.cursor].original)
+    else:
+        mark_done(s, s.round.removed_by[s.half[s.round.cursor].original])
+        s.round.removed_by[s.half[s.round.cursor].original] = NONE
     s.round.cursor += 1
 
 
@@ -174,8 +190,7 @@ def put_back_and_check(s: State, c: Constants) -> None:
     #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
     (A11).
     """
-    stands_on_an_earlier_half(s, c)
-    require(not is_young(s, c, s.round.cursor), "its timeout or immunity is over")
+    stands_on_an_old_half(s, c)
     require(may_check(s, c, s.round.cursor), "no more op messages are to be expected for it")
     assume(
         c.slow_local or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
@@ -199,8 +214,7 @@ def pull_more_ops(s: State, c: Constants) -> None:
 
     RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none.
     """
-    stands_on_an_earlier_half(s, c)
-    require(not is_young(s, c, s.round.cursor), "its timeout or immunity is over")
+    stands_on_an_old_half(s, c)
     require(not may_check(s, c, s.round.cursor), "more op messages may be expected for it")
     pull_op_messages(s, c)
 
@@ -225,6 +239,22 @@ def end_round_at_fresh_half(s: State, c: Constants) -> None:
     """
     stands_on_an_unsettled_half(s, c)
     require(is_fresh(s, s.round.cursor), "it was stored in this round")
+    end_round(s, c)
+
+
+@action(event="round_ended")
+def end_round_before_dispatch(s: State, c: Constants) -> None:
+    """The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
+
+    RocketMQ: DefaultMessageStore.ReputMessageService dispatches what the commit log holds, a moment later;
+    TransactionalMessageServiceImpl#check then finds no message. Real 5.4.0 brokers discard in the next round for it,
+    others in the same one.
+    """
+    stands_on_a_half(s, c)
+    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
+    require(s.half[s.round.cursor].check_times >= c.check_max, "it has no checks left")
+    require(is_fresh(s, s.round.cursor), "it was stored in this round")
+    assume(c.slow_dispatch, "what is stored is in its consume queue at once")
     end_round(s, c)
 
 

@@ -99,6 +99,9 @@ class Switches:
         A direct END_TRANSACTION of a half with an immunity that is over is answered ILLEGAL_OPERATION (from 5.1.1 on).
     equal_age_is_young : bool
         An age equal to the timeout or the immunity still counts as young (after 5.3.3; A19).
+    heeds_settled_originals : bool
+        An op message that names a half counts for the copies that were put back for its immunity, too: the repair of
+        B01, in no version yet.
     """
 
     marks_op_done_on_hit: bool = True
@@ -107,6 +110,7 @@ class Switches:
     keeps_discarded: bool = True
     refuses_late_end: bool = True
     equal_age_is_young: bool = False
+    heeds_settled_originals: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +129,15 @@ class Faults:
         An END_TRANSACTION or a check request may vanish.
     duplicate_end : bool
         An END_TRANSACTION that was handled may arrive again.
+    wrong_end : bool
+        An END_TRANSACTION may arrive that its producer's outcome or an open check does not account for: it contradicts
+        an earlier one, or names a copy that nobody asked about (A12, A36).
     late_end : bool
         An END_TRANSACTION, a check request or its answer may be under way for any time, or be handled slowly.
     slow_round : bool
         Time may pass while a round runs.
+    slow_dispatch : bool
+        A copy may not be in its consume queue yet when the round that stored it comes to it.
     crash : bool
         The broker's process may die (and start again): memory is lost, what was written stays.
     """
@@ -137,8 +146,10 @@ class Faults:
     lose_end: bool = False
     lose_check: bool = False
     duplicate_end: bool = False
+    wrong_end: bool = False
     late_end: bool = False
     slow_round: bool = False
+    slow_dispatch: bool = False
     crash: bool = False
 
 

@@ -15,10 +15,19 @@ from spec.state import Cause, End, Left, Quiet, RolledBack, Settled, State
 def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
     """A direct END_TRANSACTION of a half whose own immunity, the timeout at least, is over.
 
+    What says that it answers a check is never late.
+
     RocketMQ: EndTransactionProcessor#rejectCommitOrRollback, TransactionalMessageUtil#getImmunityTime (5.1.1, #6401).
     """
     is_over = age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout
-    return c.refuses_late_end and is_first_half(s, h) and has_immunity(s, h) and is_over
+    is_direct = is_first_half(s, h) and not s.half[h].claims_check
+    return c.refuses_late_end and is_direct and has_immunity(s, h) and is_over
+
+
+def forget_end(s: State, h: int) -> None:
+    """No END_TRANSACTION names half h any more."""
+    s.half[h].end = End.NONE
+    s.half[h].claims_check = False
 
 
 @action(event="end_refused", h=each("half_slots"))
@@ -29,7 +38,7 @@ def refuse_late_end(s: State, c: Constants, h: int) -> None:
     """
     require(s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half arrives")
     require(is_refused_as_late(s, c, h), "it is direct, and the half's immunity is over")
-    s.half[h].end = End.NONE
+    forget_end(s, h)
 
 
 @action(event="message_delivered", h=each("half_slots"))
@@ -122,7 +131,7 @@ def acknowledge(s: State, c: Constants, h: int) -> None:
     if s.transaction[t].quiet == Quiet.NO and is_early_enough(s, c, h) and not was_checked(s, c, t):
         s.transaction[t].quiet = Quiet.ENDED
     s.half[h].acknowledged = True
-    s.half[h].end = End.NONE
+    forget_end(s, h)
 
 
 def is_early_enough(s: State, c: Constants, h: int) -> bool:

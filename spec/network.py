@@ -1,11 +1,12 @@
 """The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
 
-Both are one-way requests: nobody learns of a loss.
+Both are one-way requests: nobody learns of a loss, and nobody compares an END_TRANSACTION with an earlier one.
 """
 
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.end_transaction import forget_end
 from spec.language import action, assume, each, require
 from spec.state import End, Settled, State
 
@@ -17,7 +18,7 @@ def lose_end(s: State, c: Constants, h: int) -> None:
         s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half is under way"
     )
     assume(c.lose_end, "each END_TRANSACTION arrives")
-    s.half[h].end = End.NONE
+    forget_end(s, h)
 
 
 @action(event="message_lost", h=each("half_slots"))
@@ -35,3 +36,52 @@ def duplicate_end(s: State, c: Constants, h: int) -> None:
     require(s.half[h].end == End.NONE, "none is under way")
     assume(c.duplicate_end, "each END_TRANSACTION arrives once")
     s.half[h].end = End.COMMIT if s.half[h].settled == Settled.COMMITTED else End.ROLLBACK
+
+
+@action(event="end_sent", h=each("half_slots"))
+def send_wrong_commit(s: State, c: Constants, h: int) -> None:
+    """A commit arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
+
+    RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
+    """
+    may_be_ended_by_mistake(s, c, h)
+    s.half[h].end = End.COMMIT
+
+
+@action(event="end_sent", h=each("half_slots"))
+def send_wrong_rollback(s: State, c: Constants, h: int) -> None:
+    """A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
+
+    RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
+    """
+    may_be_ended_by_mistake(s, c, h)
+    s.half[h].end = End.ROLLBACK
+
+
+@action(event="end_sent", h=each("half_slots"))
+def answer_with_wrong_commit(s: State, c: Constants, h: int) -> None:
+    """The same, and the commit says that it answers a check: it is never late.
+
+    RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
+    """
+    may_be_ended_by_mistake(s, c, h)
+    s.half[h].end = End.COMMIT
+    s.half[h].claims_check = True
+
+
+@action(event="end_sent", h=each("half_slots"))
+def answer_with_wrong_rollback(s: State, c: Constants, h: int) -> None:
+    """The same, and the rollback says that it answers a check: it is never late.
+
+    RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
+    """
+    may_be_ended_by_mistake(s, c, h)
+    s.half[h].end = End.ROLLBACK
+    s.half[h].claims_check = True
+
+
+def may_be_ended_by_mistake(s: State, c: Constants, h: int) -> None:
+    """What a wrong END_TRANSACTION needs: a half to name."""
+    require(h < s.half_length, "the half is stored")
+    require(s.half[h].end == End.NONE, "none is under way")
+    assume(c.wrong_end, "each END_TRANSACTION says what its producer decided")

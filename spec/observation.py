@@ -125,5 +125,9 @@ OBSERVATIONS: Final[Mapping[str, Observed]] = {
     "lose_end": _HALF,
     "lose_check": _HALF,
     "duplicate_end": {**_HALF, "outcome": outcome_answered},
+    "send_wrong_commit": {**_HALF, "outcome": outcome_answered},
+    "send_wrong_rollback": {**_HALF, "outcome": outcome_answered},
+    "answer_with_wrong_commit": {**_HALF, "outcome": outcome_answered},
+    "answer_with_wrong_rollback": {**_HALF, "outcome": outcome_answered},
 }
 """Action → event field → function. What is not named here is absent from the event."""

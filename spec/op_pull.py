@@ -29,12 +29,20 @@ def pull_op_messages(s: State, c: Constants) -> None:
     for o in range(c.op_slots):
         if first <= o and o < first + c.op_pull_size and o < s.op_length:
             for h in range(c.half_slots):
-                if s.op[o].names.has(h) and h >= s.offsets.half:
+                if s.op[o].names.has(h) and is_of_interest(s, c, h):
                     s.round.removed_by[h] = o
                     s.pulled_op[o].unresolved.add(h)
             if s.pulled_op[o].unresolved.is_empty():
-                s.round.done.add(o)
+                mark_done(s, o)
             s.round.next_op = o + 1
+
+
+def is_of_interest(s: State, c: Constants, h: int) -> bool:
+    """The round may still meet the half, or a copy that remembers it where that counts (the repair of B01)."""
+    return h >= s.offsets.half or (
+        c.heeds_settled_originals
+        and any(k >= s.offsets.half and k < s.half_length and s.half[k].original == h for k in range(c.half_slots))
+    )
 
 
 def last_op_pulled_came_late(s: State, c: Constants) -> bool:
@@ -47,14 +55,29 @@ def settle_by_op(s: State, c: Constants, h: int) -> None:
     o = s.round.removed_by[h]
     s.pulled_op[o].unresolved.discard(h)
     if c.marks_op_done_on_hit and (not c.batches_ops or s.pulled_op[o].unresolved.is_empty()):
-        s.round.done.add(o)
+        mark_done(s, o)
     s.round.removed_by[h] = NONE
 
 
+def mark_done(s: State, o: int) -> None:
+    """The op message joins the list of those that are done, be it for the second time."""
+    if s.round.done.has(o):
+        s.round.done_twice.add(o)
+    else:
+        s.round.done.add(o)
+
+
 def op_offset_after_round(s: State, c: Constants) -> int:
-    """The first op offset, from where the round began to read, that is not done."""
+    """The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
+
+    RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry.
+    """
     return s.round.first_op + sum(
-        all(i < s.round.first_op or s.round.done.has(i) for i in range(o + 1)) and o >= s.round.first_op
+        o >= s.round.first_op
+        and all(
+            i < s.round.first_op or (s.round.done.has(i) and (i == o or not s.round.done_twice.has(i)))
+            for i in range(o + 1)
+        )
         for o in range(c.op_slots)
     )
 
@@ -65,6 +88,7 @@ def forget_ops(s: State, c: Constants) -> None:
     s.round.next_op = 0
     s.round.op_end_seen = False
     s.round.done = Bits()
+    s.round.done_twice = Bits()
     for h in range(c.half_slots):
         s.round.removed_by[h] = NONE
     for o in range(c.op_slots):

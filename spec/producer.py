@@ -28,6 +28,11 @@ def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
     append_half(s, t, s.now)
 
 
+def room_for_an_end(s: State, h: int) -> None:
+    """The instance holds one END_TRANSACTION for a half at a time."""
+    within(s.half[h].end == End.NONE, "no other END_TRANSACTION for the half is under way or being handled")
+
+
 @action(event="local_outcome", t=each("transactions"))
 def commit_locally(s: State, c: Constants, t: int) -> None:
     """The local transaction commits, and END_TRANSACTION(commit) is sent for the half that the send stored.
@@ -35,6 +40,7 @@ def commit_locally(s: State, c: Constants, t: int) -> None:
     RocketMQ: DefaultMQProducerImpl#endTransaction.
     """
     require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
+    room_for_an_end(s, s.transaction[t].first_half)
     s.transaction[t].local = Local.COMMIT
     s.half[s.transaction[t].first_half].end = End.COMMIT
 
@@ -46,6 +52,7 @@ def roll_back_locally(s: State, c: Constants, t: int) -> None:
     RocketMQ: DefaultMQProducerImpl#endTransaction.
     """
     require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
+    room_for_an_end(s, s.transaction[t].first_half)
     s.transaction[t].local = Local.ROLLBACK
     s.half[s.transaction[t].first_half].end = End.ROLLBACK
 
@@ -82,6 +89,7 @@ def answer_check(s: State, c: Constants, h: int) -> None:
     names the copy that the check named.
     """
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
+    room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     if s.transaction[s.half[h].transaction].local == Local.COMMIT:
         s.half[h].end = End.COMMIT
@@ -98,5 +106,6 @@ def answer_check_too_early(s: State, c: Constants, h: int) -> None:
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
     require(s.transaction[s.half[h].transaction].local == Local.EXECUTING, "the local transaction still runs")
     assume(c.slow_local, "a local transaction is over before its first check")
+    room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     s.half[h].end = End.ROLLBACK

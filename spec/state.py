@@ -126,6 +126,7 @@ class Half(Record):
     stored_at: int = instant("round_cut")
     check_in_flight: bool = flag()  # a check request that names this copy is under way to the producer
     end: End = one_of(End)  # an END_TRANSACTION that names this half
+    claims_check: bool = flag()  # it is wrong and says fromTransactionCheck
     settled: Settled = one_of(Settled)
     acknowledged: bool = flag()  # ghost: SUCCESS was answered to an END_TRANSACTION that named it
     checks_sent: int = count("check_max")  # ghost: those of its check_times that were more than a put-back for immunity
@@ -159,6 +160,7 @@ class Round(Record):
     op_end_seen: bool = flag()  # the last pull found nothing
     removed_by: list[int] = array_of(maybe_index("op_slots"), "half_slots")  # removeMap: half offset → op offset
     done: Bits = bits("op_slots")  # doneOpOffset
+    done_twice: Bits = bits("op_slots")  # those that it lists twice
 
 
 class PulledOp(Record):

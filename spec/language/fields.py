@@ -139,13 +139,19 @@ class Memory:
         One integer a slot; replaced as a whole to look at another state.
     slots : tuple of Slot
         What each integer is.
+    lengths : mapping
+        The first position of an array field to its length.
+    undo : list of (int, int) or None
+        When it is a list, each write adds the position and what stood there, so that it can be taken back.
     """
 
-    __slots__ = ("slots", "values")
+    __slots__ = ("lengths", "slots", "undo", "values")
 
     def __init__(self, slots: tuple[Slot, ...]) -> None:
         self.slots = slots
         self.values = [slot.low for slot in slots]  # nothing, empty, absent, long ago
+        self.lengths = _lengths(slots)
+        self.undo: list[tuple[int, int]] | None = None
 
     def write(self, position: int, value: int | Bits) -> None:
         """Change one slot. Raises `RangeViolation`, which names the slot, when the value is outside its range."""
@@ -158,7 +164,25 @@ class Memory:
         elif not slot.low <= number <= slot.high:
             msg = f"{slot.label} = {number}: declared range is {slot.low}..{slot.high}"
             raise RangeViolation(msg)
+        if self.undo is not None:
+            self.undo.append((position, self.values[position]))
         self.values[position] = number
+
+    def take_back(self, length: int) -> None:
+        """Undo the latest writes until `undo` is no longer than `length`."""
+        undo = self.undo or []
+        while len(undo) > length:
+            position, value = undo.pop()
+            self.values[position] = value
+
+
+def _lengths(slots: tuple[Slot, ...]) -> dict[int, int]:
+    first: dict[tuple[str, ...], int] = {}
+    lengths: dict[int, int] = {}
+    for position, slot in enumerate(slots):
+        start = first.setdefault(slot.path, position)
+        lengths[start] = lengths.get(start, 0) + 1
+    return lengths
 
 
 class Bits:
@@ -259,11 +283,7 @@ class ArrayView(Sequence[int]):
         self.memory.write(self.position + index, value)
 
     def __len__(self) -> int:
-        path = self.memory.slots[self.position].path
-        end = self.position
-        while end < len(self.memory.slots) and self.memory.slots[end].path == path:
-            end += 1
-        return end - self.position
+        return self.memory.lengths[self.position]
 
 
 class Record:

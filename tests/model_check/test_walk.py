@@ -22,7 +22,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
 OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
 
 

@@ -13,7 +13,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.checked import faults_of
 from tests.model_check.walked import step_at_random
 
-EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES,
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, KEEPS_DISCARDED,
-          REFUSES_LATE_END, EQUAL_AGE_IS_YOUNG, SLOW_LOCAL, LOSE_END, LOSE_CHECK, DUPLICATE_END,
-          LATE_END, SLOW_ROUND, CRASH
+          REFUSES_LATE_END, EQUAL_AGE_IS_YOUNG, HEEDS_SETTLED_ORIGINALS, SLOW_LOCAL, LOSE_END,
+          LOSE_CHECK, DUPLICATE_END, WRONG_END, LATE_END, SLOW_ROUND, SLOW_DISPATCH, CRASH
 
 NONE == -1
 HalfSlots == 0..HALF_SLOTS - 1
@@ -83,6 +83,7 @@ Half ==
      stored_at : Instants(ROUND_CUT),
      check_in_flight : BOOLEAN,
      end : End,
+     claims_check : BOOLEAN,
      settled : Settled,
      acknowledged : BOOLEAN,
      checks_sent : 0..CHECK_MAX,
@@ -109,7 +110,8 @@ Round ==
      next_op : 0..OP_SLOTS,
      op_end_seen : BOOLEAN,
      removed_by : [HalfSlots -> OpSlots \cup {NONE}],
-     done : SUBSET OpSlots]
+     done : SUBSET OpSlots,
+     done_twice : SUBSET OpSlots]
 
 \* opMsgMap of the running round, for one op message (5.1 and later).
 PulledOp ==
@@ -167,6 +169,7 @@ Init ==
                                     stored_at |-> LongAgo(ROUND_CUT),
                                     check_in_flight |-> FALSE,
                                     end |-> "NONE",
+                                    claims_check |-> FALSE,
                                     settled |-> "NO",
                                     acknowledged |-> FALSE,
                                     checks_sent |-> 0,
@@ -186,7 +189,8 @@ Init ==
                 next_op |-> 0,
                 op_end_seen |-> FALSE,
                 removed_by |-> [h \in HalfSlots |-> NONE],
-                done |-> {}]
+                done |-> {},
+                done_twice |-> {}]
     /\ pulled_op = [o \in OpSlots |-> [unresolved |-> {}]]
     /\ round_ended_at = LongAgo(CHECK_INTERVAL)
     /\ offsets = [half |-> 0,
@@ -256,12 +260,18 @@ SendHalf(t, immunity) ==
                           ![t].first_half = half_length]
     /\ UNCHANGED <<op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
 
+\* The instance holds one END_TRANSACTION for a half at a time.
+RoomForAnEnd(h) ==
+    \* instance: no other END_TRANSACTION for the half is under way or being handled
+    /\ half[h].end = "NONE"
+
 \* The local transaction commits, and END_TRANSACTION(commit) is sent for the half that the send stored.
 \*
 \* RocketMQ: DefaultMQProducerImpl#endTransaction.
 CommitLocally(t) ==
     \* the local transaction runs
     /\ transaction[t].local = "EXECUTING"
+    /\ RoomForAnEnd(transaction[t].first_half)
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "COMMIT"]
     /\ UNCHANGED <<half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
@@ -272,6 +282,7 @@ CommitLocally(t) ==
 RollBackLocally(t) ==
     \* the local transaction runs
     /\ transaction[t].local = "EXECUTING"
+    /\ RoomForAnEnd(transaction[t].first_half)
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
     /\ UNCHANGED <<half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
@@ -309,6 +320,7 @@ ResolveToRollback(t) ==
 AnswerCheck(h) ==
     \* a check request for this copy arrives
     /\ half[h].check_in_flight
+    /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT
                    ![h].check_in_flight = FALSE,
                    ![h].end =
@@ -330,6 +342,7 @@ AnswerCheckTooEarly(h) ==
     /\ transaction[half[h].transaction].local = "EXECUTING"
     \* environment: a local transaction is over before its first check
     /\ SLOW_LOCAL
+    /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE, ![h].end = "ROLLBACK"]
     /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
                    offsets, saved>>
@@ -342,10 +355,17 @@ AnswerCheckTooEarly(h) ==
 
 \* A direct END_TRANSACTION of a half whose own immunity, the timeout at least, is over.
 \*
+\* What says that it answers a check is never late.
+\*
 \* RocketMQ: EndTransactionProcessor#rejectCommitOrRollback, TransactionalMessageUtil#getImmunityTime (5.1.1, #6401).
 IsRefusedAsLate(h) ==
     LET is_over == Age(h) > Immunity(h) /\ Age(h) > TIMEOUT
-    IN  REFUSES_LATE_END /\ IsFirstHalf(h) /\ HasImmunity(h) /\ is_over
+        is_direct == IsFirstHalf(h) /\ ~half[h].claims_check
+    IN  REFUSES_LATE_END /\ is_direct /\ HasImmunity(h) /\ is_over
+
+\* No END_TRANSACTION names half h any more.
+ForgetEnd(h) ==
+    /\ half' = [half EXCEPT ![h].end = "NONE", ![h].claims_check = FALSE]
 
 \* The broker answers ILLEGAL_OPERATION to a late direct END_TRANSACTION; the producer never looks (A58).
 \*
@@ -355,7 +375,7 @@ RefuseLateEnd(h) ==
     /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
     \* it is direct, and the half's immunity is over
     /\ IsRefusedAsLate(h)
-    /\ half' = [half EXCEPT ![h].end = "NONE"]
+    /\ ForgetEnd(h)
     /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
                    offsets, saved>>
 
@@ -422,7 +442,8 @@ Acknowledge(h) ==
            /\ half' = [half EXCEPT
                           ![h].settled = IF half[h].end = "ROLLBACK" THEN "ROLLED_BACK" ELSE @,
                           ![h].acknowledged = TRUE,
-                          ![h].end = "NONE"]
+                          ![h].end = "NONE",
+                          ![h].claims_check = FALSE]
 
 \* The op message that names this half is written at once, and the END_TRANSACTION is answered SUCCESS.
 \*
@@ -521,19 +542,42 @@ PullOpMessages ==
                ELSE LET before_o == after_o[o - 1]
                         unresolved_then ==
                             before_o.pulled_op[o].unresolved
-                              \cup {h \in HalfSlots : h \in op[o].names /\ h >= offsets_then.half}
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ h >= offsets_then.half
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets_then.half
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
                         when == first <= o /\ o < first + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN [h \in HalfSlots |->
-                                                    IF h \in op[o].names /\ h >= offsets_then.half
+                                                    IF /\ h \in op[o].names
+                                                       /\ \/ h >= offsets_then.half
+                                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                             /\ \E k \in HalfSlots :
+                                                                    /\ k >= offsets_then.half
+                                                                    /\ k < half_length
+                                                                    /\ half[k].original = h
                                                     THEN o
                                                     ELSE @[h]]
                                            ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF unresolved_then = {}
+                                                THEN IF o \in before_o.round.done
+                                                     THEN @ \cup {o}
+                                                     ELSE @
+                                                ELSE @
+                                           ELSE @,
                                        !.done =
                                            IF when
-                                           THEN IF unresolved_then = {} THEN @ \cup {o} ELSE @
+                                           THEN IF unresolved_then = {}
+                                                THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                ELSE @
                                            ELSE @,
                                        !.next_op = IF when THEN o + 1 ELSE @],
                          pulled_op |-> [before_o.pulled_op EXCEPT
@@ -546,12 +590,16 @@ PullOpMessages ==
 LastOpPulledCameLate ==
     \E o \in OpSlots : o + 1 = round.next_op /\ op[o].born_at - round.started_at > TIMEOUT
 
-\* The first op offset, from where the round began to read, that is not done.
+\* The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry.
 OpOffsetAfterRound ==
     round.first_op + Cardinality({o \in OpSlots :
+                                     /\ o >= round.first_op
                                      /\ \A i \in 0..o :
-                                            i < round.first_op \/ i \in round.done
-                                     /\ o >= round.first_op})
+                                            \/ i < round.first_op
+                                            \/ /\ i \in round.done
+                                               /\ i = o \/ i \notin round.done_twice})
 
 ----------------------------------------------------------------------------------------------------
 \* One round of the check service, a step of its loop an action.
@@ -610,6 +658,14 @@ StandsOnAnEarlierHalf ==
     \* it was stored before this round
     /\ ~IsFresh(round.cursor)
 
+\* The same, and its time for a check has come.
+StandsOnAnOldHalf ==
+    /\ StandsOnAnEarlierHalf
+    \* its timeout or immunity is over
+    /\ ~IsYoung(round.cursor)
+    \* no op message that was pulled names its original
+    /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(round.cursor))
+
 \* The check service wakes up, reads both offsets and pulls the first op messages.
 \*
 \* RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
@@ -635,19 +691,42 @@ BeginRound ==
                ELSE LET before_o == after_o[o - 1]
                         unresolved_then ==
                             before_o.pulled_op[o].unresolved
-                              \cup {h \in HalfSlots : h \in op[o].names /\ h >= offsets_then.half}
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ h >= offsets_then.half
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets_then.half
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
                         when == first <= o /\ o < first + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN [h \in HalfSlots |->
-                                                    IF h \in op[o].names /\ h >= offsets_then.half
+                                                    IF /\ h \in op[o].names
+                                                       /\ \/ h >= offsets_then.half
+                                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                             /\ \E k \in HalfSlots :
+                                                                    /\ k >= offsets_then.half
+                                                                    /\ k < half_length
+                                                                    /\ half[k].original = h
                                                     THEN o
                                                     ELSE @[h]]
                                            ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF unresolved_then = {}
+                                                THEN IF o \in before_o.round.done
+                                                     THEN @ \cup {o}
+                                                     ELSE @
+                                                ELSE @
+                                           ELSE @,
                                        !.done =
                                            IF when
-                                           THEN IF unresolved_then = {} THEN @ \cup {o} ELSE @
+                                           THEN IF unresolved_then = {}
+                                                THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                ELSE @
                                            ELSE @,
                                        !.next_op = IF when THEN o + 1 ELSE @],
                          pulled_op |-> [before_o.pulled_op EXCEPT
@@ -665,12 +744,12 @@ PassSettledHalf ==
     \* an op message that was pulled names it
     /\ IsSettledByAnOp(round.cursor)
     /\ LET o == round.removed_by[round.cursor]
+           when ==
+               /\ MARKS_OP_DONE_ON_HIT
+               /\ ~BATCHES_OPS \/ pulled_op[o].unresolved \ {round.cursor} = {}
        IN  /\ round' = [round EXCEPT
-                           !.done =
-                               IF /\ MARKS_OP_DONE_ON_HIT
-                                  /\ ~BATCHES_OPS \/ pulled_op[o].unresolved \ {round.cursor} = {}
-                               THEN @ \cup {o}
-                               ELSE @,
+                           !.done_twice = IF when THEN IF o \in round.done THEN @ \cup {o} ELSE @ ELSE @,
+                           !.done = IF when THEN IF o \in @ THEN @ ELSE @ \cup {o} ELSE @,
                            !.removed_by[round.cursor] = NONE,
                            !.cursor = @ + 1]
            /\ pulled_op' = [pulled_op EXCEPT ![o].unresolved = @ \ {round.cursor}]
@@ -699,19 +778,46 @@ DiscardHalf ==
 
 \* An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 \*
+\* The repair of B01 asks about every copy that knows its original, and marks the op as done with its last half.
+\*
 \* RocketMQ: TransactionalMessageServiceImpl#checkPrepareQueueOffset.
 PassHalfOfSettledOriginal ==
     /\ StandsOnAnEarlierHalf
     \* its immunity is not over
-    /\ IsTrue(IsImmune(round.cursor))
+    /\ IsTrue(HEEDS_SETTLED_ORIGINALS \/ IsImmune(round.cursor))
     \* an op message that was pulled names its original
     /\ OriginalIsSettled(round.cursor)
-    /\ round' = [round EXCEPT
-                    !.done = @ \cup {round.removed_by[half[round.cursor].original]},
-                    !.removed_by[half[round.cursor].original] = NONE,
-                    !.cursor = @ + 1]
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ LET o == round.removed_by[half[round.cursor].original]
+           unresolved_then == pulled_op[o].unresolved \ {half[round.cursor].original}
+           when == round.removed_by[half[round.cursor].original] \in round.done
+           round_then ==
+               IF HEEDS_SETTLED_ORIGINALS
+               THEN [round EXCEPT
+                        !.done_twice =
+                            IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
+                            THEN IF o \in round.done THEN @ \cup {o} ELSE @
+                            ELSE @,
+                        !.done =
+                            IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
+                            THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                            ELSE @,
+                        !.removed_by[half[round.cursor].original] = NONE]
+               ELSE [round EXCEPT
+                        !.done_twice =
+                            IF when
+                            THEN @ \cup {round.removed_by[half[round.cursor].original]}
+                            ELSE @,
+                        !.done =
+                            IF when
+                            THEN @
+                            ELSE @ \cup {round.removed_by[half[round.cursor].original]},
+                        !.removed_by[half[round.cursor].original] = NONE]
+       IN  /\ round' = [round_then EXCEPT !.cursor = @ + 1]
+           /\ pulled_op' =
+                  IF HEEDS_SETTLED_ORIGINALS
+                  THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
+                  ELSE pulled_op
+    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round_ended_at, offsets, saved>>
 
 \* An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
 \*
@@ -756,9 +862,7 @@ PutBackImmuneHalf ==
 \* #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
 \* (A11).
 PutBackAndCheck ==
-    /\ StandsOnAnEarlierHalf
-    \* its timeout or immunity is over
-    /\ ~IsYoung(round.cursor)
+    /\ StandsOnAnOldHalf
     \* no more op messages are to be expected for it
     /\ IsTrue(MayCheck(round.cursor))
     \* environment: a local transaction is over before its first check
@@ -794,9 +898,7 @@ PutBackAndCheck ==
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none.
 PullMoreOps ==
-    /\ StandsOnAnEarlierHalf
-    \* its timeout or immunity is over
-    /\ ~IsYoung(round.cursor)
+    /\ StandsOnAnOldHalf
     \* more op messages may be expected for it
     /\ ~MayCheck(round.cursor)
     /\ PullOpMessages
@@ -812,6 +914,7 @@ ForgetRound ==
                     !.next_op = 0,
                     !.op_end_seen = FALSE,
                     !.done = {},
+                    !.done_twice = {},
                     !.removed_by = [h \in HalfSlots |-> NONE]]
     /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
 
@@ -845,6 +948,24 @@ EndRoundAtFreshHalf ==
     /\ StandsOnAnUnsettledHalf
     \* it was stored in this round
     /\ IsFresh(round.cursor)
+    /\ EndRound
+    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+
+\* The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
+\*
+\* RocketMQ: DefaultMessageStore.ReputMessageService dispatches what the commit log holds, a moment later;
+\* TransactionalMessageServiceImpl#check then finds no message. Real 5.4.0 brokers discard in the next round for it,
+\* others in the same one.
+EndRoundBeforeDispatch ==
+    /\ StandsOnAHalf
+    \* no op message that was pulled names it
+    /\ ~IsSettledByAnOp(round.cursor)
+    \* it has no checks left
+    /\ half[round.cursor].check_times >= CHECK_MAX
+    \* it was stored in this round
+    /\ IsFresh(round.cursor)
+    \* environment: what is stored is in its consume queue at once
+    /\ SLOW_DISPATCH
     /\ EndRound
     /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
 
@@ -897,7 +1018,8 @@ Crash ==
     /\ CRASH
     /\ DropBatch
     /\ ForgetRound
-    /\ half' = [h \in HalfSlots |-> [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE"]]
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE", !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
     /\ UNCHANGED <<transaction, half_length, op, op_length, saved>>
@@ -934,7 +1056,7 @@ Tick ==
 ----------------------------------------------------------------------------------------------------
 \* The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
 \*
-\* Both are one-way requests: nobody learns of a loss.
+\* Both are one-way requests: nobody learns of a loss, and nobody compares an END_TRANSACTION with an earlier one.
 
 \* An END_TRANSACTION never arrives.
 LoseEnd(h) ==
@@ -942,7 +1064,7 @@ LoseEnd(h) ==
     /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
     \* environment: each END_TRANSACTION arrives
     /\ LOSE_END
-    /\ half' = [half EXCEPT ![h].end = "NONE"]
+    /\ ForgetEnd(h)
     /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
                    offsets, saved>>
 
@@ -965,6 +1087,51 @@ DuplicateEnd(h) ==
     \* environment: each END_TRANSACTION arrives once
     /\ DUPLICATE_END
     /\ half' = [half EXCEPT ![h].end = IF half[h].settled = "COMMITTED" THEN "COMMIT" ELSE "ROLLBACK"]
+    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
+                   offsets, saved>>
+
+\* What a wrong END_TRANSACTION needs: a half to name.
+MayBeEndedByMistake(h) ==
+    \* the half is stored
+    /\ h < half_length
+    \* none is under way
+    /\ half[h].end = "NONE"
+    \* environment: each END_TRANSACTION says what its producer decided
+    /\ WRONG_END
+
+\* A commit arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
+\*
+\* RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
+SendWrongCommit(h) ==
+    /\ MayBeEndedByMistake(h)
+    /\ half' = [half EXCEPT ![h].end = "COMMIT"]
+    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
+                   offsets, saved>>
+
+\* A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
+\*
+\* RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
+SendWrongRollback(h) ==
+    /\ MayBeEndedByMistake(h)
+    /\ half' = [half EXCEPT ![h].end = "ROLLBACK"]
+    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
+                   offsets, saved>>
+
+\* The same, and the commit says that it answers a check: it is never late.
+\*
+\* RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
+AnswerWithWrongCommit(h) ==
+    /\ MayBeEndedByMistake(h)
+    /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
+    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
+                   offsets, saved>>
+
+\* The same, and the rollback says that it answers a check: it is never late.
+\*
+\* RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
+AnswerWithWrongRollback(h) ==
+    /\ MayBeEndedByMistake(h)
+    /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
     /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
                    offsets, saved>>
 
@@ -1127,12 +1294,17 @@ Next ==
     \/ PullMoreOps
     \/ EndRoundAtQueueEnd
     \/ EndRoundAtFreshHalf
+    \/ EndRoundBeforeDispatch
     \/ EndRoundAtYoungHalf
     \/ EndRoundAtTimeLimit
     \/ PersistOffsets
     \/ \E h \in HalfSlots : LoseEnd(h)
     \/ \E h \in HalfSlots : LoseCheck(h)
     \/ \E h \in HalfSlots : DuplicateEnd(h)
+    \/ \E h \in HalfSlots : SendWrongCommit(h)
+    \/ \E h \in HalfSlots : SendWrongRollback(h)
+    \/ \E h \in HalfSlots : AnswerWithWrongCommit(h)
+    \/ \E h \in HalfSlots : AnswerWithWrongRollback(h)
     \/ Crash
     \/ Tick
 

@@ -26,8 +26,8 @@ def test_the_table_has_an_entry_of_its_own_for_each_action() -> None:
 
 
 WORLDS = [
-    ("4.5.1", ("lose_end", "lose_check", "duplicate_end", "crash")),
-    ("5.3.3", ("slow_local", "late_end", "slow_round")),
+    ("4.5.1", ("lose_end", "lose_check", "duplicate_end", "wrong_end", "crash")),
+    ("5.3.3", ("slow_local", "late_end", "slow_round", "slow_dispatch")),
     ("5.3.3", ()),
 ]
 

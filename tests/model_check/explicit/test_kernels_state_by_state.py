@@ -12,7 +12,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
 from tests.model_check.walked import walked_states
 
-EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
 
 WORLDS = [
     (profile, environment, instance)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from model_check.front_end.terms import Expression, Path
     from model_check.symbolic.values import Value
 
-ALL_FAULTS = "slow_local,lose_end,lose_check,duplicate_end,late_end,slow_round,crash"
+ALL_FAULTS = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
 WORLDS = [
     ("4.5.1", "crash", "small"),
     ("4.9.7", "quiet", "tiny"),

@@ -63,7 +63,8 @@ Crash ==
     /\ CRASH
     /\ DropBatch
     /\ ForgetRound
-    /\ half' = [h \in HalfSlots |-> [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE"]]
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE", !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
 """.strip("\n")
