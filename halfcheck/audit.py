@@ -105,6 +105,7 @@ def _print_table(audit: Audit, *, everything: bool, limit: int) -> None:
     counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
     console.print(Text(f"{len(audit.transactions)} transactions: {counts}"))
     console.print(Text(f"{audit.records} records, written by {audit.version or 'an unknown version'}"))
+    console.print(Text(f"trace: {audit.trace.sentence()}"))
     omitted = len(audit.transactions) - len(rows)
     if omitted:
         plain = sum(row.is_plain for row in audit.transactions)

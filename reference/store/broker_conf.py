@@ -37,6 +37,8 @@ class BrokerConf:
         ``transactionCheckInterval``. Default 60000, from 5.1.1 on 30000.
     op_batch_interval_ms
         ``transactionOpBatchInterval``, 5.1 and later. Default 3000.
+    op_message_max_size
+        ``transactionOpMsgMaxSize`` in characters, 5.1 and later. Default 4096.
     file_reserved_hours
         ``fileReservedTime``: older halves are discarded. Default 72.
     mapped_file_size
@@ -47,6 +49,7 @@ class BrokerConf:
     transaction_check_max: int | None = None
     transaction_check_interval_ms: int | None = None
     op_batch_interval_ms: int | None = None
+    op_message_max_size: int | None = None
     file_reserved_hours: int | None = None
     mapped_file_size: int | None = None
 
@@ -61,6 +64,7 @@ _FIELD_OF_KEY = {
     "transactionCheckMax": "transaction_check_max",
     "transactionCheckInterval": "transaction_check_interval_ms",
     "transactionOpBatchInterval": "op_batch_interval_ms",
+    "transactionOpMsgMaxSize": "op_message_max_size",
     "fileReservedTime": "file_reserved_hours",
     "mappedFileSizeCommitLog": "mapped_file_size",
 }

@@ -5,6 +5,7 @@ What cannot be a store raises; damage inside one is listed beside the table, whi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -22,13 +23,18 @@ from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concern
 from spark_trace_analysis.audit.resembles import Circumstances, catalogue_ids
 from spark_trace_analysis.audit.state import ScanOffsets, states_of
 from spark_trace_analysis.audit.table import Audit, TransactionRow
+from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
+from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
+from spark_trace_analysis.ingest.store_trace import StoreTrace
+from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from spark_trace_analysis.audit.history import History
+    from spec.constants import Switches
 
 DEFAULT_TIMEOUT_MS = 6_000
 DEFAULT_CHECK_INTERVAL_MS = 60_000
@@ -36,9 +42,12 @@ _PROGRESS_RECORDS = 10_000
 
 
 def audit_store(
-    store: Path, version: str | None = None, on_progress: Callable[[int, int], None] | None = None
+    store: Path,
+    version: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    question: Question | None = None,
 ) -> Audit:
-    """Say what became of every transaction in a store.
+    """Say what became of every transaction in a store, and whether the specification explains it.
 
     Parameters
     ----------
@@ -48,6 +57,9 @@ def audit_store(
         The version of the broker that wrote it; without it, the version is inferred.
     on_progress
         Called now and then with the bytes read and the bytes in all.
+    question
+        Which specification to hold the trace against; the default is the version's own, for stores of some thousand
+        records at most.
 
     Raises
     ------
@@ -61,7 +73,29 @@ def audit_store(
     reading = _Reading(store, log, conf)
     reading.read(on_progress)
     notes = [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
-    return reading.judge(saved, version, notes)
+    return reading.judge(saved, version, notes, question or Question())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What to ask of the specification.
+
+    Attributes
+    ----------
+    profiles
+        The names and switches of the specifications to ask; those of the store's version if there are none.
+    conf
+        Other settings than those of the store's own broker.conf.
+    most_events
+        A longer trace is not asked about.
+    report
+        Called with the number of events explained and of all events.
+    """
+
+    profiles: tuple[tuple[str, Switches], ...] = ()
+    conf: BrokerConf | None = None
+    most_events: int = 6_000
+    report: Callable[[int, int], None] | None = None
 
 
 class _Reading:
@@ -76,6 +110,7 @@ class _Reading:
         self.grouping = Grouping(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
         self.marks = VersionMarks()
         self.consistency = Consistency(log.start)
+        self.trace = StoreTrace(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
         self.records = 0
         self.events = 0
         self.corrupt: list[CorruptRegion] = []
@@ -93,6 +128,7 @@ class _Reading:
                 kind, history = self.grouping.add(entry)
                 self.marks.see(entry, kind)
                 self.consistency.see(entry, kind, history)
+                self.trace.add(entry, kind)
                 self.events += 1
             if on_progress is not None and self.records % _PROGRESS_RECORDS == 0:
                 on_progress(entry.physical_offset - self.log.start, total)
@@ -103,7 +139,7 @@ class _Reading:
         for record, reason in self.grouping.strange_ops:
             self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
 
-    def judge(self, saved: ConsumerOffsets, version: str | None, notes: list[str]) -> Audit:
+    def judge(self, saved: ConsumerOffsets, version: str | None, notes: list[str], question: Question) -> Audit:
         grouping = self.grouping
         histories = list(grouping.histories.values())
         owner = {copy.commit_log_offset: history for history in histories for copy in history.copies}
@@ -135,7 +171,38 @@ class _Reading:
             corrupt=tuple(self.corrupt),
             transactions=tuple(_row(history, offsets, circumstances) for history in histories),
             notes=tuple(notes),
+            trace=self._trace_verdict(saved, circumstances, question),
         )
+
+    def _trace_verdict(self, saved: ConsumerOffsets, circumstances: Circumstances, question: Question) -> TraceVerdict:
+        """Hold the store against the specification, unless there is a reason not to."""
+        reason = self._unfit_for_a_trace(question)
+        if reason is not None:
+            return TraceVerdict(self.events, None, reason=reason)
+        if saved.source is not None:
+            self.trace.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)
+        driver_path = find_driver_log(self.store)
+        driver = None if driver_path is None else read_driver_log(driver_path)
+        conf = question.conf or self.conf
+        check_max = conf.check_max if question.conf else circumstances.check_max
+        profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(circumstances.version))
+        asked = [(name, switches, settings_of(conf, name, check_max)) for name, switches in profiles]
+        told = judge_trace(self.trace, driver, asked, question.report)
+        if told.accepted is False and not self.conf_is_known and question.conf is None:
+            reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
+            return TraceVerdict(self.events, None, told.profile, reason)
+        return told
+
+    def _unfit_for_a_trace(self, question: Question) -> str | None:
+        if self.corrupt:
+            return f"a record is damaged: {self.corrupt[0]}"
+        if self.log.start:
+            return f"the commit log begins at {self.log.start}: what was before is gone"
+        if self.trace.unfit:
+            return self.trace.unfit[0]
+        if self.events > question.most_events:
+            return f"it holds {self.events} records, more than {question.most_events}; halfcheck diff takes the time"
+        return None
 
     def _check_max(self, histories: list[History], version: str | None) -> int:
         """The configured maximum; without a broker.conf the highest count at which the store shows a discard.

@@ -118,16 +118,10 @@ class Grouping:
                 topic=values.get(properties.REAL_TOPIC, record.topic),
                 born_timestamp=record.born_timestamp,
                 birth=(record.born_timestamp, record.born_host, record.body_crc),
-                immunity_ms=self._immunity_ms(values.get(properties.IMMUNITY_SECONDS)),
+                immunity_ms=immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms),
             )
             self.histories[identity] = history
         return history
-
-    def _immunity_ms(self, text: str | None) -> int | None:
-        if text is None:
-            return None
-        seconds = _java_long(text)
-        return self._timeout_ms if seconds == -1 else seconds * 1000
 
 
 def _delivery(record: Record) -> Delivery:
@@ -150,6 +144,17 @@ def identity_of(record: Record) -> Hashable:
     real_topic = values.get(properties.REAL_TOPIC, record.topic)
     real_queue = values.get(properties.REAL_QUEUE_ID, str(record.queue_id))
     return group, record.born_timestamp, record.born_host, record.body_crc, len(record.body), real_topic, real_queue
+
+
+def immunity_ms(text: str | None, timeout_ms: int) -> int | None:
+    """CHECK_IMMUNITY_TIME_IN_SECONDS as the check round reads it; None if the message does not carry it.
+
+    RocketMQ: TransactionalMessageServiceImpl#getImmunityTime: -1 and what is no number stand for the timeout.
+    """
+    if text is None:
+        return None
+    seconds = _java_long(text)
+    return timeout_ms if seconds == -1 else seconds * 1000
 
 
 def check_times(record: Record) -> int | None:

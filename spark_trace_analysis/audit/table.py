@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reference.store.corrupt_region import CorruptRegion
+    from spark_trace_analysis.audit.trace_verdict import TraceVerdict
 
 SCHEMA = Path(__file__).with_name("schema.json")
 """The JSON Schema of :meth:`Audit.to_json`."""
@@ -89,6 +90,8 @@ class Audit:
         Damage, in the order in which it was found.
     notes
         What a reader should know to read the table right.
+    trace
+        Whether the specification explains the store.
     """
 
     store: str
@@ -98,6 +101,7 @@ class Audit:
     corrupt: tuple[CorruptRegion, ...]
     transactions: tuple[TransactionRow, ...]
     notes: tuple[str, ...]
+    trace: TraceVerdict
 
     @property
     def counts(self) -> dict[str, int]:
@@ -136,5 +140,5 @@ class Audit:
             "omitted": listable - len(rows),
             "counts": self.counts,
             "notes": list(self.notes),
-            "trace": {"events": self.events, "accepted": None, "divergence": None},
+            "trace": self.trace.to_json(),
         }

@@ -77,7 +77,10 @@ def test_the_json_of_every_golden_store_holds_to_its_schema(golden: object, capf
     assert not list(Draft202012Validator(schema).iter_errors(content))
     assert content["store"] == path
     assert sum(content["counts"].values()) == len(content["transactions"])
-    assert content["trace"] == {"events": content["records"], "accepted": None, "divergence": None}
+    trace = content["trace"]
+    assert (trace["events"], trace["explained"]) == (content["records"], content["records"])
+    assert (trace["accepted"], trace["divergence"], trace["reason"]) == (True, None, None)
+    assert (trace["faults"] != {}) == ("/late" in path or "/crash" in path)
 
 
 def test_the_keys_that_others_build_on_are_all_required_by_the_schema() -> None:

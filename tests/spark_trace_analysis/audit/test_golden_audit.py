@@ -21,10 +21,12 @@ COUNTS = {
     "4.5.1/forever": "1 lost",
     "4.5.1/immunity": "1 doubled, 6 delivered",
     "4.5.1/late": "4 doubled, 3 delivered",
+    "4.5.1/mixed": "6 lost, 67 doubled, 50 delivered, 77 rolled_back",
     "4.5.1/ten": "1 lost, 6 delivered, 3 rolled_back",
     "4.9.7/crash2": "3 parked, 4 delivered, 2 rolled_back",
     "4.9.7/five": "1 parked, 2 delivered, 2 rolled_back",
     "4.9.7/forever": "1 parked",
+    "4.9.7/gone": "3 delivered, 1 rolled_back",
     "4.9.7/immunity": "1 doubled, 6 delivered",
     "4.9.7/late": "4 doubled, 3 delivered",
     "4.9.7/mixed": "6 parked, 117 delivered, 77 rolled_back",
@@ -33,14 +35,17 @@ COUNTS = {
     "5.0.0/forever_short": "1 parked",
     "5.1.0/forever_short": "1 parked",
     "5.2.0/forever_short": "1 parked",
+    "5.3.3/crash": "3 doubled, 1 parked, 2 delivered, 3 rolled_back",
     "5.3.3/crash2": "1 doubled, 1 parked, 4 delivered, 3 rolled_back",
     "5.3.3/five": "1 parked, 2 delivered, 2 rolled_back",
     "5.3.3/forever": "1 parked",
     "5.3.3/immunity": "1 doubled, 6 delivered",
     "5.3.3/late": "3 doubled, 1 parked, 3 delivered",
+    "5.3.3/mixed": "4 doubled, 6 parked, 113 delivered, 77 rolled_back",
     "5.3.3/seed394": "1 parked",
     "5.3.3/ten": "1 parked, 6 delivered, 3 rolled_back",
     "5.3.3/wide": "5 doubled, 1 parked, 1247 delivered, 156 rolled_back",
+    "5.4.0/crash": "3 doubled, 1 parked, 2 delivered, 3 rolled_back",
     "5.4.0/five": "1 parked, 2 delivered, 2 rolled_back",
     "5.4.0/forever": "1 parked",
     "5.4.0/immunity": "1 doubled, 6 delivered",
@@ -53,15 +58,19 @@ RESEMBLES = {
     "4.5.1/forever": "A31",
     "4.5.1/immunity": "B01",
     "4.5.1/late": "A11, 2 A12, 2 A13, 2 A14",
+    "4.5.1/mixed": "104 A02, 6 A31",
     "4.5.1/ten": "A31",
     "4.9.7/crash2": "3 B16",
     "4.9.7/immunity": "B01",
     "4.9.7/late": "A11, 2 A12, 2 A13, 3 A14",
     "4.9.7/wide": "2 B32",
+    "5.3.3/crash": "B02, 4 B16",
     "5.3.3/crash2": "3 B16",
     "5.3.3/immunity": "B01",
     "5.3.3/late": "A11, A12, A13, 2 A14",
+    "5.3.3/mixed": "6 B06",
     "5.3.3/wide": "5 B05, 2 B32",
+    "5.4.0/crash": "B02, 4 B16",
     "5.4.0/immunity": "B01",
     "5.4.0/late": "A11, A12, A13, 2 A14",
 }
@@ -84,7 +93,7 @@ def audit_of(golden: GoldenStore) -> Audit:
     return AUDITS[golden.name]
 
 
-def test_there_are_29_golden_stores() -> None:
+def test_there_are_34_golden_stores() -> None:
     assert [store.name for store in STORES] == sorted(COUNTS)
 
 

@@ -1,0 +1,97 @@
+"""What to say of an event that no path explains: the conjunct that refuses it, and what could have happened instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_check.trace_validation.observed import Kind, ObservedEvent
+from spec.language import Refused
+
+if TYPE_CHECKING:
+    from model_check.trace_validation.workspace import Workspace
+
+_SHOWN = (
+    "put_back_and_check",
+    "put_back_immune_half",
+    "discard_half",
+    "pass_settled_half",
+    "pass_half_of_settled_original",
+    "end_round_at_queue_end",
+    "end_round_at_fresh_half",
+    "end_round_at_young_half",
+    "end_round_at_time_limit",
+)
+"""What a round may do at its cursor, pulling more op messages apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How near the search came to an event.
+
+    Attributes
+    ----------
+    rank
+        0 if the cursor stood on the right half, more if it got stuck before.
+    guard
+        The refusing conjunct.
+    nearest
+        What the specification allows where the search was stopped.
+    """
+
+    rank: int
+    guard: str
+    nearest: tuple[str, ...]
+
+    @property
+    def may_be_a_crash(self) -> bool:
+        """Whether other offsets would have helped: the round was in another place, or it had read an op message."""
+        return self.rank > 0 or self.guard.endswith(": no op message that was pulled names it")
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first event that no path explains.
+
+    Attributes
+    ----------
+    number
+        Its place in the trace: all events before it are the longest prefix that some path explains.
+    """
+
+    number: int
+    event: ObservedEvent
+    guard: str
+    nearest: tuple[str, ...]
+
+
+def attempt_at(work: Workspace, event: ObservedEvent, rank: int, refused: Refused | None) -> Attempt:
+    """Describe the state in which an attempt at a record of the check service failed."""
+    s = work.state
+    nearest = tuple(name for name in _SHOWN if s.round.running and work.refusal(name, now=event.time) is None)
+    cursor = s.round.cursor
+    where = ""
+    if s.round.running and cursor < s.half_length:
+        where = f" at half {cursor} (transaction {s.half[cursor].transaction}, check {s.half[cursor].check_times})"
+    if refused is None:
+        stuck = work.refusal("pass_settled_half", now=event.time)
+        rule = "another half comes first" if stuck is None else stuck.rule
+        refused = Refused("require", f"{rule}: the round cannot get past the half{where}")
+    return Attempt(rank, f"{refused.kind}: {refused.rule}", tuple(f"{name}{where}" for name in nearest))
+
+
+def enabled_beside(work: Workspace, event: ObservedEvent) -> tuple[str, ...]:
+    """What else could have happened to the halves that a producer's record speaks of."""
+    s = work.state
+    halves = [event.half] if event.kind is Kind.DELIVERED else list(event.names)
+    told = []
+    for h in dict.fromkeys(halves):
+        if 0 <= h < s.half_length:
+            told += [
+                f"{name} at half {h}"
+                for name in ("store_real_message", "write_op", "buffer_op", "refuse_late_end")
+                if work.refusal(name, h, now=event.time) is None
+            ]
+    if event.kind is Kind.OP_STORED and work.refusal("write_op_batch", now=event.time) is None:
+        told.append(f"write_op_batch of {sorted(s.batch.names)}")
+    return tuple(told)

@@ -1,0 +1,163 @@
+"""What a trace shows: the records of a store in the order of its commit log, and what its producers logged.
+
+Times are milliseconds of the broker's clock, as the records hold them. Transactions are numbered in the order of their
+first halves; halves and op messages by their queue offsets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from spec.constants import Constants, Faults, Instance, Switches
+from spec.language import NONE
+
+
+class Kind(StrEnum):
+    """What a record of the store shows."""
+
+    HALF_STORED = "half_stored"
+    PUT_BACK = "put_back"
+    DELIVERED = "message_delivered"
+    OP_STORED = "op_stored"
+    DISCARDED = "half_discarded"
+    OFFSETS_SAVED = "offsets_persisted"
+
+
+class Outcome(StrEnum):
+    """What an END_TRANSACTION says."""
+
+    COMMIT = "commit"
+    ROLLBACK = "rollback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedEvent:
+    """One record.
+
+    Attributes
+    ----------
+    time
+        Its store timestamp.
+    half
+        The queue offset of the half that it stores (`half_stored`, `put_back`) or was made from (`message_delivered`);
+        `NONE` where the record does not say (`half_discarded`, `op_stored`). Of saved offsets the half offset.
+    born
+        Its born timestamp: of a half the producer's, of an op message the broker's.
+    check_times, original
+        TRANSACTION_CHECK_TIMES and TRAN_PREPARED_QUEUE_OFFSET of a half; 0 and `NONE` where they are absent.
+    immunity
+        CHECK_IMMUNITY_TIME_IN_SECONDS of a first half, in milliseconds; `NONE` where it is absent.
+    op, names, is_batched, body_size
+        Of an op message: its queue offset, the half offsets in its body in their order, whether the body is a list as
+        5.1 and later write it, and its length in characters. Of saved offsets `op` is the op offset.
+    """
+
+    kind: Kind
+    time: int
+    transaction: int = NONE
+    half: int = NONE
+    born: int = NONE
+    check_times: int = 0
+    original: int = NONE
+    immunity: int = NONE
+    op: int = NONE
+    names: tuple[int, ...] = ()
+    is_batched: bool = False
+    body_size: int = 0
+
+    def __str__(self) -> str:
+        told = {
+            "transaction": self.transaction if self.transaction != NONE else None,
+            "half": self.half if self.half != NONE else None,
+            "op": self.op if self.op != NONE else None,
+            "names": list(self.names) or None,
+            "check_times": self.check_times or None,
+            "original": self.original if self.original != NONE else None,
+        }
+        return " ".join([self.kind.value, *(f"{key}={value}" for key, value in told.items() if value is not None)])
+
+
+@dataclass(frozen=True, slots=True)
+class EndRequest:
+    """An END_TRANSACTION that a producer logged.
+
+    Attributes
+    ----------
+    not_before
+        When it was sent at the earliest, in milliseconds; 0 if the log does not say.
+    half, outcome
+        The queue offset of the half that it names, and its decision.
+    """
+
+    not_before: int
+    half: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """A trace to validate.
+
+    Attributes
+    ----------
+    requests
+        What the producers logged of their END_TRANSACTIONs; None without such a log.
+    checked
+        The copies that producers logged check requests for.
+    """
+
+    events: tuple[ObservedEvent, ...]
+    requests: tuple[EndRequest, ...] | None = None
+    checked: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The broker's settings that bear on its transactions, in milliseconds and RocketMQ's units.
+
+    Attributes
+    ----------
+    op_message_max_size
+        `transactionOpMsgMaxSize` in characters.
+    """
+
+    check_max: int = 15
+    timeout: int = 6_000
+    check_interval: int = 60_000
+    round_limit: int = 60_000
+    op_batch_interval: int = 3_000
+    op_message_max_size: int = 4_096
+    op_pull_size: int = 32
+
+
+def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: Faults) -> Constants:
+    """An instance that is as large as the trace, its ticks milliseconds.
+
+    The specification counts the entries of an op batch where the broker counts characters: here the batch is full with
+    as many entries as the smallest op message holds that is as long as the broker's limit.
+    """
+    events = trace.events
+    immunities = {event.immunity for event in events if event.kind is Kind.HALF_STORED}
+    full = [len(set(e.names)) for e in events if e.is_batched and e.body_size >= settings.op_message_max_size]
+    halves = sum(event.kind in (Kind.HALF_STORED, Kind.PUT_BACK) for event in events)
+    instance = Instance(
+        name="trace",
+        transactions=max(1, sum(event.kind is Kind.HALF_STORED for event in events)),
+        half_slots=max(1, halves),
+        op_slots=max(1, sum(event.kind is Kind.OP_STORED for event in events)),
+        check_max=settings.check_max,
+        timeout=settings.timeout,
+        immunities=tuple(sorted(immunities)) or (NONE,),
+        check_interval=settings.check_interval,
+        round_limit=settings.round_limit,
+        op_batch_interval=settings.op_batch_interval,
+        op_batch_size=min(full, default=halves + 1),
+        op_pull_size=settings.op_pull_size,
+    )
+    return Constants(**_fields(instance), **_fields(switches), **_fields(faults))
+
+
+def _fields(of: Instance | Switches | Faults) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in of.__dataclass_fields__}

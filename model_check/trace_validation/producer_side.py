@@ -1,0 +1,265 @@
+"""The steps of producers, network and END_TRANSACTION that lead to a record; none of them depends on the check service.
+
+A record of a commit or a rollback needs an END_TRANSACTION that names its half. What explains it with the fewest faults
+is tried first: the producer's own outcome, the answer to an open check, a repeated END_TRANSACTION, a wrong one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.trace_validation.observed import Kind, ObservedEvent, Outcome, Trace
+from spec.end_transaction import is_early_enough, is_refused_as_late, was_checked
+from spec.language import Refused
+from spec.state import End, Local, Settled
+
+if TYPE_CHECKING:
+    from model_check.trace_validation.forecast import Forecast
+    from model_check.trace_validation.workspace import Workspace
+
+_END = {Outcome.COMMIT: End.COMMIT, Outcome.ROLLBACK: End.ROLLBACK}
+_WRONG = {
+    (Outcome.COMMIT, False): "send_wrong_commit",
+    (Outcome.COMMIT, True): "answer_with_wrong_commit",
+    (Outcome.ROLLBACK, False): "send_wrong_rollback",
+    (Outcome.ROLLBACK, True): "answer_with_wrong_rollback",
+}
+_DECIDED = {Outcome.COMMIT: Local.COMMIT, Outcome.ROLLBACK: Local.ROLLBACK}
+
+
+class ProducerSide:
+    """Walks the state over the records that are not the check service's."""
+
+    def __init__(self, work: Workspace, trace: Trace, forecast: Forecast) -> None:
+        self.work = work
+        self.trace = trace
+        self.forecast = forecast
+        self._surplus: dict[int, bool] = {}
+
+    def has_surplus(self, number: int) -> bool:
+        """Whether an op message was refused because it lacks an entry that was buffered."""
+        return self._surplus.get(number, False)
+
+    def explain(self, number: int) -> Refused | None:
+        """Take the steps that lead to an event, and the event itself; the refusing conjunct if there are none."""
+        event = self.trace.events[number]
+        if number in self.forecast.unsent:
+            return Refused("driver", "the producer logged an END_TRANSACTION that says so")
+        if event.kind is Kind.HALF_STORED:
+            return self._store_half(number, event)
+        if event.kind is Kind.DELIVERED:
+            return self._deliver(number, event)
+        return self._store_op(number, event)
+
+    def settle_what_was_unknown(self, number: int, transaction: int, now: int) -> None:
+        """Before a check: a local transaction whose END is yet to come has sent it, another one is unknown by now.
+
+        An earlier check that no later record answers is over, too: nobody can tell whether it was lost or answered
+        UNKNOWN.
+        """
+        s, work = self.work.state, self.work
+        first = s.transaction[transaction].first_half
+        if s.transaction[transaction].local == Local.EXECUTING and not self._buffer_rollback(number, first):
+            outcome = self.forecast.next_outcome(first, number, self.trace)
+            if outcome is None or self._comes_too_late(first, number):
+                work.take("leave_it_unknown", transaction, now=now, before=number)
+            else:
+                self._decide(transaction, outcome, now, number)
+        for h in range(s.half_length):
+            if s.half[h].transaction != transaction or not s.half[h].check_in_flight:
+                continue
+            if not self._buffer_rollback(number, h) and self.forecast.next_outcome(h, number, self.trace) is None:
+                self._forget_check(number, h, now)
+
+    def is_overdue(self, transaction: int, now: int) -> bool:
+        """Whether an END_TRANSACTION or an answer is under way for longer than the next check may be waited for.
+
+        Answers that are a few milliseconds old are none of a quiet world's business, though a second copy of the half
+        may be checked meanwhile.
+        """
+        s, c = self.work.state, self.work.constants
+        return any(
+            s.half[h].transaction == transaction
+            and (s.half[h].check_in_flight or s.half[h].end != End.NONE)
+            and (s.transaction[transaction].first_half == h or now - s.half[h].stored_at > c.check_interval)
+            for h in range(s.half_length)
+        )
+
+    def _comes_too_late(self, half: int, number: int) -> bool:
+        """Whether the next END_TRANSACTION for a half is refused if its producer sent it of its own accord."""
+        s, end = self.work.state, self.forecast.next_end(half, number)
+        if end is None:
+            return False
+        s.now = self._previous_time(end)
+        return is_refused_as_late(s, self.work.constants, half)
+
+    def _buffer_rollback(self, number: int, half: int) -> bool:
+        """Handle a rollback whose entry may be in the buffer by now, because the next op message holds it."""
+        op = self.forecast.rollback_of(half, number)
+        if op is None or not self.work.constants.batches_ops or self.forecast.earlier_op.get(op, -1) > number:
+            return False
+        s = self.work.state
+        sent = max(s.half[half].stored_at, s.batch.written_at)
+        return self._take_in_rollback(number, half, sent) is None
+
+    def _take_in_rollback(self, number: int, half: int, sent: int) -> Refused | None:
+        return self._bring(number, half, Outcome.ROLLBACK, sent, sent) or self.work.take(
+            "buffer_op", half, now=sent, before=number
+        )
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def _store_half(self, number: int, event: ObservedEvent) -> Refused | None:
+        s = self.work.state
+        if event.half != s.half_length:
+            return _wrong("half queue", s.half_length, event.half)
+        refused = self.work.take("send_half", event.transaction, event.immunity, now=event.time, before=number)
+        if refused is None:
+            s.half[event.half].born_at = event.born
+        return refused
+
+    def _deliver(self, number: int, event: ObservedEvent) -> Refused | None:
+        earliest = self._previous_time(number)
+        refused = self._bring(number, event.half, Outcome.COMMIT, earliest, event.time)
+        if refused is None:
+            refused = self.work.take("store_real_message", event.half, now=earliest, before=number)
+        is_buffered = self.work.constants.batches_ops and number not in self.forecast.buffered_behind
+        if refused is None and is_buffered:
+            refused = self.work.take("buffer_op", event.half, now=event.time, before=number)
+        return refused
+
+    def _store_op(self, number: int, event: ObservedEvent) -> Refused | None:
+        s, c = self.work.state, self.work.constants
+        if event.op != s.op_length:
+            return _wrong("op queue", s.op_length, event.op)
+        for half in event.names:
+            if half >= s.half_length:
+                return Refused("record", f"an op message names a half that is stored: {half} of {s.half_length}")
+        return self._store_batch(number, event) if c.batches_ops else self._store_single(number, event)
+
+    def _store_single(self, number: int, event: ObservedEvent) -> Refused | None:
+        if event.is_batched:
+            return Refused("record", "the body of an op message is one half offset in this version")
+        (half,) = event.names
+        earliest = self._previous_time(number)
+        if self.forecast.rollbacks_in[number]:
+            refused = self._bring(number, half, Outcome.ROLLBACK, earliest, event.time)
+            if refused is not None:
+                return refused
+        refused = self.work.take("write_op", half, now=earliest, before=number)
+        if refused is None:
+            self.work.state.op[event.op].born_at = event.born
+        return refused
+
+    def _store_batch(self, number: int, event: ObservedEvent) -> Refused | None:
+        s, work = self.work.state, self.work
+        if not event.is_batched:
+            return Refused("record", "the body of an op message is a list of half offsets in this version")
+        earliest = self._previous_time(number)
+        for half in self.forecast.rollbacks_in[number]:
+            if s.batch.names.has(half) and s.half[half].settled == Settled.ROLLED_BACK:
+                continue
+            refused = self._take_in_rollback(number, half, max(s.half[half].stored_at, s.batch.written_at))
+            if refused is not None:
+                return refused
+        missing = sorted(set(event.names) - set(s.batch.names))
+        surplus = sorted(set(s.batch.names) - set(event.names))
+        if missing or surplus:
+            self._surplus[number] = bool(surplus)
+            return Refused("record", _batch_differs(missing, surplus))
+        due = s.batch.written_at + work.constants.op_batch_interval
+        refused = work.take("write_op_batch", now=min(max(earliest, due), event.time), before=number)
+        if refused is None:
+            s.op[event.op].born_at = event.born
+            self._buffer_the_rest(number)
+        return refused
+
+    def _buffer_the_rest(self, number: int) -> None:
+        """Deliveries before this op message whose entries came into the buffer only behind it."""
+        for delivery, op in self.forecast.buffered_behind.items():
+            if op == number:
+                half = self.trace.events[delivery].half
+                self.work.take("buffer_op", half, now=self.trace.events[number].time, before=number)
+
+    # --- END_TRANSACTIONs ---------------------------------------------------------------------------------------------
+
+    def _bring(self, number: int, half: int, outcome: Outcome, now: int, until: int) -> Refused | None:
+        """See to it that an END_TRANSACTION with this outcome is under way for a half."""
+        s, work = self.work.state, self.work
+        if half >= s.half_length:
+            return Refused("record", f"the half is stored: {half} of {s.half_length}")
+        if s.half[half].end == _END[outcome]:
+            self._note_if_late(half, until)
+            return None
+        transaction = s.half[half].transaction
+        s.now = now
+        is_late = is_refused_as_late(s, work.constants, half)
+        is_own = s.transaction[transaction].first_half == half and s.transaction[transaction].local == Local.EXECUTING
+        if is_own and not is_late:
+            self._decide(transaction, outcome, now, number)
+            self._note_if_late(half, until)
+            return None
+        if s.half[half].check_in_flight and self._answers(number, half, outcome, now):
+            if until - s.half[half].stored_at > work.constants.check_interval:
+                work.assume("late_end", transaction)
+            return None
+        settled = Settled.COMMITTED if outcome is Outcome.COMMIT else Settled.ROLLED_BACK
+        if (
+            not is_late
+            and s.half[half].settled == settled
+            and work.take("duplicate_end", half, now=now, before=number) is None
+        ):
+            return None
+        return work.take(_WRONG[outcome, is_late], half, now=now, before=number)
+
+    def _decide(self, transaction: int, outcome: Outcome, now: int, number: int) -> None:
+        name = "commit_locally" if outcome is Outcome.COMMIT else "roll_back_locally"
+        self.work.take(name, transaction, now=now, before=number)
+
+    def _answers(self, number: int, half: int, outcome: Outcome, now: int) -> bool:
+        """Whether the open check of a half can be answered so; if it can, it is."""
+        s, work = self.work.state, self.work
+        transaction = s.half[half].transaction
+        mark = work.mark()
+        if s.transaction[transaction].local == Local.EXECUTING:
+            work.take("leave_it_unknown", transaction, now=now, before=number)
+        if s.transaction[transaction].local == Local.UNKNOWN:
+            resolve = "resolve_to_commit" if outcome is Outcome.COMMIT else "resolve_to_rollback"
+            work.take(resolve, transaction, now=now, before=number)
+        decided = s.transaction[transaction].local == _DECIDED[outcome]
+        if decided and work.take("answer_check", half, now=now, before=number) is None:
+            return True
+        work.back(mark)
+        return False
+
+    def _forget_check(self, number: int, half: int, now: int) -> None:
+        s = self.work.state
+        is_open = s.transaction[s.half[half].transaction].local in (Local.UNKNOWN, Local.EXECUTING)
+        charged = len(self.work.assumed)
+        self.work.take("answer_check" if is_open else "lose_check", half, now=now, before=number)
+        del self.work.assumed[charged:]
+
+    def _note_if_late(self, half: int, now: int) -> None:
+        """A direct END_TRANSACTION is late when it comes behind a check, or when the half is older than it may get."""
+        s, c = self.work.state, self.work.constants
+        clock = s.now
+        s.now = now
+        if was_checked(s, c, s.half[half].transaction) or not is_early_enough(s, c, half):
+            self.work.assume("late_end", s.half[half].transaction)
+        s.now = clock
+
+    def _previous_time(self, number: int) -> int:
+        return self.trace.events[number - 1].time if number else self.trace.events[number].time
+
+
+def _wrong(queue: str, end: int, claimed: int) -> Refused:
+    return Refused("record", f"the record stands at the end of the {queue}: {end}, not {claimed}")
+
+
+def _batch_differs(missing: list[int], surplus: list[int]) -> str:
+    told = [
+        f"{name} {', '.join(map(str, halves))}"
+        for name, halves in (("lacks", missing), ("holds also", surplus))
+        if halves
+    ]
+    return f"the op message holds what waits in the batch, which {' and '.join(told)}"

@@ -1,0 +1,81 @@
+"""Takes the path that validation found once more, forwards from the start, so that nothing rests on the search itself.
+
+The search takes silent steps of the check service after records that they precede. Here all steps stand in their order,
+each guard is evaluated again by the plain reading of the specification, and the queues in the end are the trace's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from spec.constants import FAULTS, Constants
+from spec.language import take
+from spec.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from model_check.trace_validation.workspace import PathStep
+
+_SILENT = frozenset(
+    {
+        "begin_round",
+        "pass_settled_half",
+        "pass_half_of_settled_original",
+        "pull_more_ops",
+        "end_round_at_queue_end",
+        "end_round_at_fresh_half",
+        "end_round_before_dispatch",
+        "end_round_at_young_half",
+        "end_round_at_time_limit",
+        "persist_offsets",
+        "crash",
+    }
+)
+"""Steps that precede the event that they stand before; all others lead to it."""
+
+
+def replay(trace: Trace, path: Iterable[PathStep], constants: Constants) -> str | None:
+    """Walk a path and compare what it leaves with the trace.
+
+    Returns
+    -------
+    str or None
+        What is wrong: the step that is refused, or the record that differs; None if the path explains the trace.
+    """
+    silent = _SILENT if constants.keeps_discarded else _SILENT | {"discard_half"}
+    steps = sorted(path, key=lambda step: (step.before, step.step.action.name not in silent))
+    given: dict[str, Any] = {name: getattr(constants, name) for name in constants.__dataclass_fields__}
+    everything = Constants(**{**given, **dict.fromkeys(FAULTS, True)})
+    s = State(everything)
+    for step in steps:
+        s.now = step.now
+        lengths = s.half_length, s.op_length
+        refused = take(s, everything, step.step)
+        if refused is not None:
+            return f"{step} before event {step.before} is refused: {refused}"
+        if (s.half_length, s.op_length) != lengths:
+            _take_times_of(s, trace.events[step.before])
+    return next((wrong for event in trace.events if (wrong := _differs(s, event)) is not None), None)
+
+
+def _take_times_of(s: State, event: ObservedEvent) -> None:
+    """A record's own times count, not the instant at which its writer read the clock."""
+    if event.kind is Kind.OP_STORED:
+        s.op[event.op].born_at = event.born
+    else:
+        s.half[event.half].born_at = event.born
+        s.half[event.half].stored_at = event.time
+
+
+def _differs(s: State, event: ObservedEvent) -> str | None:
+    if event.kind in (Kind.HALF_STORED, Kind.PUT_BACK):
+        half = s.half[event.half]
+        left = (half.transaction, half.check_times, half.original, half.born_at, half.stored_at)
+        seen = (event.transaction, event.check_times, event.original, event.born, event.time)
+        return None if left == seen else f"half {event.half} is {left}, the trace says {seen}"
+    if event.kind is Kind.OP_STORED:
+        names = set(s.op[event.op].names)
+        return None if names == set(event.names) else f"op {event.op} names {names}, the trace says {event.names}"
+    return None

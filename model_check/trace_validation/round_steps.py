@@ -1,0 +1,110 @@
+"""Steps of a round that leave no record, taken on the queues as long as they were at some earlier moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from model_check.trace_validation.views import View, views_between
+from spec.language import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from model_check.trace_validation.observed import Trace
+    from model_check.trace_validation.workspace import Workspace
+
+SILENT_ENDS: Final = (
+    "end_round_at_queue_end",
+    "end_round_at_fresh_half",
+    "end_round_at_young_half",
+    "end_round_before_dispatch",
+)
+"""How a round may end; the end at its time limit apart, which needs time."""
+
+
+class SearchLimitError(Exception):
+    """The search took too many steps; nothing is known about the trace."""
+
+
+class RoundSteps:
+    """Takes the check service's silent steps.
+
+    Parameters
+    ----------
+    most_tries
+        How many steps may be tried in all.
+
+    Attributes
+    ----------
+    clock : int
+        The instant of the check service's latest step.
+    """
+
+    def __init__(self, work: Workspace, trace: Trace, most_tries: int) -> None:
+        self.work = work
+        self.trace = trace
+        self.clock = 0
+        self._tries_left = most_tries
+
+    def take(self, name: str, now: int, before: int) -> bool:
+        """Try a step at an instant.
+
+        Raises
+        ------
+        SearchLimitError
+            After too many.
+        """
+        self._tries_left -= 1
+        if self._tries_left < 0:
+            raise SearchLimitError
+        return self.work.take(name, now=now, before=before) is None
+
+    def hurry(self, most_tries: int) -> None:
+        """Allow no more than so many further tries."""
+        self._tries_left = min(self._tries_left, most_tries)
+
+    def look(self, view: View) -> None:
+        """Make the queues as long as they were in a view."""
+        self.work.state.half_length = view.halves
+        self.work.state.op_length = view.ops
+
+    def look_at(self, number: int) -> None:
+        """Make the queues as long as they were right before an event."""
+        self.look(views_between(self.trace, number - 1, number)[-1])
+
+    def silent_pass(self) -> str | None:
+        """The action that passes the half at the cursor without a record, if it is settled, or dropped by 4.5.1."""
+        s, c = self.work.state, self.work.constants
+        if s.round.cursor >= s.half_length:
+            return None
+        if s.round.removed_by[s.round.cursor] != NONE:
+            return "pass_settled_half"
+        if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:
+            return "discard_half"
+        return "pass_half_of_settled_original" if s.half[s.round.cursor].original != NONE else None
+
+    def rest(self, number: int, earlier: int) -> Iterator[tuple[int, int]]:
+        """Let rounds go on without a record, as far as they get, and give both offsets after each of them."""
+        s, c = self.work.state, self.work.constants
+        self.look(views_between(self.trace, earlier, number)[-1])
+        before: tuple[int, int] | None = None
+        while before != (s.offsets.half, s.offsets.op):
+            before = s.offsets.half, s.offsets.op
+            if not s.round.running:
+                due = s.round_ended_at + c.check_interval
+                self.clock = max(self.clock, due, self.trace.events[number - 1].time if number else 0)
+                self.take("begin_round", self.clock, number)
+            while self._pass(number) or self._read_on(number):
+                pass
+            if not any(self.take(name, self.clock, number) for name in SILENT_ENDS):
+                break
+            yield s.offsets.half, s.offsets.op
+        self.look_at(number)
+
+    def _pass(self, number: int) -> bool:
+        name = self.silent_pass()
+        return name is not None and self.take(name, self.clock, number)
+
+    def _read_on(self, number: int) -> bool:
+        """Pull more op messages, unless there were none left."""
+        return not self.work.state.round.op_end_seen and self.take("pull_more_ops", self.clock, number)

@@ -1,0 +1,59 @@
+"""Where a record of the check service may come from: which halves, and what no half explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.trace_validation.observed import Kind, ObservedEvent
+from spec.language import NONE, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spec.constants import Constants
+    from spec.state import State
+
+
+def may_come_from(s: State, event: ObservedEvent, half: int) -> bool:
+    """Whether a put-back or a discard is of the half's transaction and has its check count, or the next."""
+    before = event.check_times - (event.kind is Kind.PUT_BACK)
+    return s.half[half].transaction == event.transaction and s.half[half].check_times == before
+
+
+def sources(s: State, event: ObservedEvent, halves: Iterable[int]) -> list[int]:
+    """Those of some halves that the record may come from."""
+    return [half for half in halves if may_come_from(s, event, half)]
+
+
+def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
+    """What refuses the record wherever rounds were: its place, the number of checks, or what its copy carries on."""
+    if event.kind is Kind.PUT_BACK and event.half != s.half_length:
+        return Refused(
+            "record", f"the record stands at the end of the half queue: at {s.half_length}, not {event.half}"
+        )
+    found = sources(s, event, range(s.half_length))
+    if not found:
+        return Refused("record", "a half of the transaction with that check count is stored")
+    if event.kind is Kind.DISCARDED:
+        return None if event.check_times >= c.check_max else Refused("require", "it has no checks left")
+    if event.check_times > c.check_max:
+        return Refused("require", "it has checks left")
+    carried = {s.half[half].original for half in found} | {half for half in found if s.half[half].original == NONE}
+    if event.original not in carried:
+        return Refused("record", f"the copy's original is one of {sorted(carried)}, not {event.original}")
+    births = {s.half[half].born_at for half in found}
+    if event.born not in births:
+        return Refused("record", f"the copy was born when its half was, at {births.pop()}, not {event.born}")
+    return None
+
+
+def differs(s: State, event: ObservedEvent) -> Refused | None:
+    """What a step wrote against what the record says."""
+    if event.kind is not Kind.PUT_BACK:
+        return None
+    copy = s.half[event.half]
+    for name, written in (("check_times", copy.check_times), ("original", copy.original), ("born", copy.born_at)):
+        seen = getattr(event, name)
+        if written != seen:
+            return Refused("record", f"the copy's {name} is {written}, not {seen}")
+    return None

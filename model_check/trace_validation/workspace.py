@@ -1,0 +1,162 @@
+"""One state of the specification that is walked forwards and taken back again, with the path that led to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from spec.constants import FAULTS
+from spec.language import Action, RangeViolation, Refused, Step, take
+from spec.state import State
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from spec.constants import Constants
+
+ACTIONS: Mapping[str, Action] = {action.name: action for action in TRANSACTIONAL_MESSAGES.actions}
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """A step of the specification on the way.
+
+    Attributes
+    ----------
+    before
+        The event that it precedes or explains; a later step of the same thread never has a smaller one.
+    now
+        The instant at which its guard was evaluated.
+    offsets
+        The half and the op offset of the check service after it.
+    """
+
+    before: int
+    now: int
+    step: Step
+    offsets: tuple[int, int]
+
+    def __str__(self) -> str:
+        return f"{self.step} at {self.now}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place to go back to."""
+
+    writes: int
+    steps: int
+    faults: int
+
+
+class Workspace:
+    """The state, its constants, and what was done so far.
+
+    Attributes
+    ----------
+    state : State
+    path : list of PathStep
+    assumed : list of (str, int)
+        The faults that steps of the path needed, with what each of them concerned: a transaction, or a step.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        self.constants = constants
+        self.state = State(constants)
+        self.state.memory.undo = []
+        self.path: list[PathStep] = []
+        self.assumed: list[tuple[str, int]] = []
+
+    @cached_property
+    def _anything_goes(self) -> Constants:
+        return _with_faults(self.constants, FAULTS)
+
+    def mark(self) -> Mark:
+        """The place where the walk is."""
+        return Mark(len(self.state.memory.undo or ()), len(self.path), len(self.assumed))
+
+    def back(self, mark: Mark) -> None:
+        """Take everything back that was done since."""
+        self.state.memory.take_back(mark.writes)
+        del self.path[mark.steps :]
+        del self.assumed[mark.faults :]
+
+    def take(self, name: str, *arguments: int, now: int, before: int) -> Refused | None:
+        """Take a step at an instant; the faults that it needs are added to `assumed`.
+
+        A value outside of its declared range refuses the step, too: the trace shows what the instance forbids.
+        """
+        step = Step(ACTIONS[name], arguments)
+        mark = self.mark()
+        self.state.now = now
+        refused = self._try(step, self.constants)
+        if refused is not None and refused.kind == "assume":
+            refused = self._try(step, self._anything_goes)
+            if refused is None:
+                self.state.memory.take_back(mark.writes)
+                self.state.now = now
+                for fault in self._needed(step):
+                    self.assume(fault, self._subject(name))
+        if refused is not None:
+            self.back(mark)
+            return refused
+        self.path.append(PathStep(before, now, step, (self.state.offsets.half, self.state.offsets.op)))
+        return None
+
+    def save_offsets_of_then(self, half: int, op: int) -> bool:
+        """Have the offsets saved at the latest moment when they were these, if there was one.
+
+        Nothing but a crash reads what is saved, so that it may be decided afterwards.
+        """
+        then = next((step for step in reversed(self.path) if step.offsets == (half, op)), None)
+        if then is None:
+            return False
+        self.state.saved.half = half
+        self.state.saved.op = op
+        self.path.append(PathStep(then.before, then.now, Step(ACTIONS["persist_offsets"], ()), (half, op)))
+        return True
+
+    def refusal(self, name: str, *arguments: int, now: int) -> Refused | None:
+        """Whether a step would be refused at an instant, whatever the faults; the state stays as it is."""
+        mark = self.mark()
+        self.state.now = now
+        refused = self._try(Step(ACTIONS[name], arguments), self._anything_goes)
+        self.back(mark)
+        return refused
+
+    def assume(self, fault: str, subject: int) -> None:
+        """Note a fault that the path needs."""
+        self.assumed.append((fault, subject))
+
+    def _subject(self, name: str) -> int:
+        """A check that comes too early concerns its transaction, once; other faults are one each."""
+        if name == "put_back_and_check":
+            return self.state.half[self.state.round.cursor - 1].transaction
+        return len(self.path)
+
+    def _needed(self, step: Step) -> list[str]:
+        """The faults without which the step is refused, and take it: fault after fault is left out again."""
+        needed = list(FAULTS)
+        for fault in FAULTS:
+            fewer = [other for other in needed if other != fault]
+            writes = len(self.state.memory.undo or ())
+            if self._try(step, _with_faults(self.constants, fewer)) is None:
+                needed = fewer
+            self.state.memory.take_back(writes)
+        self._try(step, _with_faults(self.constants, needed))
+        return needed
+
+    def _try(self, step: Step, constants: Constants) -> Refused | None:
+        writes = len(self.state.memory.undo or ())
+        try:
+            return take(self.state, constants, step)
+        except RangeViolation as violation:
+            self.state.memory.take_back(writes)
+            return Refused("range", str(violation))
+
+
+def _with_faults(constants: Constants, faults: Iterable[str]) -> Constants:
+    given: dict[str, Any] = dict.fromkeys(faults, True)
+    return replace(constants, **given)

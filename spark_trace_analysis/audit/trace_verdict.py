@@ -1,0 +1,189 @@
+"""Whether the specification explains a store: which profile, which settings, and how the answer is told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.validate import Verdict, validate
+from spec.language import NONE
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reference.store.broker_conf import BrokerConf
+    from spark_trace_analysis.ingest.driver_log import DriverLog
+    from spark_trace_analysis.ingest.store_trace import StoreTrace
+    from spec.constants import Switches
+
+_FIRST_OF_PROFILE = {"5.4.0": (5, 4, 0), "5.3.3": (5, 1, 0), "4.9.7": (4, 6, 0)}
+"""The first release that a profile stands for, the newest profile first; 4.5.1 stands for all before."""
+
+_RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0")
+_SHORTER_INTERVAL_SINCE = (5, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceVerdict:
+    """What the specification says of a store.
+
+    Attributes
+    ----------
+    events
+        How many records are part of a transaction.
+    accepted
+        Whether some path explains them all; None if that is not known, and `reason` says why.
+    profile
+        The profile that was asked.
+    verdict
+        The search's own result; None if nothing was searched.
+    """
+
+    events: int
+    accepted: bool | None
+    profile: str | None = None
+    reason: str | None = None
+    verdict: Verdict | None = None
+    trace: StoreTrace | None = None
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """The faults that the path needs, each with how often."""
+        return {} if self.verdict is None else self.verdict.faults
+
+    @property
+    def is_exhaustive(self) -> bool:
+        """Whether the answer holds for every path; a refusal after a search that was cut short may be wrong."""
+        return self.verdict is None or self.verdict.accepted or self.verdict.is_exhaustive
+
+    def sentence(self) -> str:
+        """The verdict in words."""
+        if self.accepted is None:
+            return f"not held against the specification: {self.reason}"
+        if self.accepted:
+            with_faults = ", ".join(f"{count} {fault}" for fault, count in self.faults.items())
+            return f"accepted by the specification of {self.profile} with {with_faults or 'no fault'}"
+        divergence = self.divergence_json()
+        assert divergence is not None  # noqa: S101 - refused is diverged
+        nearest = "; ".join(divergence["nearest"]) or "nothing"
+        return (
+            f"refused by the specification of {self.profile} at event {divergence['event']['number']} "
+            f"({divergence['event']['text']}): {divergence['guard']}; allowed were: {nearest}"
+            f"{'' if self.is_exhaustive else '; the search was cut short, so another path may exist'}"
+        )
+
+    def divergence_json(self) -> dict[str, Any] | None:
+        """The first event that no path explains, the refusing guard, and what was allowed instead."""
+        found = None if self.verdict is None else self.verdict.divergence
+        if found is None or self.trace is None:
+            return None
+        return {
+            "event": event_json(found.number, found.event, self.trace),
+            "guard": found.guard,
+            "nearest": list(found.nearest),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON values, the key `trace` of an audit."""
+        found = None if self.verdict is None else self.verdict.divergence
+        explained = self.events if self.accepted else None if found is None else found.number
+        return {
+            "events": self.events,
+            "accepted": self.accepted,
+            "divergence": self.divergence_json(),
+            "profile": self.profile,
+            "faults": self.faults,
+            "explained": explained,
+            "exhaustive": self.is_exhaustive,
+            "reason": self.reason,
+        }
+
+
+def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str, Any]:
+    """One event as JSON values; what it does not say is left out."""
+    told: dict[str, Any] = {"number": number, "event": event.kind.value, "text": str(event), "time": event.time}
+    if trace.commit_log_offsets[number] != NONE:
+        told["commit_log_offset"] = trace.commit_log_offsets[number]
+    if event.transaction != NONE:
+        told |= {"transaction": event.transaction, "unique_key": trace.keys[event.transaction]}
+    for name in ("half", "op"):
+        if getattr(event, name) != NONE:
+            told[name] = getattr(event, name)
+    if event.kind is Kind.OP_STORED:
+        told["names"] = list(event.names)
+    if event.check_times:
+        told["check_times"] = event.check_times
+    return told
+
+
+def profiles_for(version: str | None) -> list[str]:
+    """The profiles that stand for a version, or for a range of versions, the oldest first; all if it is not known.
+
+    Examples
+    --------
+    >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.4.0"), profiles_for("4.5.2")
+    (['4.9.7'], ['5.3.3', '5.4.0'], ['4.5.1'])
+    """
+    if version is None:
+        return list(PROFILES)
+    ends = [_numbers(end) for end in version.split("-")]
+    between = [release for release in _RELEASES if ends[0] <= _numbers(release) <= ends[-1]]
+    return list(dict.fromkeys(_profile_of(_numbers(release)) for release in between or [version]))
+
+
+def _profile_of(numbers: tuple[int, ...]) -> str:
+    return next((profile for profile, first in _FIRST_OF_PROFILE.items() if numbers >= first), "4.5.1")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def settings_of(conf: BrokerConf, profile: str, check_max: int) -> Settings:
+    """The settings of a broker, with the defaults of its line of versions (DEFECTS.md §4.1)."""
+    default_interval = 30_000 if _numbers(profile) >= _SHORTER_INTERVAL_SINCE else 60_000
+    known = Settings(check_max=check_max)
+    return replace(
+        known,
+        timeout=conf.transaction_timeout_ms or known.timeout,
+        check_interval=conf.transaction_check_interval_ms or default_interval,
+        op_batch_interval=conf.op_batch_interval_ms or known.op_batch_interval,
+        op_message_max_size=conf.op_message_max_size or known.op_message_max_size,
+    )
+
+
+def judge_trace(
+    store: StoreTrace,
+    driver: DriverLog | None,
+    profiles: Iterable[tuple[str, Switches, Settings]],
+    report: Callable[[int, int], None] | None = None,
+) -> TraceVerdict:
+    """Ask one profile after the other; the first that accepts counts, or else the one that explains most.
+
+    Parameters
+    ----------
+    profiles
+        Name, switches and settings of each.
+    """
+    requests = None if driver is None else driver.requests
+    trace = Trace(tuple(store.events), requests, frozenset() if driver is None else driver.checked)
+    records = sum(event.kind is not Kind.OFFSETS_SAVED for event in trace.events)
+    best: TraceVerdict | None = None
+    for profile, switches, settings in profiles:
+        verdict = validate(trace, settings, switches, report)
+        told = TraceVerdict(records, verdict.accepted, profile, None, verdict, store)
+        if verdict.accepted:
+            return told
+        if best is None or _explained(told) > _explained(best):
+            best = told
+    if best is None:
+        return TraceVerdict(records, None, reason="no profile stands for the version")
+    return best
+
+
+def _explained(told: TraceVerdict) -> int:
+    found = None if told.verdict is None else told.verdict.divergence
+    return -1 if found is None else found.number

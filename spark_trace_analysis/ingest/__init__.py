@@ -1,0 +1,1 @@
+"""Turns what a broker and its producers leave behind into traces."""

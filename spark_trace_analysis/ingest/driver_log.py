@@ -1,0 +1,96 @@
+"""Reads `driver.jsonl`: what a producer logged beside a store, one JSON object a line.
+
+The END_TRANSACTIONs are the requests of code 37 with a header of their own (`rpc.req`) and those sent by hand
+(`rawEnd`, stamped at their response when they wait for one); the checks are the `check` lines.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.trace_validation.observed import EndRequest, Outcome
+from reference.store.errors import NotAStoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = ("driver.jsonl", "driver.jsonl.gz")
+END_TRANSACTION = 37
+_OUTCOMES = {8: Outcome.COMMIT, 12: Outcome.ROLLBACK}
+
+
+@dataclass(frozen=True, slots=True)
+class DriverLog:
+    """What the log says of END_TRANSACTIONs and checks.
+
+    Attributes
+    ----------
+    requests
+        Commits and rollbacks; those that say UNKNOWN leave no trace anyway.
+    checked
+        The half queue offsets of the copies that check requests named.
+    """
+
+    requests: tuple[EndRequest, ...]
+    checked: frozenset[int]
+
+
+def find_driver_log(store: Path) -> Path | None:
+    """The `driver.jsonl` in a store directory, plain or compressed; None if there is none."""
+    return next((store / name for name in NAMES if (store / name).is_file()), None)
+
+
+def read_driver_log(path: Path) -> DriverLog:
+    """Read a producer's log.
+
+    Raises
+    ------
+    NotAStoreError
+        A line is not JSON, or an END_TRANSACTION in it lacks a field.
+    """
+    requests: list[EndRequest] = []
+    checked: set[int] = set()
+    for number, line in _lines(path):
+        try:
+            act = json.loads(line)
+            requests.extend(_requests(act))
+            if act.get("ev") == "check":
+                checked.add(int(act["msg"]["queueOffset"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"{path}, line {number}: {line[:60]!r} is not a line of a producer's log"
+            raise NotAStoreError(message) from error
+    return DriverLog(tuple(requests), frozenset(checked))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    with ExitStack() as stack:
+        if path.suffix == ".gz":
+            lines = stack.enter_context(gzip.open(path, "rt", encoding="utf-8", errors="replace"))
+        else:
+            lines = stack.enter_context(path.open(encoding="utf-8", errors="replace"))
+        try:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield number, line
+        except (OSError, EOFError) as error:
+            message = f"{path} can't be read: {error}"
+            raise NotAStoreError(message) from error
+
+
+def _requests(act: dict[str, Any]) -> Iterator[EndRequest]:
+    if act.get("ev") == "rpc.req" and act.get("code") == END_TRANSACTION and act.get("header"):
+        header, not_before = act["header"], int(act["t"])
+    elif act.get("ev") == "rawEnd":
+        if act.get("respCode"):
+            return  # refused, so no record can come from it
+        header, not_before = act["req"], int(act["t"]) if act.get("oneway") else 0
+    else:
+        return
+    outcome = _OUTCOMES.get(int(header["commitOrRollback"]))
+    if outcome is not None:
+        yield EndRequest(not_before, int(header["tranStateTableOffset"]), outcome)

@@ -1,0 +1,130 @@
+"""The trace that a store holds: its transactional records in the order of the commit log, numbered as traces are.
+
+A transaction's number is its place among the first halves; copies belong to the latest first half with their identity.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.trace_validation.observed import Kind, ObservedEvent
+from reference.store import properties
+from spark_trace_analysis.audit.grouping import check_times, identity_of, immunity_ms
+from spark_trace_analysis.audit.op_body import is_batched, parse_op_body
+from spark_trace_analysis.audit.record_kind import RecordKind
+from spec.language import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from reference.store.record import Record
+
+_NEVER_STORED = -2
+"""What a delivery's half is when no half stands where it was committed from."""
+
+
+class StoreTrace:
+    """Takes in the records of a store in the order of its log.
+
+    Parameters
+    ----------
+    timeout_ms
+        `transactionTimeOut`: what an unreadable immunity stands for.
+
+    Attributes
+    ----------
+    events : list of ObservedEvent
+        One for each half, op, committed and discarded message.
+    unfit : list of str
+        Why the store is no trace from a broker's first start on; empty if it is one.
+    commit_log_offsets : list of int
+        Where the events' records stand.
+    keys : list of str
+        A transaction's number to its UNIQ_KEY; empty where it has none.
+    """
+
+    def __init__(self, timeout_ms: int) -> None:
+        self.events: list[ObservedEvent] = []
+        self.unfit: list[str] = []
+        self.commit_log_offsets: list[int] = []
+        self.keys: list[str] = []
+        self._timeout_ms = timeout_ms
+        self._numbers: dict[Hashable, int] = {}
+        self._half_at: dict[int, int] = {}
+
+    def add(self, record: Record, kind: RecordKind) -> None:
+        """Take in one record; those of other topics leave no event."""
+        event = self._event_of(record, kind)
+        if event is not None:
+            self.events.append(event)
+            self.commit_log_offsets.append(record.physical_offset)
+
+    def add_saved_offsets(self, half: int, op: int) -> None:
+        """Take in what `config/consumerOffset.json` holds, behind all records."""
+        time = self.events[-1].time if self.events else 0
+        self.events.append(ObservedEvent(kind=Kind.OFFSETS_SAVED, time=time, half=half, op=op))
+        self.commit_log_offsets.append(NONE)
+
+    def _event_of(self, record: Record, kind: RecordKind) -> ObservedEvent | None:
+        if kind is RecordKind.OTHER:
+            return None
+        if kind is RecordKind.OP:
+            return self._op(record)
+        if record.queue_id != 0 and kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK):
+            self.unfit.append(f"a half stands in queue {record.queue_id} of the half topic; brokers use queue 0 only")
+        identity = identity_of(record)
+        if kind is RecordKind.FIRST_HALF:
+            self._numbers[identity] = len(self.keys)
+            self.keys.append(record.properties.get(properties.UNIQUE_KEY, ""))
+        transaction = self._numbers.get(identity)
+        if transaction is None:
+            self.unfit.append(f"the first half of the message at {record.physical_offset} is not in the log")
+            return None
+        if kind is RecordKind.DELIVERED:
+            half = self._half_at.get(record.prepared_transaction_offset, _NEVER_STORED)
+            return ObservedEvent(
+                kind=Kind.DELIVERED,
+                time=record.store_timestamp,
+                transaction=transaction,
+                half=half,
+                born=record.born_timestamp,
+            )
+        if kind is RecordKind.DISCARDED:
+            return ObservedEvent(
+                kind=Kind.DISCARDED,
+                time=record.store_timestamp,
+                transaction=transaction,
+                born=record.born_timestamp,
+                check_times=check_times(record) or 0,
+            )
+        return self._half(record, kind, transaction)
+
+    def _half(self, record: Record, kind: RecordKind, transaction: int) -> ObservedEvent:
+        values = record.properties
+        self._half_at[record.physical_offset] = record.queue_offset
+        immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
+        return ObservedEvent(
+            kind=Kind.HALF_STORED if kind is RecordKind.FIRST_HALF else Kind.PUT_BACK,
+            time=record.store_timestamp,
+            transaction=transaction,
+            half=record.queue_offset,
+            born=record.born_timestamp,
+            check_times=check_times(record) or 0,
+            original=int(values.get(properties.PREPARED_QUEUE_OFFSET, NONE)),
+            immunity=NONE if immunity is None else max(immunity, 0),
+        )
+
+    def _op(self, record: Record) -> ObservedEvent | None:
+        names = parse_op_body(record.body)
+        if names is None:
+            self.unfit.append(f"the op message at {record.physical_offset} can't be read")
+            return None
+        return ObservedEvent(
+            kind=Kind.OP_STORED,
+            time=record.store_timestamp,
+            op=record.queue_offset,
+            names=tuple(names),
+            born=record.born_timestamp,
+            is_batched=is_batched(record.body),
+            body_size=len(record.body),
+        )

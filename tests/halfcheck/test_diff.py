@@ -1,0 +1,122 @@
+"""``halfcheck diff`` says whether the specification explains a store, and where it does not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conformance.golden_stores import golden_store
+from halfcheck import app
+from halfcheck.exit_codes import ExitCode
+from spark_trace_analysis.audit import table
+
+FIVE = golden_store("5.3.3", "five").path
+LATE = golden_store("5.3.3", "late").path
+SCHEMA = Path(table.__file__).with_name("diff_schema.json")
+
+
+def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, object]]:
+    code = app.run(["diff", *map(str, arguments), "--json"])
+    content: dict[str, object] = json.loads(capfd.readouterr().out)
+    assert not list(Draft202012Validator(json.loads(SCHEMA.read_text())).iter_errors(content))
+    return code, content
+
+
+def test_a_store_is_explained_by_its_own_version_whichever_side_it_stands_on(capfd: pytest.CaptureFixture[str]) -> None:
+    for sides in ((FIVE, "spec:5.3.3"), ("spec:5.3.3", FIVE)):
+        code, content = told(capfd, *sides)
+        assert (code, content["identical"], content["first_difference"]) == (ExitCode.OK, True, None)
+
+
+def test_the_faults_that_the_path_needs_are_named(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["diff", str(LATE), "spec:5.3.3"]) == ExitCode.OK
+    out = capfd.readouterr().out
+    assert "accepted by the specification of 5.3.3 with 2 duplicate_end, 2 late_end, 3 wrong_end" in out
+
+
+def test_another_version_is_refused_with_exit_code_12_and_the_record(capfd: pytest.CaptureFixture[str]) -> None:
+    code, content = told(capfd, FIVE, "spec:4.9.7")
+    assert (code, content["identical"]) == (ExitCode.SAFETY_VIOLATED, False)
+    first = content["first_difference"]
+    assert isinstance(first, dict)
+    assert first["record"] == "op_stored op=0 names=[0, 1]"
+    assert first["field"] == "record: the body of an op message is one half offset in this version"
+    assert first["left"]["commit_log_offset"] == 2072
+
+
+def test_a_switch_of_the_profile_can_be_turned(capfd: pytest.CaptureFixture[str]) -> None:
+    immunity = golden_store("4.9.7", "immunity").path
+    code, content = told(capfd, immunity, "spec:4.9.7+heeds_settled_originals")
+    assert code == ExitCode.SAFETY_VIOLATED
+    assert isinstance(content["first_difference"], dict)
+    assert content["first_difference"]["field"] == "require: no op message that was pulled names its original"
+
+
+def test_other_settings_than_the_stores_own_can_be_given(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    conf = (FIVE / "broker.conf").read_text().replace("transactionCheckMax=15", "transactionCheckMax=14")
+    (tmp_path / "broker.conf").write_text(conf)
+    code, content = told(capfd, FIVE, "spec:5.3.3", "--broker-conf", tmp_path / "broker.conf")
+    assert code == ExitCode.SAFETY_VIOLATED
+    assert isinstance(content["first_difference"], dict)
+    assert content["first_difference"]["field"] == "require: it has checks left"
+
+
+def test_a_damaged_store_is_not_compared(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(FIVE, store, ignore=shutil.ignore_patterns("*.gz"))
+    log = store / "commitlog" / "00000000000000000000"
+    raw = bytearray(log.read_bytes())
+    raw[120] ^= 1
+    log.write_bytes(raw)
+    assert app.run(["diff", str(store), "spec:5.3.3"]) == ExitCode.BAD_CONTENT
+    assert "a record is damaged" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sides", "message"),
+    [
+        (("a", "b"), "one side must be a store directory and the other spec:PROFILE"),
+        (("spec:5.3.3", "spec:4.9.7"), "one side must be a store directory and the other spec:PROFILE"),
+        ((FIVE, "spec:9"), "no profile '9'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0"),
+        ((FIVE, "spec:5.3.3+magic"), "no switch 'magic'; there are marks_op_done_on_hit, "),
+    ],
+)
+def test_a_bad_side_is_named(sides: tuple[object, object], message: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["diff", *map(str, sides)]) == ExitCode.BAD_OPTION
+    assert message in capfd.readouterr().err
+
+
+def test_a_missing_store_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["diff", "nowhere", "spec:5.3.3"]) == ExitCode.BAD_CONTENT
+    assert "nowhere" in capfd.readouterr().err
+
+
+def test_the_version_option_of_audit_wins_over_what_the_records_show(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(FIVE), "--version", "5.0.0", "--json"]) == ExitCode.OK
+    trace = json.loads(capfd.readouterr().out)["trace"]
+    assert (trace["accepted"], trace["profile"], trace["explained"]) == (False, "4.9.7", 6)
+    assert trace["divergence"]["event"]["event"] == "op_stored"
+
+
+def test_without_settings_a_store_that_the_defaults_do_not_explain_is_not_judged(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(FIVE / "commitlog", tmp_path / "store" / "commitlog")
+    assert app.run(["audit", str(tmp_path / "store"), "--json"]) == ExitCode.OK
+    trace = json.loads(capfd.readouterr().out)["trace"]
+    assert (trace["accepted"], trace["divergence"]) == (None, None)
+    assert trace["reason"].startswith("its broker.conf is missing, and with the default settings it is refused by ")
+
+
+@pytest.mark.parametrize("name", ["4.9.7/crash2", "5.3.3/crash2", "5.3.3/crash", "5.4.0/crash"])
+def test_a_store_as_it_was_when_its_broker_was_killed_is_explained(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    killed = golden_store(*name.split("/")).at_kill
+    assert app.run(["audit", str(killed), "--json"]) == ExitCode.OK
+    trace = json.loads(capfd.readouterr().out)["trace"]
+    assert (trace["accepted"], trace["faults"]) == (True, {})

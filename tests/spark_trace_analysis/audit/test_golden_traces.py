@@ -1,0 +1,159 @@
+"""What real brokers wrote is explained by the specification of their version, and by no wrong one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.golden_stores import golden_stores
+from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.replay import replay
+from model_check.trace_validation.validate import Verdict, validate
+from spec.language import NONE
+from tests.spark_trace_analysis.audit.golden_traces import GoldenTrace, golden_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = [store.name for store in golden_stores()]
+LONG = {"4.9.7/wide", "5.3.3/wide"}
+SHORT = [name for name in NAMES if name not in LONG]
+
+MADE_BY_THE_DRIVER = {
+    "4.5.1/late": {"duplicate_end": 2, "late_end": 3, "wrong_end": 4},
+    "4.9.7/late": {"duplicate_end": 2, "late_end": 3, "wrong_end": 4},
+    "5.3.3/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
+    "5.4.0/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
+    "4.9.7/crash2": {"crash": 1},
+    "5.3.3/crash": {"crash": 1},
+    "5.3.3/crash2": {"crash": 1},
+    "5.4.0/crash": {"crash": 1},
+}
+"""The driver of `late` sends two commits again, contradicts itself, and ends halves after checks and discards; 5.x
+refuses two of its late ENDs, which then leave no record. `crash` and `crash2` kill the broker once."""
+
+
+def verdict_of(name: str, trace: Trace) -> Verdict:
+    golden = golden_trace(name)
+    return validate(trace, golden.settings, golden.switches)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_store_is_explained_with_no_fault_but_those_that_its_driver_made(name: str) -> None:
+    trace = golden_trace(name).with_driver
+    verdict = verdict_of(name, trace)
+    assert (verdict.accepted, verdict.divergence) == (True, None)
+    assert verdict.faults == MADE_BY_THE_DRIVER.get(name, {})
+    assert replay(trace, verdict.path, verdict.constants) is None
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_store_alone_says_the_same_without_its_drivers_log(name: str) -> None:
+    verdict = verdict_of(name, golden_trace(name).alone)
+    assert verdict.accepted is True
+    assert verdict.faults == MADE_BY_THE_DRIVER.get(name, {})
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_path_without_one_of_its_steps_does_not_replay(name: str) -> None:
+    trace = golden_trace(name).alone
+    verdict = verdict_of(name, trace)
+    stored = [
+        i for i, step in enumerate(verdict.path) if step.step.action.name in ("begin_round", "put_back_and_check")
+    ]
+    assert stored
+    for left_out in (stored[0], stored[-1]):
+        path = [step for i, step in enumerate(verdict.path) if i != left_out]
+        assert replay(trace, path, verdict.constants) is not None
+
+
+# --- wrong specifications ---------------------------------------------------------------------------------------------
+
+
+def check_max_too_low(golden: GoldenTrace) -> Verdict:
+    settings = replace(golden.settings, check_max=golden.settings.check_max - 1)
+    return validate(golden.alone, settings, golden.switches)
+
+
+def check_max_too_high(golden: GoldenTrace) -> Verdict:
+    settings = replace(golden.settings, check_max=golden.settings.check_max + 1)
+    return validate(golden.alone, settings, golden.switches)
+
+
+def other_op_format(golden: GoldenTrace) -> Verdict:
+    switches = replace(golden.switches, batches_ops=not golden.switches.batches_ops)
+    return validate(golden.alone, golden.settings, switches)
+
+
+def b01_repaired(golden: GoldenTrace) -> Verdict:
+    return validate(golden.alone, golden.settings, replace(golden.switches, heeds_settled_originals=True))
+
+
+def first(golden: GoldenTrace, wanted: Callable[[ObservedEvent], bool]) -> int | None:
+    return next((i for i, event in enumerate(golden.alone.events) if wanted(event)), None)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(name: str) -> None:
+    golden = golden_trace(name)
+    verdict = check_max_too_low(golden)
+    beyond = first(golden, lambda e: e.kind is Kind.PUT_BACK and e.check_times >= golden.settings.check_max)
+    assert verdict.accepted is (beyond is None)
+    if verdict.divergence is not None:
+        assert verdict.divergence.number == beyond
+        assert verdict.divergence.guard == "require: it has checks left"
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_check_maximum_that_is_too_high_is_refused_at_the_first_discard(name: str) -> None:
+    """4.5.1 leaves no record of a discard; there the saved half offset gives it away."""
+    golden = golden_trace(name)
+    verdict = check_max_too_high(golden)
+    discard = first(golden, lambda e: e.kind is Kind.DISCARDED)
+    spent = any(event.check_times == golden.settings.check_max for event in golden.alone.events)
+    assert verdict.accepted is (not spent)
+    if verdict.divergence is not None:
+        if golden.switches.keeps_discarded:
+            assert verdict.divergence.number == discard
+            assert verdict.divergence.guard == "require: it has no checks left"
+        else:
+            assert verdict.divergence.event.kind is Kind.OFFSETS_SAVED
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_another_versions_op_format_is_refused_at_the_first_op_message(name: str) -> None:
+    golden = golden_trace(name)
+    verdict = other_op_format(golden)
+    op = first(golden, lambda e: e.kind is Kind.OP_STORED)
+    assert verdict.accepted is (op is None)
+    if verdict.divergence is not None and name != "5.3.3/late":
+        assert verdict.divergence.number == op
+        assert verdict.divergence.guard.startswith("record: the body of an op message is ")
+
+
+def test_a_second_delivery_before_the_first_op_message_is_refused_where_each_end_writes_its_own() -> None:
+    verdict = other_op_format(golden_trace("5.3.3/late"))
+    assert verdict.divergence is not None
+    assert (verdict.divergence.number, verdict.divergence.event.kind) == (2, Kind.DELIVERED)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_put_back(name: str) -> None:
+    golden = golden_trace(name)
+    verdict = b01_repaired(golden)
+    named: set[int] = set()
+    expected = None
+    for number, event in enumerate(golden.alone.events):
+        if event.kind is Kind.OP_STORED:
+            named |= set(event.names)
+        elif event.kind is Kind.PUT_BACK and event.original != NONE and event.original in named:
+            expected = number
+            break
+    assert (expected is not None) is name.endswith("/immunity")
+    assert verdict.accepted is (expected is None)
+    if verdict.divergence is not None:
+        assert verdict.divergence.number == expected
+        assert verdict.divergence.guard == "require: no op message that was pulled names its original"
+        assert verdict.divergence.nearest[0].startswith("pass_half_of_settled_original at half ")
