@@ -1,0 +1,124 @@
+"""What becomes of a half that a check round can't leave alone: its producer is asked, or it is given up.
+
+Written after ``AbstractTransactionalMessageCheckListener`` and ``DefaultTransactionalMessageCheckListener``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reference.message import MessageExtBrokerInner
+from reference.message_decoder import message_properties_to_string
+from reference.store.properties import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
+from reference.system_topics import DISCARD_TOPIC
+
+if TYPE_CHECKING:
+    from collections import deque
+
+    from reference.message import MessageExt
+    from reference.message_store import MessageStore
+    from reference.store.offsets import CommitLogOffset, QueueOffset
+    from reference.store.record import Record
+    from reference.version_switches import VersionSwitches
+
+DISCARD_QUEUE_ID = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTransactionStateRequest:
+    """A check on its way to a producer of the group (``CheckTransactionStateRequestHeader`` and its message).
+
+    Attributes
+    ----------
+    producer_group
+        Whom it goes to; None if the message names no group, and then nobody gets it.
+    tran_state_table_offset, commit_log_offset, offset_msg_id
+        Where the copy lies that the answer must name.
+    msg_id, transaction_id
+        Both UNIQ_KEY, None if there is none.
+    topic, queue_id
+        The message's real ones.
+    store_timestamp, born_timestamp
+        Those of the half that was put back, not of the copy.
+    properties
+        The message's properties as they are in memory, with WAIT false.
+    body
+        The message's body.
+    """
+
+    producer_group: str | None
+    tran_state_table_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+    offset_msg_id: str
+    msg_id: str | None
+    transaction_id: str | None
+    topic: str
+    queue_id: int
+    born_timestamp: int
+    store_timestamp: int
+    properties: dict[str, str]
+    body: bytes
+
+
+class TransactionalMessageCheckListener:
+    """Sends check requests and gives halves up.
+
+    Parameters
+    ----------
+    outbox
+        Takes the check requests; whoever plays the network delivers, delays or loses them.
+    """
+
+    def __init__(
+        self, switches: VersionSwitches, store: MessageStore, outbox: deque[CheckTransactionStateRequest]
+    ) -> None:
+        self._switches = switches
+        self._store = store
+        self._outbox = outbox
+
+    def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest:
+        """Ask a producer of the group what became of a half (``#sendCheckMessage``)."""
+        properties = dict(message.properties)
+        unique_key = properties.get(UNIQUE_KEY)
+        request = CheckTransactionStateRequest(
+            producer_group=properties.get(PRODUCER_GROUP),
+            tran_state_table_offset=message.queue_offset,
+            commit_log_offset=message.commit_log_offset,
+            offset_msg_id=message.msg_id,
+            msg_id=unique_key,
+            transaction_id=unique_key,
+            topic=properties[REAL_TOPIC],
+            queue_id=int(properties[REAL_QUEUE_ID]),
+            born_timestamp=message.record.born_timestamp,
+            store_timestamp=message.record.store_timestamp,
+            properties=properties,
+            body=message.record.body,
+        )
+        self._outbox.append(request)
+        return request
+
+    def resolve_discard_msg(self, message: MessageExt) -> Record | None:
+        """Give a half up (``#resolveDiscardMsg``); that the record could not be written changes nothing (B31).
+
+        Returns
+        -------
+        Record or None
+            What was kept of it, if anything.
+        """
+        if not self._switches.keeps_discarded:
+            return None
+        half = message.record
+        discarded = MessageExtBrokerInner(
+            topic=DISCARD_TOPIC,
+            queue_id=DISCARD_QUEUE_ID,
+            body=half.body,
+            properties_text=message_properties_to_string(message.properties, self._switches),
+            born_timestamp=half.born_timestamp,
+            born_host=half.born_host,
+            store_host=half.store_host,
+            flag=half.flag,
+            sys_flag=half.sys_flag,
+            reconsume_times=half.reconsume_times,
+        )
+        return self._store.put_message(discarded).record

@@ -1,0 +1,86 @@
+"""What one step of a check round did: one pass through the loop of ``TransactionalMessageServiceImpl#check``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from reference.java_numbers import get_int
+from reference.store.properties import CHECK_TIMES
+
+if TYPE_CHECKING:
+    from reference.check_listener import CheckTransactionStateRequest
+    from reference.message import MessageExt
+    from reference.store.offsets import QueueOffset
+    from reference.store.record import Record
+
+
+class CheckBranch(Enum):
+    """The branch that a pass took."""
+
+    SETTLED = "settled"
+    """The removeMap has the half: it was committed or rolled back."""
+    NULL_HALF = "null_half"
+    """No half could be read; the round goes on where the store says."""
+    DISCARDED = "discarded"
+    """Checked too often, or too old: given up."""
+    PREPARED_HALF_SETTLED = "prepared_half_settled"
+    """The removeMap has the original of this immune copy (TRAN_PREPARED_QUEUE_OFFSET)."""
+    PUT_BACK_FOR_IMMUNITY = "put_back_for_immunity"
+    """The immunity lasts: stored once more, nobody is asked."""
+    PUT_BACK_FOR_CHECK = "put_back_for_check"
+    """Stored once more, then the check request was sent."""
+    PUT_BACK_FAILED = "put_back_failed"
+    """The copy could not be stored; the same half is tried again."""
+    OPS_PULLED = "ops_pulled"
+    """Not enough is known: more op messages were asked for; the same half comes again."""
+    ASLEEP = "asleep"
+    """The thread still sleeps after a pull without op messages; nothing was done."""
+    ENDED_BY_TIME_LIMIT = "ended_by_time_limit"
+    ENDED_AT_QUEUE_END = "ended_at_queue_end"
+    """There is no new half."""
+    ENDED_AT_SECOND_NULL_HALF = "ended_at_second_null_half"
+    """No half could be read a second time; in 4.5.1 so does every round that reaches the queue's end."""
+    ENDED_AT_FRESH_HALF = "ended_at_fresh_half"
+    """The half was stored within this round."""
+    ENDED_AT_YOUNG_HALF = "ended_at_young_half"
+    """The half is younger than the timeout and has no immunity."""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the round is over, and its offsets are committed."""
+        return self.name.startswith("ENDED")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStep:
+    """One step.
+
+    Attributes
+    ----------
+    branch
+        What happened.
+    half
+        The queue offset that the pass was about.
+    message
+        The half as the round holds it in memory, where it was read: its check count is counted up already.
+    op
+        Where the op message stands that settled the half.
+    record
+        What was stored: the copy of a put-back, or the record of a discarded half (None in 4.5.1).
+    check_request
+        What was sent after a put-back for a check.
+    """
+
+    branch: CheckBranch
+    half: QueueOffset
+    message: MessageExt | None = None
+    op: QueueOffset | None = None
+    record: Record | None = None
+    check_request: CheckTransactionStateRequest | None = None
+
+    @property
+    def check_times(self) -> int | None:
+        """TRANSACTION_CHECK_TIMES of the half after the pass; None if no half was read."""
+        return None if self.message is None else get_int(self.message.properties[CHECK_TIMES])

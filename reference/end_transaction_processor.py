@@ -1,0 +1,143 @@
+"""END_TRANSACTION on the broker, step by step (``EndTransactionProcessor``).
+
+A commit is two writes, the real message and then the op message, and anything may happen between them. Nothing here is
+idempotent: whoever asks twice is served twice (A12, A13, A14).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.end_transaction_request import COMMIT_OR_ROLLBACK, TRANSACTION_NOT_TYPE
+from reference.end_transaction_step import EndTransactionOutcome, EndTransactionStep
+from reference.errors import ActivityIsOverError
+from reference.immunity_time import end_transaction_immunity_time
+from reference.message import MessageExtBrokerInner
+from reference.message_decoder import message_properties_to_string
+from reference.response import (
+    ILLEGAL_OPERATION,
+    NOT_SET_REMARK,
+    SERVICE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+    Response,
+)
+from reference.store.properties import IMMUNITY_SECONDS, PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC
+from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+
+if TYPE_CHECKING:
+    from reference.broker_controller import BrokerController
+    from reference.end_transaction_request import EndTransactionRequestHeader
+    from reference.message import MessageExt
+
+
+class EndTransaction:
+    """One END_TRANSACTION in handling: two steps for a commit, one for everything else.
+
+    Attributes
+    ----------
+    header
+        The request.
+    is_over
+        Whether its last step is done.
+    """
+
+    def __init__(self, broker: BrokerController, header: EndTransactionRequestHeader) -> None:
+        self.header = header
+        self.is_over = False
+        self._broker = broker
+        self._committed: MessageExt | None = None
+
+    def step(self) -> EndTransactionStep:
+        """Take the next step.
+
+        Raises
+        ------
+        ActivityIsOverError
+            The request has been handled.
+        BrokerIsDownError
+            Its process is gone; nobody will answer.
+        """
+        self._broker.require_running()
+        if self.is_over:
+            message = f"{self.header} has been handled; send another"
+            raise ActivityIsOverError(message)
+        if self._committed is not None:
+            step = self._delete_prepare_message(self._committed, Response(SUCCESS))
+        else:
+            step = self._process()
+        self.is_over = step.outcome is not EndTransactionOutcome.MESSAGE_STORED
+        return step
+
+    def _process(self) -> EndTransactionStep:
+        header = self.header
+        if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
+            return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
+        if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
+            return EndTransactionStep(EndTransactionOutcome.DROPPED)
+        half = self._broker.transactional_message_bridge.look_message_by_offset(header.commit_log_offset)
+        if half is None:
+            return self._refuse(SYSTEM_ERROR, "Find prepared transaction message failed")
+        if self._reject_commit_or_rollback(half):
+            return self._refuse(ILLEGAL_OPERATION, NOT_SET_REMARK)
+        wrong = self._check_prepare_message(half)
+        if wrong is not None:
+            return self._refuse(SYSTEM_ERROR, wrong)
+        if header.commit_or_rollback != TRANSACTION_COMMIT:
+            self._broker.recorder.record_end("half_rolled_back", header, half)
+            return self._delete_prepare_message(half, Response(SUCCESS, NOT_SET_REMARK))
+        return self._send_final_message(half)
+
+    def _reject_commit_or_rollback(self, half: MessageExt) -> bool:
+        """Whether it comes too late for a half with an immunity (``#rejectCommitOrRollback``); answers never do."""
+        text = half.properties.get(IMMUNITY_SECONDS)
+        if not self._broker.switches.refuses_late_end or self.header.from_transaction_check or not text:
+            return False
+        timeout = self._broker.settings.transaction_timeout_ms
+        age = self._broker.clock.now - half.record.born_timestamp
+        return age > end_transaction_immunity_time(text, timeout)
+
+    def _check_prepare_message(self, half: MessageExt) -> str | None:
+        """What does not fit (``#checkPrepareMessage``); only group and offsets are compared (B10)."""
+        if half.properties.get(PRODUCER_GROUP) != self.header.producer_group:
+            return "The producer group wrong"
+        if half.queue_offset != self.header.tran_state_table_offset:
+            return "The transaction state table offset wrong"
+        return None
+
+    def _send_final_message(self, half: MessageExt) -> EndTransactionStep:
+        """Store the real message (``#endMessageTransaction`` and ``#sendFinalMessage``)."""
+        properties, record = half.properties, half.record
+        if REAL_TOPIC not in properties or REAL_QUEUE_ID not in properties:
+            return self._refuse(SYSTEM_ERROR, "java.lang.NumberFormatException")
+        topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
+        if not self._broker.switches.delivers_real_topic:
+            del properties[REAL_TOPIC], properties[REAL_QUEUE_ID]
+        message = MessageExtBrokerInner(
+            topic=topic,
+            queue_id=queue_id,
+            body=record.body,
+            properties_text=message_properties_to_string(properties, self._broker.switches),
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT,
+            reconsume_times=record.reconsume_times,
+            prepared_transaction_offset=self.header.commit_log_offset,
+        )
+        stored = self._broker.message_store.put_message(message).record
+        if stored is None:
+            return self._refuse(SERVICE_NOT_AVAILABLE, "Service not available now.")
+        self._committed = half
+        self._broker.recorder.record_end("message_delivered", self.header, half)
+        return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, record=stored)
+
+    def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
+        """Mark the half as removed; whether that worked is not asked (B04)."""
+        outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+        return EndTransactionStep(outcome, response, op)
+
+    def _refuse(self, code: int, remark: str) -> EndTransactionStep:
+        self._broker.recorder.record_end("end_refused", self.header)
+        return EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))

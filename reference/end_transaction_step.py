@@ -1,0 +1,45 @@
+"""What one step of END_TRANSACTION did on the broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reference.response import Response
+    from reference.store.record import Record
+
+
+class EndTransactionOutcome(Enum):
+    """What a step of END_TRANSACTION did."""
+
+    DROPPED = "dropped"
+    """UNKNOWN: nothing is done and nothing answered."""
+    REFUSED = "refused"
+    """Nothing was written; the response says why."""
+    MESSAGE_STORED = "message_stored"
+    """The real message is stored; the op message is the next step."""
+    OP_STORED = "op_stored"
+    """An op message is stored; the request is answered."""
+    OP_BUFFERED = "op_buffered"
+    """The half's offset waits in memory for a batch; the request is answered."""
+    OP_LOST = "op_lost"
+    """The store refused the op message; the request is answered with success all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndTransactionStep:
+    """One step.
+
+    Attributes
+    ----------
+    response
+        The answer, with the step that gives it; None before that, and for what is dropped.
+    record
+        The record that the step stored.
+    """
+
+    outcome: EndTransactionOutcome
+    response: Response | None = None
+    record: Record | None = None
