@@ -1,0 +1,70 @@
+"""What the broker must answer to a step of the specification, and what it does answer, as words that can be compared.
+
+An answer is a tuple of words; the same step of the specification always expects the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reference.check_step import CheckBranch
+from reference.end_transaction_step import EndTransactionOutcome
+from reference.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
+
+if TYPE_CHECKING:
+    from reference.check_step import CheckStep
+    from reference.end_transaction_step import EndTransactionStep
+
+NO_ROUND: Final = "no round runs"
+
+BRANCHES: Final = {
+    "pass_settled_half": CheckBranch.SETTLED,
+    "discard_half": CheckBranch.DISCARDED,
+    "pass_half_of_settled_original": CheckBranch.PREPARED_HALF_SETTLED,
+    "put_back_immune_half": CheckBranch.PUT_BACK_FOR_IMMUNITY,
+    "put_back_and_check": CheckBranch.PUT_BACK_FOR_CHECK,
+    "pull_more_ops": CheckBranch.OPS_PULLED,
+    "end_round_at_queue_end": CheckBranch.ENDED_AT_QUEUE_END,
+    "end_round_before_dispatch": CheckBranch.ENDED_AT_QUEUE_END,
+    "end_round_at_fresh_half": CheckBranch.ENDED_AT_FRESH_HALF,
+    "end_round_at_young_half": CheckBranch.ENDED_AT_YOUNG_HALF,
+    "end_round_at_time_limit": CheckBranch.ENDED_BY_TIME_LIMIT,
+}
+"""The branch of the check round that each of its actions stands for, in the order in which the loop asks."""
+
+ENDS: Final = {
+    "store_real_message": (EndTransactionOutcome.MESSAGE_STORED, None),
+    "write_op": (EndTransactionOutcome.OP_STORED, SUCCESS),
+    "buffer_op": (EndTransactionOutcome.OP_BUFFERED, SUCCESS),
+    "refuse_late_end": (EndTransactionOutcome.REFUSED, ILLEGAL_OPERATION),
+}
+"""What a step of END_TRANSACTION does and answers."""
+
+NOT_THE_HALF: Final = (EndTransactionOutcome.REFUSED, SYSTEM_ERROR)
+"""What an END_TRANSACTION gets whose group or offset is not the half's, or that names no half."""
+
+DROPPED: Final = (EndTransactionOutcome.DROPPED, None)
+"""What becomes of an END_TRANSACTION that says UNKNOWN."""
+
+
+def told_end(answer: tuple[EndTransactionOutcome, int | None]) -> str:
+    """A step of END_TRANSACTION in words: `op_stored, answered 0`."""
+    outcome, code = answer
+    return outcome.value if code is None else f"{outcome.value}, answered {code}"
+
+
+def answered(step: EndTransactionStep) -> tuple[EndTransactionOutcome, int | None]:
+    """What a step of END_TRANSACTION did and answered."""
+    return step.outcome, None if step.response is None else step.response.code
+
+
+def branch_of(step: CheckStep | None) -> str:
+    """The branch that a pass of the round took.
+
+    In 4.5.1 a half queue with something in it ends at its second missing half; that is the queue's end, too.
+    """
+    if step is None:
+        return NO_ROUND
+    if step.branch is CheckBranch.ENDED_AT_SECOND_NULL_HALF:
+        return CheckBranch.ENDED_AT_QUEUE_END.value
+    return str(step.branch.value)

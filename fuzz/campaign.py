@@ -1,0 +1,152 @@
+"""One run of the fuzzer: examples in lockstep, what they covered, and the shortest schedule of a failure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fuzz.coverage import GuardCoverage, Guards
+from fuzz.instance import FUZZED
+from fuzz.machine import Failure, Fuzzing, fuzz
+from fuzz.pytest_file import pytest_file
+from fuzz.schedule import shortest, write
+from fuzz.world import World
+from model_check.cpython.search import explore
+from model_check.errors import ModelCheckError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COUNTED_INSTANCE: Final = "tiny"
+"""The instance, in the quiet world, on which the states that are seen are held against all that there are."""
+
+_LARGEST_SEED: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StateCoverage:
+    """How many of an instance's states some examples have seen, of how many that an exhaustive search finds."""
+
+    instance: str
+    seen: int
+    reachable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What a run has shown.
+
+    Attributes
+    ----------
+    world, faults, instance
+        The pair, and the names of its environment and instance.
+    random_seed, steps
+        Where the choices came from, and the most steps of an example.
+    done
+        Examples and steps.
+    coverage
+        Of the guards.
+    states
+        Of the small instance; None after a failure.
+    failure
+        The mismatch on its shortest schedule, if the pair disagrees.
+    """
+
+    world: World
+    faults: tuple[str, ...]
+    instance: str
+    random_seed: int
+    steps: int
+    done: Fuzzing
+    coverage: GuardCoverage
+    states: StateCoverage | None
+    failure: Failure | None
+
+    def pytest_file(self) -> str:
+        """A test that fails for as long as the pair disagrees; only after a failure."""
+        failure = self.failure
+        if failure is None:
+            msg = "there is no mismatch to write down"
+            raise ModelCheckError(msg)
+        return pytest_file(self.world.profile, self.faults, self.instance, failure.schedule, failure.mismatch)
+
+    def to_json(self) -> dict[str, Any]:
+        """The run as the plain data of `halfcheck fuzz --json`."""
+        coverage = self.coverage
+        return {
+            "profile": self.world.profile,
+            "environment": list(self.faults),
+            "instance": self.instance,
+            "seed": self.random_seed,
+            "examples": self.done.examples,
+            "steps": self.done.steps,
+            "seconds": round(self.done.seconds, 3),
+            "steps_per_second": round(self.done.steps / max(self.done.seconds, 1e-9)),
+            "coverage": {
+                "conjuncts": len(coverage.guards.open),
+                "never_false": [f"{name}: {rule}" for name, rule in coverage.never_false],
+                "actions": len(coverage.guards.allowed),
+                "never_enabled": coverage.never_enabled,
+                "states": None if self.states is None else self._states_to_json(self.states),
+            },
+            "mismatch": None if self.failure is None else self._failure_to_json(self.failure),
+        }
+
+    def _states_to_json(self, states: StateCoverage) -> dict[str, Any]:
+        return {"instance": states.instance, "seen": states.seen, "reachable": states.reachable}
+
+    def _failure_to_json(self, failure: Failure) -> dict[str, Any]:
+        steps, question = write(failure.schedule)
+        mismatch = failure.mismatch
+        return {
+            "step": mismatch.number,
+            "doing": mismatch.doing,
+            "variable": mismatch.variable,
+            "spec": mismatch.spec,
+            "broker": mismatch.broker,
+            "steps": steps,
+            "question": question,
+        }
+
+
+def run_campaign(
+    world: World,
+    faults: tuple[str, ...],
+    instance: str = FUZZED.name,
+    *,
+    examples: int,
+    steps: int,
+    random_seed: int,
+    report: Callable[[Fuzzing], None] | None = None,
+) -> Campaign:
+    """Fuzz a pair; where it holds, count the states that as many examples see of the small instance.
+
+    Raises
+    ------
+    ModelCheckError
+        A number is out of its range.
+    """
+    if examples < 1 or steps < 1 or not 0 <= random_seed <= _LARGEST_SEED:
+        msg = (
+            f"{examples} examples of {steps} steps with seed {random_seed}: give at least one example and one step, "
+            f"and a seed from 0 to {_LARGEST_SEED}"
+        )
+        raise ModelCheckError(msg)
+    coverage = GuardCoverage(Guards.of(world))
+    done = fuzz(world, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, report=report)
+    failure, states = done.failure, None
+    if failure is not None:
+        schedule, mismatch = shortest(world, failure.schedule, failure.mismatch)
+        failure = Failure(mismatch, schedule)
+    else:
+        states = count_states(world.profile, examples=examples, steps=steps, random_seed=random_seed)
+    return Campaign(world, faults, instance, random_seed, steps, done, coverage, states, failure)
+
+
+def count_states(profile: str, *, examples: int, steps: int, random_seed: int) -> StateCoverage:
+    """The states that a pair in the quiet world sees of the small instance, beside the exhaustive count."""
+    world = World.of(profile, (), COUNTED_INSTANCE)
+    coverage = GuardCoverage(Guards.of(world))
+    done = fuzz(world, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, counts_states=True)
+    reachable = explore(world.machine, world.constants).parents
+    return StateCoverage(COUNTED_INSTANCE, len(done.states & reachable.keys()), len(reachable))

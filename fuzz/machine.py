@@ -1,0 +1,153 @@
+"""Hypothesis drives the pair: an example is a weather and a string of draws, and `fuzz.moves` says what a draw means.
+
+A found schedule is not shrunk draw by draw, because what a draw means depends on the state; `fuzz.schedule` takes
+single steps out instead.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+
+from fuzz.forbidden import ask
+from fuzz.lockstep import Lockstep
+from fuzz.mismatch import Mismatch
+from fuzz.moves import MoveTable
+from fuzz.schedule import Schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.coverage import GuardCoverage
+    from fuzz.world import World
+
+_STRIDE = 7_919
+"""A prime: so that the probes of an example go through all steps in an order of their own."""
+
+
+_BYTES = 3
+"""Bytes of a draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A mismatch, and the schedule on which it was found."""
+
+    mismatch: Mismatch
+    schedule: Schedule
+
+
+@dataclass
+class Fuzzing:
+    """What some examples have shown.
+
+    Attributes
+    ----------
+    examples, steps
+        How many were run, and how many steps both took in them.
+    failure
+        The first mismatch, which ends the run.
+    states
+        The canonical states that were seen, where they are counted.
+    seconds
+        How long it took.
+    """
+
+    examples: int = 0
+    steps: int = 0
+    failure: Failure | None = None
+    states: set[tuple[int, ...]] = field(default_factory=set)
+    seconds: float = 0.0
+
+
+def fuzz(
+    world: World,
+    *,
+    examples: int,
+    steps: int,
+    random_seed: int,
+    coverage: GuardCoverage,
+    counts_states: bool = False,
+    report: Callable[[Fuzzing], None] | None = None,
+) -> Fuzzing:
+    """Run examples until one fails; the same seed gives the same examples.
+
+    Parameters
+    ----------
+    steps
+        The most steps of an example.
+    coverage
+        Takes what was tried.
+    counts_states
+        Whether to keep the canonical states, for small instances.
+    report
+        Is called after each example.
+    """
+    done = Fuzzing()
+    table = MoveTable.of(world)
+    started = perf_counter()
+
+    def example(weather: int, drawn: bytes) -> None:
+        pair = Lockstep(world)
+        is_replayed = done.failure is not None
+        try:
+            _run(pair, table, weather, _numbers(drawn), steps, coverage, done.states if counts_states else None)
+        except Mismatch as mismatch:
+            if not is_replayed:
+                done.failure = Failure(mismatch, Schedule(tuple(pair.taken), pair.asked))
+            raise
+        finally:
+            if not is_replayed:
+                done.examples += 1
+                done.steps += len(pair.taken)
+                done.seconds = perf_counter() - started
+        if report is not None:
+            report(done)
+
+    # One long string, not a list: Hypothesis would repeat and copy elements of a list, and examples would look alike.
+    drawn = st.binary(min_size=steps * _BYTES, max_size=steps * _BYTES)
+    run = given(st.integers(0, len(table.draws) - 1), drawn)(example)
+    quiet = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        report_multiple_bugs=False,
+    )
+    # Hypothesis ends with the first mismatch, which it shows once more; that one is not counted.
+    with suppress(Mismatch):
+        seed(random_seed)(quiet(run))()
+    return done
+
+
+def _numbers(drawn: bytes) -> list[int]:
+    return [int.from_bytes(drawn[at : at + _BYTES], "big") for at in range(0, len(drawn), _BYTES)]
+
+
+def _run(
+    pair: Lockstep,
+    table: MoveTable,
+    weather: int,
+    draws: list[int],
+    steps: int,
+    coverage: GuardCoverage,
+    states: set[tuple[int, ...]] | None,
+) -> None:
+    """One example: after each move, one question about what may be forbidden."""
+    for step in table.starts[weather]:
+        coverage.note(step, pair.take(step))
+    for number, draw in enumerate(draws):
+        table.move(pair, weather, draw, coverage.note)
+        probe = table.probes[(draw + number * _STRIDE) % len(table.probes)]
+        coverage.note(probe, ask(pair, probe))
+        if states is not None:
+            states.add(pair.state.canonical())
+        if len(pair.taken) >= steps:
+            return

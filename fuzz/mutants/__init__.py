@@ -1,0 +1,1 @@
+"""Mutants of the broker, of the specification and of the properties: what fuzzer and search must notice."""

@@ -1,0 +1,127 @@
+"""The hunt: each mutant is run until something notices it, and the table says what that was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from fuzz.coverage import GuardCoverage, Guards
+from fuzz.machine import fuzz
+from fuzz.mutants.mutant import Mutant, Part
+from fuzz.mutants.of_the_broker import BROKER_MUTANTS
+from fuzz.mutants.of_the_properties import PROPERTY_MUTANTS
+from fuzz.mutants.of_the_spec import SPEC_MUTANTS
+from fuzz.schedule import variable_of
+from model_check.cpython.search import explore
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.machine import Failure
+    from spec.language import Machine
+
+MUTANTS: Final = BROKER_MUTANTS + SPEC_MUTANTS + PROPERTY_MUTANTS
+"""All of them, in the order of the table."""
+
+MOST_EXAMPLES: Final = 3_000
+"""A mutant that lives through so many examples is a survivor."""
+
+STEPS: Final = 50
+"""The most steps of an example in the hunt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """What became of a mutant.
+
+    Attributes
+    ----------
+    variable
+        What noticed it: the variable that differed first, or for a property the first clause whose verdict changed;
+        empty for a survivor.
+    step
+        The step at which it was noticed.
+    examples, seconds
+        How long it lived; a search of all states counts as one example.
+    failure
+        The mismatch with its schedule, as it was found.
+    """
+
+    mutant: Mutant
+    variable: str
+    step: str
+    examples: int
+    seconds: float
+    failure: Failure | None = None
+
+    @property
+    def is_for_the_right_reason(self) -> bool:
+        """Whether what differed first is what the mutant touches."""
+        return self.variable in self.mutant.seen_in
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain data."""
+        return {
+            "mutant": self.mutant.name,
+            "part": self.mutant.part.value,
+            "what": self.mutant.what,
+            "resembles": list(self.mutant.resembles),
+            "profile": self.mutant.profile,
+            "killed": bool(self.variable),
+            "variable": self.variable,
+            "step": self.step,
+            "examples": self.examples,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Kill:
+    """Run one mutant until it is noticed, or until it has lived through all examples, `MOST_EXAMPLES` if not given."""
+    if mutant.part is Part.PROPERTY:
+        return _search(mutant)
+    nothing = GuardCoverage(Guards(frozenset(), frozenset()))
+    most = MOST_EXAMPLES if examples is None else examples
+    done = fuzz(mutant.world, examples=most, steps=STEPS, random_seed=random_seed, coverage=nothing)
+    if done.failure is None:
+        return Kill(mutant, "", "", done.examples, done.seconds)
+    mismatch = done.failure.mismatch
+    return Kill(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
+
+
+def kill_table(
+    *, random_seed: int, mutants: tuple[Mutant, ...] | None = None, report: Callable[[Kill], None] | None = None
+) -> list[Kill]:
+    """Hunt mutants in order, all of them if not given; `report` is called after each."""
+    table = []
+    for mutant in MUTANTS if mutants is None else mutants:
+        kill = hunt(mutant, random_seed=random_seed)
+        table.append(kill)
+        if report is not None:
+            report(kill)
+    return table
+
+
+def _search(mutant: Mutant) -> Kill:
+    started = perf_counter()
+    sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults)
+    broken = verdicts(mutant.machine, mutant.profile, mutant.faults)
+    changed = sorted(name for name in sound.keys() | broken.keys() if sound.get(name) != broken.get(name))
+    seconds = perf_counter() - started
+    if not changed:
+        return Kill(mutant, "", "", 1, seconds)
+    first = changed[0]
+    told = "no violation is found" if first not in broken else f"a violation is found after {broken[first]} steps"
+    return Kill(mutant, first, told, 1, seconds)
+
+
+@cache
+def verdicts(machine: Machine, profile: str, faults: tuple[str, ...]) -> dict[str, int]:
+    """Each violated clause with the steps of its shortest violation, on the instance `tiny`."""
+    found = explore(machine, constants_for(profile, faults, "tiny"))
+    return {
+        f"{clause.identifier}.{clause.clause}": len(found.path_to(state)) for clause, state in found.violations.items()
+    }

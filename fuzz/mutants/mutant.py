@@ -1,0 +1,71 @@
+"""What a mutant is: one text of the broker, of the specification or of a property replaced, and how it must be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fuzz.mutants.edited_package import Edit, EditedPackage
+from fuzz.world import World
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from spec.language import Machine
+
+
+class Part(Enum):
+    """What a mutant is a mutant of."""
+
+    BROKER = "broker"
+    SPEC = "spec"
+    PROPERTY = "property"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One deliberate error.
+
+    Attributes
+    ----------
+    name
+        Its id in the kill table.
+    part
+        What is broken.
+    what
+        What it does, in words.
+    resembles
+        Ids of the catalogue that it is taken from.
+    edit
+        The text that is replaced.
+    seen_in
+        The variables that it touches: the first difference must be in one of them. For a property, the clauses whose
+        verdict must change.
+    profile, faults
+        Under which it is hunted.
+    """
+
+    name: str
+    part: Part
+    what: str
+    resembles: tuple[str, ...]
+    edit: Edit
+    seen_in: frozenset[str]
+    profile: str = "5.3.3"
+    faults: tuple[str, ...] = FAULTS
+
+    @cached_property
+    def world(self) -> World:
+        """The pair with the error in it; the project's own modules stay as they are."""
+        sound = World.of(self.profile, self.faults)
+        if self.part is Part.BROKER:
+            broken = EditedPackage(self.edit).load("reference.broker_controller")
+            return replace(sound, make_broker=broken.BrokerController)
+        return replace(sound, machine=self.machine)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The specification with the error in it."""
+        machine: Machine = EditedPackage(self.edit).load("spec.transactional_messages").TRANSACTIONAL_MESSAGES
+        return machine

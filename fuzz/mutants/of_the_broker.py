@@ -1,0 +1,207 @@
+"""Mutants of the reference broker: errors that RocketMQ had, has, or could get with a careless repair."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.mutants.edited_package import Edit
+from fuzz.mutants.mutant import Mutant, Part
+
+_BRANCH: Final = "the round's branch"
+_ANSWER: Final = "the answer to END_TRANSACTION"
+
+
+def _mutant(
+    name: str, what: str, where: str, old: str, new: str, seen_in: str, *, like: str = "", profile: str = "5.3.3"
+) -> Mutant:
+    edit = Edit(f"reference.{where}", old, new)
+    variables = frozenset(variable.strip() for variable in seen_in.split(","))
+    return Mutant(name, Part.BROKER, what, tuple(like.split()), edit, variables, profile)
+
+
+BROKER_MUTANTS: Final = (
+    _mutant(
+        "op write dropped", "END_TRANSACTION is answered, and no op message is written",
+        "transactional_message_service",
+        "return _outcome(self._write_op(half.queue_id, str(half.queue_offset)))",
+        "return EndTransactionOutcome.OP_STORED, None",
+        "op.names, op_length", like="B04", profile="4.9.7",
+    ),
+    _mutant(
+        "op entry dropped", "END_TRANSACTION is answered, and nothing joins the batch",
+        "transactional_message_service", "context.context_queue.append(entry)", "pass",
+        "batch.names", like="B02 B04",
+    ),
+    _mutant(
+        "batch interval ignored", "a batch is written as soon as something waits",
+        "transactional_message_service",
+        "return is_large or self._clock.now - context.last_write_timestamp >= self._settings.op_batch_interval_ms",
+        "return True",
+        "op messages written", like="A16",
+    ),
+    _mutant(
+        "batch write not noted", "the instant of the last batch is that of the first for ever",
+        "transactional_message_service", "        context.last_write_timestamp = self._clock.now\n", "",
+        "batch.written_at", like="A16 B05",
+    ),
+    _mutant(
+        "batch survives a crash", "what waits in memory is there after a restart",
+        "broker_controller",
+        "return type(self)(self.switches, self.settings, self.clock, self.store_path, self.recorder)",
+        "heir = type(self)(self.switches, self.settings, self.clock, self.store_path, self.recorder)\n"
+        "        heir.transactional_message_service.delete_context.update("
+        "self.transactional_message_service.delete_context)\n"
+        "        return heir",
+        "batch.names, batch.is_open", like="B02",
+    ),
+    _mutant(
+        "check count forgotten", "a put-back does not count a check",
+        "check_round", "= str(check_times + 1)", "= str(check_times)",
+        "half.check_times", like="A09",
+    ),
+    _mutant(
+        "original forgotten", "an immunity put-back does not write TRAN_PREPARED_QUEUE_OFFSET",
+        "transactional_message_bridge",
+        "        message.properties.setdefault(PREPARED_QUEUE_OFFSET, str(message.queue_offset))\n", "",
+        "half.original", like="B01",
+    ),
+    _mutant(
+        "original overwritten", "an immunity put-back names the last copy, not the first half",
+        "transactional_message_bridge",
+        "message.properties.setdefault(PREPARED_QUEUE_OFFSET, str(message.queue_offset))",
+        "message.properties[PREPARED_QUEUE_OFFSET] = str(message.queue_offset)",
+        "half.original", like="B01",
+    ),
+    _mutant(
+        "copy born anew", "a copy's age counts from its own store time",
+        "transactional_message_bridge", "born_timestamp=message.record.born_timestamp",
+        "born_timestamp=self._clock.now",
+        "half.born_at", like="A21",
+    ),
+    _mutant(
+        "op end taken as illegal", "4.9.7 commits the op offset to the end of the op queue, as 4.5.1 did",
+        "transactional_message_bridge", " and self._switches.op_end_commits_offset", "",
+        "offsets.op", like="A02", profile="4.9.7",
+    ),
+    _mutant(
+        "op not done on a hit", "4.9.7 leaves an op off the done list, as 4.5.1 did",
+        "op_remove_map", "if self._switches.marks_op_done_on_hit:", "if False:",
+        "round.done", like="A03", profile="4.9.7",
+    ),
+    _mutant(
+        "op done by one of its halves", "an op message of several halves is done with the first",
+        "op_remove_map", "            if self.op_msg_map[op]:\n                return op\n", "",
+        "round.done, pulled_op.unresolved", like="A15",
+    ),
+    _mutant(
+        "prepared hit not done", "the op message that names an original is never done",
+        "op_remove_map", "        if op is not None:\n            self.done_op_offset.append(op)\n", "",
+        "round.done", like="A15 L4",
+    ),
+    _mutant(
+        "old half taken into removeMap", "an op message for a half below the half offset is not done with",
+        "op_remove_map", "if half >= self._mini_offset:", "if half >= 0:",
+        "round.removed_by", like="B01",
+    ),
+    _mutant(
+        "done ops counted over a gap", "the op offset passes an op message that is not done",
+        "op_remove_map", "            if op != new_offset:\n                break\n", "",
+        "offsets.op", like="A02",
+    ),
+    _mutant(
+        "one op more a pull", "a pull reads one op message more than it should",
+        "op_remove_map", "self._op_msg_pull_nums = op_msg_pull_nums",
+        "self._op_msg_pull_nums = op_msg_pull_nums + 1",
+        "round.next_op", like="B29",
+    ),
+    _mutant(
+        "equal age not young", "5.4.0 compares ages with < as 5.3.3 did",
+        "check_round", "age <= immunity if", "age < immunity if",
+        _BRANCH, like="A19", profile="5.4.0",
+    ),
+    _mutant(
+        "equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
+        "check_round", "else age < immunity", "else age <= immunity",
+        _BRANCH, like="A19",
+    ),
+    _mutant(
+        "discard a check too late", "a half is discarded with more than the maximum of checks",
+        "check_round", "check_times >= self._broker", "check_times > self._broker",
+        _BRANCH, like="A30",
+    ),
+    _mutant(
+        "discard after the ops", "a half is discarded only when the op queue is read to its end",
+        "check_round", "if self._need_discard(half) or",
+        "if self._need_discard(half) and not self.op_remove_map.has_found_ops or",
+        _BRANCH, like="A10",
+    ),
+    _mutant(
+        "discarded and not kept", "a discarded half leaves only a log line, as in 4.5.1",
+        "check_listener", "if not self._switches.keeps_discarded:", "if half_is_lost := True:",
+        "transaction.parked", like="A31",
+    ),
+    _mutant(
+        "offset ahead of the copy", "the half offset is committed with each pass, not at the end of the round",
+        "check_round", "        self.new_offset = QueueOffset(self.new_offset + 1)\n        return step",
+        "        self.new_offset = QueueOffset(self.new_offset + 1)\n"
+        "        self._bridge.update_consume_offset(HALF_TOPIC, self.new_offset)\n        return step",
+        "offsets.half", like="B13",
+    ),
+    _mutant(
+        "fresh half not recognised", "a half of the round's first instant counts as an earlier one",
+        "check_round", "half.record.store_timestamp >= self.start_time",
+        "half.record.store_timestamp > self.start_time",
+        _BRANCH, like="B16",
+    ),
+    _mutant(
+        "time limit ignored", "a round never stops for having lasted too long",
+        "check_round", "if now - self.start_time > self._broker.settings.max_process_time_limit_ms:", "if False:",
+        _BRANCH, like="A20",
+    ),
+    _mutant(
+        "late op not awaited", "the last op message must be later still before a half is checked for it",
+        "check_round", "ops[-1].born_timestamp - self.start_time > self",
+        "ops[-1].born_timestamp - self.start_time > 2 * self",
+        _BRANCH, like="B06",
+    ),
+    _mutant(
+        "check before the copy", "the check request is made before the copy is known",
+        "check_round",
+        "        half.become_copy(copy)\n        request = self._broker.check_listener.resolve_half_msg(half)\n",
+        "        request = self._broker.check_listener.resolve_half_msg(half)\n        half.become_copy(copy)\n",
+        "half.check_in_flight", like="B16",
+    ),
+    _mutant(
+        "round a moment late", "an interval must be more than over before a round begins",
+        "check_service", "waited >= self._broker", "waited > self._broker",
+        "whether a round begins", like="A20",
+    ),
+    _mutant(
+        "late END accepted", "5.3.3 handles an END_TRANSACTION beyond the immunity, as 4.9.7 does",
+        "end_transaction_processor", "if not self._broker.switches.refuses_late_end or", "if True or",
+        _ANSWER, like="A58",
+    ),
+    _mutant(
+        "END idempotent", "a second commit for a half is refused",
+        "end_transaction_processor", "        return self._send_final_message(half)\n",
+        "        if any(\n"
+        "            record.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT\n"
+        "            and record.prepared_transaction_offset == header.commit_log_offset\n"
+        "            for record in self._broker.message_store.records()\n"
+        "        ):\n"
+        '            return self._refuse(SYSTEM_ERROR, "handled already")\n'
+        "        return self._send_final_message(half)\n",
+        _ANSWER, like="A13",
+    ),
+    _mutant(
+        "any group may end", "the producer group of an END_TRANSACTION is not compared",
+        "end_transaction_processor", "if half.properties.get(PRODUCER_GROUP) != self.header.producer_group:",
+        "if False:",
+        _ANSWER, like="B10",
+    ),
+    _mutant(
+        "any offset may end", "the queue offset of an END_TRANSACTION is not compared",
+        "end_transaction_processor", "if half.queue_offset != self.header.tran_state_table_offset:", "if False:",
+        _ANSWER, like="B10",
+    ),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""Mutants of the specification: the broker shows that they are wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fuzz.mutants.edited_package import Edit
+from fuzz.mutants.mutant import Mutant, Part
+
+_BRANCH: Final = "the round's branch"
+
+
+def _mutant(
+    name: str, what: str, where: str, old: str, new: str, seen_in: str, *, like: str = "", profile: str = "5.3.3"
+) -> Mutant:
+    edit = Edit(f"spec.{where}", old, new)
+    variables = frozenset(variable.strip() for variable in seen_in.split(","))
+    return Mutant(name, Part.SPEC, what, tuple(like.split()), edit, variables, profile)
+
+
+SPEC_MUTANTS: Final = (
+    _mutant(
+        "passed half leaves its op open", "a half that an op message names is passed, and its op is not done",
+        "check_round", "    settle_by_op(s, c, s.round.cursor)\n", "",
+        "round.removed_by, round.done", like="A03",
+    ),
+    _mutant(
+        "copy counts no check", "a copy has as many checks as its half",
+        "half_queue", "s.half[h].check_times + 1", "s.half[h].check_times",
+        "half.check_times", like="A09",
+    ),
+    _mutant(
+        "spec: fresh half not recognised", "a half of the round's first instant counts as an earlier one",
+        "check_round", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
+        _BRANCH, like="B16",
+    ),
+    _mutant(
+        "spec: equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
+        "check_round", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
+        "or age(s, h) == immunity(s, c, h)",
+        _BRANCH, like="A19",
+    ),
+    _mutant(
+        "spec: original overwritten", "an immunity put-back names the last copy, not the first half",
+        "check_round", "    if s.half[s.round.cursor].original == NONE:\n",
+        "    if s.half[s.round.cursor].born_at >= 0:\n",
+        "half.original", like="B01",
+    ),
+    _mutant(
+        "spec: B01 repaired", "an op message for a half below the half offset counts for its copies",
+        "op_pull", "        c.heeds_settled_originals\n        and any(", "        s.now >= 0\n        and any(",
+        "round.removed_by", like="B01",
+    ),
+    _mutant(
+        "spec: one op more a pull", "a pull reads one op message more than it should",
+        "op_pull", "first + c.op_pull_size", "first + c.op_pull_size + 1",
+        "round.next_op", like="B29",
+    ),
+    _mutant(
+        "op offset jumps", "the op offset after a round is where the next pull would begin",
+        "check_round", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
+        "offsets.op", like="A02",
+    ),
+    _mutant(
+        "crash keeps the offset", "the half offset in memory survives a crash",
+        "broker", "    s.offsets.half = s.saved.half\n", "",
+        "offsets.half", like="B16",
+    ),
+    _mutant(
+        "spec: batch survives a crash", "what waits in memory is there after a restart",
+        "op_batch", '    """The process dies: what waits is gone."""\n    s.batch.names = Bits()\n',
+        '    """The process dies: what waits is gone."""\n',
+        "batch.names", like="B02",
+    ),
+    _mutant(
+        "END refused at its last instant", "an END_TRANSACTION at the very end of the immunity is late",
+        "end_transaction", "age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout",
+        "age(s, h) >= immunity(s, c, h) and age(s, h) >= c.timeout",
+        "the answer to END_TRANSACTION", like="A01",
+    ),
+    _mutant(
+        "spec: END idempotent", "a second commit for a half delivers nothing",
+        "end_transaction", "    if s.transaction[t].deliveries < 2:\n",
+        "    if s.transaction[t].deliveries < 2 and s.half[h].settled != Settled.COMMITTED:\n",
+        "transaction.deliveries", like="A13",
+    ),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""A mismatch as a pytest file, ready to be kept: it fails for as long as specification and broker disagree."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+from fuzz.schedule import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fuzz.mismatch import Mismatch
+    from fuzz.schedule import Schedule
+
+NAME = "test_lockstep_mismatch.py"
+
+_TEMPLATE = '''"""Specification and broker disagreed here: {mismatch}."""
+
+from fuzz.schedule import run_text
+from fuzz.world import World
+
+STEPS = """
+{steps}
+"""
+
+
+def test_the_broker_does_what_the_specification_says() -> None:
+    world = World.of({profile}, {faults}, {instance})
+    pair = run_text(world, STEPS{question})
+    assert len(pair.taken) == {length}
+'''
+
+
+def pytest_file(profile: str, faults: tuple[str, ...], instance: str, schedule: Schedule, mismatch: Mismatch) -> str:
+    """The text of the file."""
+    steps, question = write(schedule)
+    listed = ", ".join(json.dumps(fault) for fault in faults)
+    return _TEMPLATE.format(
+        mismatch=mismatch,
+        steps=steps.replace("; ", ";\n"),
+        profile=json.dumps(profile),
+        faults=f"({listed},)" if faults else "()",
+        instance=json.dumps(instance),
+        question=f", {json.dumps(question)}" if question else "",
+        length=len(schedule.steps),
+    )
+
+
+def write_pytest_file(directory: Path, text: str) -> Path:
+    """Put the file into a directory, which is made if need be; nobody sees it half written."""
+    directory.mkdir(parents=True, exist_ok=True)
+    target = directory / NAME
+    unfinished = target.with_suffix(f".{os.getpid()}.tmp")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(target)
+    return target

@@ -1,0 +1,61 @@
+"""What a schedule is run in: a specification and a broker of one version, in one instance and environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fuzz.instance import FUZZED, fuzzed_constants
+from reference.broker_controller import BrokerController
+from reference.broker_settings import BrokerSettings
+from reference.version_switches import VersionSwitches
+from reference.virtual_clock import VirtualClock
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from spec.constants import Constants
+    from spec.language import Machine, Step
+
+MakeBroker = Callable[[VersionSwitches, BrokerSettings, VirtualClock], BrokerController]
+
+
+@dataclass(frozen=True)
+class World:
+    """A pair that is to be compared.
+
+    Attributes
+    ----------
+    profile
+        The version of both.
+    constants
+        The specification's instance, profile and environment.
+    machine
+        The specification, or a broken one.
+    make_broker
+        Makes the broker, or a broken one.
+    """
+
+    profile: str
+    constants: Constants
+    machine: Machine = TRANSACTIONAL_MESSAGES
+    make_broker: MakeBroker = BrokerController
+
+    @classmethod
+    def of(cls, profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> World:
+        """The sound specification and the sound broker; raises as `fuzz.instance.fuzzed_constants` does."""
+        return cls(profile, fuzzed_constants(profile, faults, instance))
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Every step of the specification, in the order of its actions."""
+        return self.machine.steps(self.constants)
+
+    @cached_property
+    def steps_of(self) -> dict[str, tuple[Step, ...]]:
+        """The steps of each action."""
+        names: dict[str, list[Step]] = {action.name: [] for action in self.machine.actions}
+        for step in self.steps:
+            names[step.action.name].append(step)
+        return {name: tuple(steps) for name, steps in names.items()}

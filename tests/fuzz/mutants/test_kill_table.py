@@ -1,0 +1,43 @@
+"""Is every mutant noticed, and for the right reason?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from fuzz.mutants.edited_package import Edit
+from fuzz.mutants.kill_table import MUTANTS, hunt
+from fuzz.mutants.mutant import Mutant, Part
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_mutant_is_killed_by_what_it_touches(mutant: Mutant) -> None:
+    kill = hunt(mutant, random_seed=7)
+    assert kill.variable, f"{mutant.name} survives {kill.examples} examples"
+    assert kill.is_for_the_right_reason, f"{kill.variable} is not in {sorted(mutant.seen_in)}"
+
+
+def test_there_are_enough_mutants_of_each_part() -> None:
+    assert Counter(mutant.part for mutant in MUTANTS) == {Part.BROKER: 31, Part.SPEC: 12, Part.PROPERTY: 9}
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+
+
+def test_a_mutant_that_changes_nothing_survives() -> None:
+    words = Edit(
+        "reference.check_service",
+        "waited >= self._broker",
+        "self._broker.settings is not None and waited >= self._broker",
+    )
+    harmless = Mutant("harmless", Part.BROKER, "says the same in more words", (), words, frozenset({"round.running"}))
+    kill = hunt(harmless, random_seed=7, examples=30)
+    assert (kill.variable, kill.step, kill.examples, kill.failure) == ("", "", 30, None)
+    assert not kill.is_for_the_right_reason
+
+
+def test_a_kill_for_another_reason_is_told_apart() -> None:
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == "round a moment late")
+    other = Mutant("other", Part.BROKER, mutant.what, (), mutant.edit, frozenset({"half.born_at"}))
+    kill = hunt(other, random_seed=7)
+    assert kill.variable == "whether a round begins"
+    assert not kill.is_for_the_right_reason

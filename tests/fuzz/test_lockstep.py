@@ -1,0 +1,61 @@
+"""Does the reference broker do what the specification says, in every version and with every fault?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuzz import instance
+from fuzz.coverage import GuardCoverage, Guards
+from fuzz.machine import Fuzzing, fuzz
+from fuzz.mismatch import Mismatch
+from fuzz.schedule import run_text
+from fuzz.world import World
+from model_check.errors import ModelCheckError
+from spec.constants import FAULTS
+from spec.profiles import PROFILES
+
+
+def fuzzed(profile: str, faults: tuple[str, ...], *, examples: int, seed: int = 7) -> tuple[Fuzzing, GuardCoverage]:
+    world = World.of(profile, faults)
+    coverage = GuardCoverage(Guards.of(world))
+    return fuzz(world, examples=examples, steps=50, random_seed=seed, coverage=coverage), coverage
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_specification_and_broker_agree_on_500_schedules(profile: str) -> None:
+    done, coverage = fuzzed(profile, FAULTS, examples=500)
+    assert done.failure is None
+    assert done.examples == 500
+    assert done.steps > 12_000
+    assert coverage.never_enabled == ([] if PROFILES[profile].batches_ops else ["write_op_batch"])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_specification_and_broker_agree_in_the_quiet_world(profile: str) -> None:
+    done, _ = fuzzed(profile, (), examples=100)
+    assert done.failure is None
+    assert done.examples == 100
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
+    runs = [fuzzed("5.3.3", FAULTS, examples=20, seed=seed) for seed in (3, 3, 4)]
+    assert runs[0][1].refused == runs[1][1].refused
+    assert runs[0][0].steps == runs[1][0].steps
+    assert runs[0][1].refused != runs[2][1].refused
+
+
+def test_a_mismatch_names_step_variable_and_both_values_in_one_line() -> None:
+    pair = run_text(World.of("5.3.3", ()), "send_half t=0 immunity=-1")
+    pair.state.half[0].check_times = 2
+    with pytest.raises(Mismatch) as found:
+        pair.compare("looking")
+    assert str(found.value) == "step 1, looking: half[0].check_times is 2 in the specification, 0 in the broker"
+
+
+def test_an_instance_whose_batch_has_no_size_in_characters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = replace(instance.FUZZED, op_batch_size=3)
+    monkeypatch.setattr(instance, "FUZZED", wide)
+    with pytest.raises(ModelCheckError, match="use at most 10 slots"):
+        instance.fuzzed_constants("5.3.3", ())

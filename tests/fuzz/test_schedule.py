@@ -1,0 +1,65 @@
+"""Is a found schedule short, repeatable, and does its test fail on the broken pair and pass on the sound one?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.campaign import run_campaign
+from fuzz.mismatch import Mismatch
+from fuzz.mutants.kill_table import MUTANTS
+from fuzz.pytest_file import NAME, write_pytest_file
+from fuzz.schedule import run, run_text, write
+from fuzz.world import World
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fuzz.campaign import Campaign
+    from fuzz.mutants.mutant import Mutant
+
+
+def mutant(name: str) -> Mutant:
+    return next(mutant for mutant in MUTANTS if mutant.name == name)
+
+
+def campaign(name: str) -> Campaign:
+    return run_campaign(mutant(name).world, FAULTS, examples=300, steps=50, random_seed=7)
+
+
+def test_the_schedule_is_as_short_as_it_can_be() -> None:
+    failure = campaign("original forgotten").failure
+    assert failure is not None
+    steps, question = write(failure.schedule)
+    assert steps == "send_half t=0 immunity=3; tick; begin_round; put_back_immune_half"
+    assert question == ""
+    assert str(failure.mismatch).startswith("step 4, put_back_immune_half: half[1].original is 0 in the specification")
+
+
+def test_a_schedule_may_end_with_a_question() -> None:
+    failure = campaign("batch interval ignored").failure
+    assert failure is not None
+    steps, question = write(failure.schedule)
+    assert question == "write_op_batch"
+    with pytest.raises(Mismatch, match="op messages written"):
+        run_text(mutant("batch interval ignored").world, steps, question)
+    run(World.of("5.3.3", FAULTS), failure.schedule)
+
+
+@pytest.mark.parametrize("name", ["check count forgotten", "batch interval ignored", "late END accepted"])
+def test_the_written_test_fails_on_the_mutant_and_passes_on_the_sound_broker(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = write_pytest_file(tmp_path / "new", campaign(name).pytest_file()).read_text(encoding="utf-8")
+    namespace: dict[str, Any] = {}
+    exec(compile(text, NAME, "exec"), namespace)  # noqa: S102
+    the_test = namespace["test_the_broker_does_what_the_specification_says"]
+    the_test()
+    broken = mutant(name).world
+    monkeypatch.setattr(World, "of", lambda profile, faults, instance: replace(broken, profile=profile))
+    with pytest.raises(Mismatch):
+        the_test()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [NAME]

@@ -1,0 +1,88 @@
+"""Does `halfcheck fuzz` say what it found, and with which exit code?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fuzz.mutants import kill_table
+from fuzz.mutants.edited_package import Edit
+from fuzz.world import World
+from halfcheck.app import run
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Captured = pytest.CaptureFixture[str]
+
+KEYS = {
+    "profile", "environment", "instance", "seed", "examples", "steps", "seconds", "steps_per_second", "coverage",
+    "mismatch",
+}  # fmt: skip
+
+
+def test_a_sound_pair_agrees(capsys: Captured) -> None:
+    assert run(["fuzz", "--profile", "4.9.7", "--examples", "30", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told.keys() == KEYS
+    assert told["mismatch"] is None
+    assert told["examples"] == 30
+    assert told["environment"] == list(FAULTS)
+    assert told["coverage"]["states"]["reachable"] == 2_390
+
+
+def test_coverage_is_told_with_what_was_never_possible(capsys: Captured) -> None:
+    assert run(["fuzz", "--profile", "4.5.1", "--faults", "", "--examples", "2", "--steps", "3"]) == 0
+    told = capsys.readouterr().out
+    assert "in the quiet world" in told
+    assert "warning: pass_settled_half was never possible" in told
+    assert "specification and broker agree" in told
+
+
+def test_a_broken_broker_is_shown_with_its_schedule_and_a_test(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "check count forgotten").world
+    monkeypatch.setattr(World, "of", lambda profile, faults, instance: broken)
+    assert run(["fuzz", "--examples", "50", "--out", str(tmp_path)]) == 12
+    told = capsys.readouterr()
+    assert "half[1].check_times is 1 in the specification, 0 in the broker" in " ".join(told.out.split())
+    assert "put_back_immune_half" in told.out
+    assert "test_lockstep_mismatch.py shows it again" in told.err
+    assert run(["fuzz", "--examples", "50", "--json"]) == 12
+    assert json.loads(capsys.readouterr().out)["mismatch"]["variable"] == "half[1].check_times"
+
+
+def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "round a moment late")
+    harmless = Edit("reference.check_service", "waited >= self._broker", "waited + 0 >= self._broker")
+    survivor = replace(killed, name="harmless", edit=harmless)
+    monkeypatch.setattr(kill_table, "MOST_EXAMPLES", 40)
+    monkeypatch.setattr(kill_table, "MUTANTS", (killed,))
+    assert run(["fuzz", "--mutants"]) == 0
+    assert "whether a round begins" in capsys.readouterr().out
+    monkeypatch.setattr(kill_table, "MUTANTS", (killed, survivor))
+    assert run(["fuzz", "--mutants", "--json"]) == 12
+    told = json.loads(capsys.readouterr().out)
+    assert told["survivors"] == ["harmless"]
+    assert [row["killed"] for row in told["mutants"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--profile", "6.0.0"], 151, "6.0.0"),
+        (["--faults", "rain"], 151, "rain"),
+        (["--examples", "0"], 151, "give at least one example"),
+        (["--instance", "no-such"], 151, "no-such"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(capsys: Captured, options: list[str], code: int, words: str) -> None:
+    assert run(["fuzz", *options]) == code
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
