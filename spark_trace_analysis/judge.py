@@ -4,7 +4,7 @@ The kernels read whole files inside their tasks (and so find a changed byte by i
 Spark's own Parquet reader. If the two ways give different numbers for any property of any run, neither is believed.
 """
 
-import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -21,10 +21,11 @@ from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.invariants import ALL, Invariant
 from spark_trace_analysis.invariants.invariant import Kernel
 from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.over_files import over_files
 from spark_trace_analysis.whole_traces import read_whole_traces
 from spec.events import EVENTS
 
-_JUDGED_ROW = "run int, property string, traces bigint, events bigint, violations bigint, first bigint, problem string"
+_JUDGED = {"property": "string", "traces": "bigint", "events": "bigint", "violations": "bigint", "first": "bigint"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class Judgement:
 class _Found:
     violations: int
     first: int | None
+
+    def and_also(self, other: "_Found") -> "_Found":
+        firsts = [found.first for found in (self, other) if found.first is not None]
+        return _Found(self.violations + other.violations, min(firsts, default=None))
 
 
 _Verdicts = dict[tuple[int, str], _Found]
@@ -140,90 +145,42 @@ def _judge_by_kernel(
     spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant]
 ) -> tuple[_Verdicts, int, int]:
     judged = tuple(invariants)
-    files = [
-        (number, str(run.folder.resolve() / file.name), file.sha256)
-        for number, run in enumerate(runs)
-        for file in run.manifest.files
-    ]
-
-    def judge_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                run, path, sha256 = files[number]
-                yield pa.RecordBatch.from_pylist(_judge_file(run, path, sha256, judged), _JUDGED)
-
-    rows = (
-        spark.range(0, len(files), 1, len(files))
-        .mapInArrow(judge_files, _JUDGED_ROW)
-        .groupBy("run", "property")
-        .agg(
-            F.sum("traces").alias("traces"),
-            F.sum("events").alias("events"),
-            F.sum("violations").alias("violations"),
-            F.min("first").alias("first"),
-            F.min("problem").alias("problem"),
-        )
-        .collect()
-    )
-    for row in rows:
-        if row["problem"]:
-            raise BadTracesError(row["problem"])
-    for row in rows:
-        run = runs[row["run"]]
-        if (row["traces"], row["events"]) != (run.parameters.traces, run.manifest.events):
+    verdicts = {
+        (number, invariant.property_id): _Found(0, None) for number in range(len(runs)) for invariant in invariants
+    }
+    seen = [Counter[str]() for _ in runs]
+    for row in over_files(spark, runs, lambda content: _judge_file(content, judged), _JUDGED):
+        key = row["run"], row["property"]
+        verdicts[key] = verdicts[key].and_also(_Found(row["violations"], row["first"]))
+        if row["property"] == judged[0].property_id:
+            seen[row["run"]] += Counter(traces=row["traces"], events=row["events"])
+    for run, found in zip(runs, seen, strict=True):
+        if (found["traces"], found["events"]) != (run.parameters.traces, run.manifest.events):
             message = (
-                f"{run.folder}: holds {row['traces']} traces with {row['events']} events, "
+                f"{run.folder}: holds {found['traces']} traces with {found['events']} events, "
                 f"the manifest says {run.parameters.traces} and {run.manifest.events}"
             )
             raise BadTracesError(message)
-    verdicts = {(row["run"], row["property"]): _Found(row["violations"], row["first"]) for row in rows}
     return verdicts, sum(run.parameters.traces for run in runs), sum(run.manifest.events for run in runs)
 
 
-_JUDGED = pa.schema(
-    [
-        ("run", pa.int32()),
-        ("property", pa.string()),
-        ("traces", pa.int64()),
-        ("events", pa.int64()),
-        ("violations", pa.int64()),
-        ("first", pa.int64()),
-        ("problem", pa.string()),
-    ]
-)
-
-
-def _judge_file(run: int, path: str, sha256: str, invariants: Sequence[Invariant]) -> list[dict[str, Any]]:
-    """Judge one file; damage is told in ``problem``, because an exception would come back as Java's words."""
-    rows: list[dict[str, Any]] = [
-        {"run": run, "property": invariant.property_id, "traces": 0, "events": 0, "violations": 0, "first": None}
-        for invariant in invariants
-    ]
-    try:
-        with pa.OSFile(path) as source:
-            content = source.read_buffer()
-        if hashlib.sha256(content).hexdigest() != sha256:
-            message = "its SHA-256 is not the manifest's; the file was changed"
-            raise BadTracesError(message)
-        for traces in read_whole_traces(pa.BufferReader(content)):
-            for row, invariant in zip(rows, invariants, strict=True):
-                violated = np.zeros(len(traces.starts) - 1, np.bool_)
-                codes = np.array([EVENTS.index(name) for name in invariant.events], np.int16)
-                _compiled(invariant.kernel)(
-                    traces.starts, traces.event, traces.transaction, traces.outcome, codes, violated
-                )
-                numbers = traces.trace[traces.starts[:-1][violated]]
-                row["traces"] += len(violated)
-                row["events"] += len(traces.trace)
-                row["violations"] += len(numbers)
-                if numbers.size:
-                    row["first"] = min(
-                        int(numbers.min()), row["first"] if row["first"] is not None else int(numbers[0])
-                    )
-    except (pa.ArrowException, OSError, BadTracesError) as damage:
-        for row in rows:
-            row["problem"] = f"{path}: {str(damage).splitlines()[0]}"
-    return rows
+def _judge_file(content: pa.Buffer, invariants: Sequence[Invariant]) -> Iterator[dict[str, Any]]:
+    """One row a property and piece of the file."""
+    for traces in read_whole_traces(pa.BufferReader(content)):
+        for invariant in invariants:
+            violated = np.zeros(len(traces.starts) - 1, np.bool_)
+            codes = np.array([EVENTS.index(name) for name in invariant.events], np.int16)
+            _compiled(invariant.kernel)(
+                traces.starts, traces.event, traces.transaction, traces.outcome, codes, violated
+            )
+            numbers = traces.trace[traces.starts[:-1][violated]]
+            yield {
+                "property": invariant.property_id,
+                "traces": len(violated),
+                "events": len(traces.trace),
+                "violations": len(numbers),
+                "first": int(numbers.min()) if numbers.size else None,
+            }
 
 
 @lru_cache(maxsize=64)

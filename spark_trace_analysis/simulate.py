@@ -119,7 +119,8 @@ def simulate(
     out
         A new or empty folder. It appears when all is written; what is half done when the block is left is removed.
     tasks
-        Number of Spark tasks; the result is the same for any. One a file when not given.
+        Number of Spark tasks; the result is the same for any. One a core when not given, because a task costs about
+        as much to start as a file to write.
     progress
         Told of the traces written so far, about five times a second.
 
@@ -184,7 +185,11 @@ def _write_files(spark: SparkSession, parameters: Parameters, folder: Path, task
                 made = _write_file(parameters, folder, number)
                 yield pa.RecordBatch.from_pylist([vars(made)])
 
-    rows = spark.range(0, files, 1, min(tasks or files, files)).mapInArrow(write, _FILE_ROW).collect()
+    rows = (
+        spark.range(0, files, 1, min(tasks or spark.sparkContext.defaultParallelism, files))
+        .mapInArrow(write, _FILE_ROW)
+        .collect()
+    )
     return tuple(sorted((TraceFile(**row.asDict()) for row in rows), key=lambda file: file.first))
 
 
@@ -197,7 +202,9 @@ def _write_file(parameters: Parameters, folder: Path, number: int) -> TraceFile:
     name = f"traces-{first:012d}.parquet"
     unfinished = folder / f"{name}.{os.getpid()}.unfinished"
     events = 0
-    with pq.ParquetWriter(unfinished, EVENT_SCHEMA, compression="zstd", compression_level=1) as writer:
+    with pq.ParquetWriter(
+        unfinished, EVENT_SCHEMA, compression="zstd", compression_level=1, write_statistics=["trace"]
+    ) as writer:
         for start in range(first, last, TRACES_A_BLOCK):
             count = min(TRACES_A_BLOCK, last - start)
             batch = to_batch(walker.walk(parameters.seed, start, count, parameters.steps), words)

@@ -1,47 +1,25 @@
-"""What engineers ask of many traces, as Spark aggregations: each result is small whatever the number of traces.
+"""What engineers ask of many traces, counted inside Spark tasks: each result is small whatever the number of traces.
 
 A transaction counts from the moment when its half is stored; one that never got that far is not in any distribution.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis.judge import event_rows
 from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.over_files import over_files
+from spark_trace_analysis.transaction_tally import tally
+from spark_trace_analysis.whole_traces import ROWS_A_PIECE, read_whole_traces
 
-_TRANSACTIONS = """
-    SELECT
-        run, trace, transaction,
-        count_if(event = 'put_back_for_check') AS checks,
-        count_if(event IN ('put_back_for_check', 'put_back_for_immunity')) AS put_backs,
-        count_if(event IN ('half_stored', 'put_back_for_check', 'put_back_for_immunity')) AS half_offsets,
-        count_if(event = 'message_delivered') AS deliveries,
-        min(CASE WHEN event = 'message_delivered' THEN time END) - min(CASE WHEN event = 'half_stored' THEN time END)
-            AS time_to_delivery
-    FROM events
-    WHERE transaction >= 0 AND event IN
-        ('half_stored', 'put_back_for_check', 'put_back_for_immunity', 'message_delivered')
-    GROUP BY run, trace, transaction
-    HAVING count_if(event = 'half_stored') > 0
-"""
-
-_DISTRIBUTIONS = f"""
-    SELECT run, stack(5,
-            'checks', checks,
-            'put_backs', put_backs,
-            'half_offsets', half_offsets,
-            'deliveries', deliveries,
-            'time_to_delivery', time_to_delivery) AS (quantity, value),
-        transactions
-    FROM (
-        SELECT run, checks, put_backs, half_offsets, deliveries, time_to_delivery, count(*) AS transactions
-        FROM ({_TRANSACTIONS})
-        GROUP BY run, checks, put_backs, half_offsets, deliveries, time_to_delivery
-    )
-"""  # noqa: S608 (constants of this file)
+_TOLD = {"quantity": "string", "value": "bigint", "action": "string", "times": "bigint"}
 
 Distribution = Mapping[int, int]
 """Value → number of transactions that have it."""
@@ -91,27 +69,43 @@ class Statistics:
 
 
 def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
-    """Aggregate runs; two passes over their events."""
+    """Aggregate runs.
+
+    Raises
+    ------
+    BadTracesError
+        A file is missing, changed or not readable.
+    """
     began = perf_counter()
-    event_rows(spark, runs).createOrReplaceTempView("events")
-    found: list[dict[str, dict[int, int]]] = [{} for _ in runs]
-    totals = f"""
-        SELECT run, quantity, value, sum(transactions) AS transactions
-        FROM ({_DISTRIBUTIONS}) WHERE value IS NOT NULL GROUP BY run, quantity, value ORDER BY run, quantity, value
-    """  # noqa: S608 (constants of this file)
-    for row in spark.sql(totals).collect():
-        found[row["run"]].setdefault(row["quantity"], {})[row["value"]] = row["transactions"]
-    actions: list[dict[str, int]] = [{} for _ in runs]
-    for row in spark.sql(
-        "SELECT run, action, count(*) AS n FROM events GROUP BY run, action ORDER BY run, action"
-    ).collect():
-        actions[row["run"]][row["action"]] = row["n"]
+    found: list[dict[str, Counter[int]]] = [{} for _ in runs]
+    actions = [Counter[str]() for _ in runs]
+    for row in over_files(spark, runs, _tell, _TOLD):
+        if row["action"] is not None:
+            actions[row["run"]][row["action"]] += row["times"]
+        else:
+            found[row["run"]].setdefault(row["quantity"], Counter())[row["value"]] += row["times"]
     return Statistics(
         tuple(_of_run(run, found[number], actions[number]) for number, run in enumerate(runs)), perf_counter() - began
     )
 
 
-def _of_run(run: Run, found: Mapping[str, Distribution], actions: Mapping[str, int]) -> RunStatistics:
+def _tell(content: pa.Buffer) -> Iterator[dict[str, Any]]:
+    """How often each action was taken in a file, and how many transactions have each value of each quantity."""
+    actions, quantities = Counter[str](), Counter[tuple[str, int]]()
+    for batch in pq.ParquetFile(pa.BufferReader(content)).iter_batches(ROWS_A_PIECE, columns=["action"]):
+        names = batch.column("action").dictionary.to_pylist()
+        times = np.bincount(batch.column("action").indices.to_numpy(), minlength=len(names)).tolist()
+        actions.update(dict(zip(names, times, strict=True)))
+    for traces in read_whole_traces(pa.BufferReader(content)):
+        for quantity, numbers in tally(traces)._asdict().items():
+            values, counts = np.unique(numbers, return_counts=True)
+            quantities.update({(quantity, value): n for value, n in zip(values.tolist(), counts.tolist(), strict=True)})
+    yield from ({"action": action, "times": n} for action, n in actions.items() if n)
+    yield from ({"quantity": quantity, "value": value, "times": n} for (quantity, value), n in quantities.items())
+
+
+def _of_run(run: Run, counted: Mapping[str, Distribution], actions: Mapping[str, int]) -> RunStatistics:
+    found = {quantity: dict(sorted(distribution.items())) for quantity, distribution in counted.items()}
     return RunStatistics(
         profile=run.parameters.profile,
         environment=run.parameters.environment_name,
@@ -122,5 +116,5 @@ def _of_run(run: Run, found: Mapping[str, Distribution], actions: Mapping[str, i
         half_offsets=found.get("half_offsets", {}),
         deliveries=found.get("deliveries", {}),
         time_to_delivery=found.get("time_to_delivery", {}),
-        actions=actions,
+        actions=dict(sorted(actions.items())),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ class WholeTraces:
     ----------
     starts
         Row of each trace's first event, and the number of rows: traces + 1 numbers.
-    trace, event, transaction, outcome
+    trace, event, transaction, outcome, time
         One number a row; events as their places in ``spec.events.EVENTS``.
     """
 
@@ -30,9 +31,12 @@ class WholeTraces:
     event: npt.NDArray[np.int16]
     transaction: npt.NDArray[np.int32]
     outcome: npt.NDArray[np.int8]
+    time: npt.NDArray[np.int64]
 
 
-_Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.int16], npt.NDArray[np.int32], npt.NDArray[np.int8]]
+_READ = ["trace", "event", "transaction", "outcome", "time"]
+_Columns = tuple[npt.NDArray[Any], ...]
+"""As `_READ` names them."""
 
 
 def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator[WholeTraces]:
@@ -46,7 +50,7 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
         Events to read at a time.
     """
     held: list[_Columns] = []
-    for batch in pq.ParquetFile(file).iter_batches(rows, columns=["trace", "event", "transaction", "outcome"]):
+    for batch in pq.ParquetFile(file).iter_batches(rows, columns=_READ):
         if batch.num_rows == 0:
             continue
         trace = batch.column("trace").to_numpy()
@@ -55,6 +59,7 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
             event_codes(batch.column("event")),
             batch.column("transaction").to_numpy(),
             batch.column("outcome").to_numpy(),
+            batch.column("time").to_numpy(),
         )
         changes = np.flatnonzero(np.diff(trace))
         if held and trace[0] != held[-1][0][-1]:
@@ -71,12 +76,11 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
 
 
 def _part(columns: _Columns, rows: slice) -> _Columns:
-    trace, event, transaction, outcome = columns
-    return trace[rows], event[rows], transaction[rows], outcome[rows]
+    return tuple(column[rows] for column in columns)
 
 
 def _together(parts: Sequence[_Columns]) -> WholeTraces:
-    trace, event, transaction, outcome = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    trace, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     changes = np.flatnonzero(np.diff(trace)) + 1
     starts = np.concatenate(([0], changes, [len(trace)])).astype(np.int64)
-    return WholeTraces(starts, trace, event, transaction, outcome)
+    return WholeTraces(starts, trace, *others)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,7 +16,12 @@ from spark_trace_analysis.report.data import (
     Change,
     Counterexample,
     CounterexampleStep,
+    Explanation,
     Fact,
+    HuntedMutant,
+    Lockstep,
+    MutantSection,
+    RefusedSpecification,
     ReportData,
     SimulatedRun,
     SimulationSection,
@@ -40,6 +46,23 @@ def of_run(environment: str) -> RunStatistics:
     )  # fmt: skip
 
 
+def explanation(accepted: bool | None, faults: dict[str, int]) -> Explanation:
+    sentence = "accepted by the specification of 5.3.3 with 2 duplicate_end"
+    return Explanation(accepted, "5.3.3", 318, faults, sentence, "halfcheck diff x spec:5.3.3")
+
+
+def lockstep(*, agrees: bool, unseen: tuple[str, ...] = ()) -> Lockstep:
+    command = "halfcheck fuzz --profile 5.3.3 --examples 300"
+    return Lockstep(
+        "5.3.3", ("crash",), "fuzzed", 300, 10_138, 2.3, agrees, 109, 101, 34, 33, unseen, "tiny", 8_400, 671, command
+    )
+
+
+def mutant(name: str, variable: str) -> HuntedMutant:
+    what = "no op message is found at the end of the queue"
+    return HuntedMutant(name, "broker", what, ("A02",), "4.9.7", variable, "pull_more_ops", 1_234, 0.5)
+
+
 FULL = ReportData(
     title="What holds & what does not",
     facts=(Fact("commit", "0123abc"), Fact("seed", "7")),
@@ -62,8 +85,18 @@ FULL = ReportData(
             "5.3.3/late", "5.1.0 to 5.3.3", 321, 1, {"delivered": 7, "doubled": 1},
             (AuditedTransaction("7F00AA", "g", "T", "doubled", ("parked",), 2, 3, 4, ("A11",)),),
             "halfcheck audit conformance/golden/5.3.3/late",
+            explanation(True, {"duplicate_end": 2, "late_end": 3}),
         ),
     ),
+    refused=(
+        RefusedSpecification(
+            "5.3.3/immunity", "5.3.3+heeds_settled_originals", "transactionCheckMax=14", "B01 is repaired", 27,
+            "put_back half=18", "no op message names its original", ("pass_settled_half at half 16",),
+            "halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals",
+        ),
+    ),
+    lockstep=(lockstep(agrees=True, unseen=("write_op_batch was never possible",)),),
+    mutants=MutantSection((mutant("op end taken as illegal", "offsets.op"),), "halfcheck fuzz --mutants --seed 7"),
     simulation=SimulationSection(
         (SimulatedRun("5.3.3", "quiet", 1_000, 43_210, "halfcheck simulate --traces 1000 --out x"),),
         (Count("5.3.3", "quiet", "S1", 1_000, 42, 17), Count("5.3.3", "crash", "S1", 1_000, 0, None)),
@@ -133,6 +166,22 @@ def elements(page: str) -> Elements:
         "7F00AA",
         "also parked",
         "halfcheck audit conformance/golden/5.3.3/late",
+        "1 store of real brokers audited, with 8 transactions: 1 explained record by record",
+        "5.3.3/late ✓ yes 5.3.3 2 duplicate end, 3 late end 318",
+        "Accepted by the specification of 5.3.3 with 2 duplicate_end.",
+        "halfcheck diff x spec:5.3.3",
+        "5.3.3 +heeds settled originals transactionCheckMax=14 B01 is repaired event 27 put_back half=18",
+        "no op message names its original allowed: pass settled half at half 16",
+        "halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals",
+        "Specification and broker agree on 10,138 steps in lockstep",
+        "5.3.3 fuzzed ✓ agree 300 10,138 101 of 109 33 of 34 671 of 8,400 2.3 s",
+        "halfcheck fuzz --profile 5.3.3 --examples 300",
+        "write op batch was never possible",
+        "1 of 1 mutants killed",
+        "Broker: 1 of 1 killed.",
+        "op end taken as illegal broker 4.9.7 A02 no op message is found at the end of the queue offsets.op",
+        "pull more ops 1,234 0.5 s",
+        "halfcheck fuzz --mutants --seed 7",
         "4.200 %",
         "43,210 events",
         "halfcheck simulate --traces 1000 --out x",
@@ -194,9 +243,33 @@ def test_the_page_has_both_colour_schemes_and_is_small(page: str) -> None:
 
 def test_what_is_empty_is_left_out() -> None:
     page = render(ReportData("Nothing yet", (), "make verify"))
-    for section in ("verdicts", "counterexamples", "audits", "simulation", "notes"):
+    for section in ("verdicts", "counterexamples", "audits", "lockstep", "mutants", "simulation", "notes"):
         assert f'id="{section}"' not in page
         assert f'href="#{section}"' not in page
+
+
+@pytest.mark.parametrize(("accepted", "words"), [(False, "✗ no"), (None, "? not asked")])
+def test_a_store_that_is_not_explained_is_not_counted_as_one(accepted: bool | None, words: str) -> None:
+    audit = replace(FULL.audits[0], explanation=explanation(accepted, {}))
+    told = " ".join(Elements(render(replace(FULL, audits=(audit,)))).words.split())
+    assert "with 8 transactions: 0 explained" in told
+    assert f"5.3.3/late {words} 5.3.3 – 318" in told
+
+
+def test_one_pair_that_differs_is_told_first() -> None:
+    runs = (lockstep(agrees=True), lockstep(agrees=False))
+    told = " ".join(Elements(render(replace(FULL, lockstep=runs))).words.split())
+    assert "Specification and broker differ on 20,276 steps" in told
+    assert "✗ differ" in told
+    assert "Every rule was once the first to be false" in told
+
+
+def test_a_survivor_is_marked_and_counted() -> None:
+    section = MutantSection((mutant("killed", "offsets.op"), mutant("harmless", "")), "halfcheck fuzz --mutants")
+    told = " ".join(Elements(render(replace(FULL, mutants=section))).words.split())
+    assert "1 of 2 mutants killed" in told
+    assert "Broker: 1 of 2 killed." in told
+    assert "✗ survives" in told
 
 
 def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,5 +285,7 @@ def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
 
 def test_the_data_is_json() -> None:
     told = json.loads(FULL.to_json())
+    assert told["audits"][0]["explanation"]["faults"] == {"duplicate_end": 2, "late_end": 3}
+    assert told["mutants"]["mutants"][0]["variable"] == "offsets.op"
     assert told["verdicts"][2]["environment"] == ["crash", "lose_end"]
     assert told["counterexamples"][0]["messages"][0]["kind"] == "message"

@@ -1,0 +1,1 @@
+"""How fast traces are simulated, judged and counted on Spark, by phase."""
