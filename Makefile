@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint bench bench-explicit bench-tlc bench-bounded format lock clean
+.PHONY: help setup verify test lint fuzz bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -27,6 +27,12 @@ lint: setup ## formatting, lint, types and the import rules between folders
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+fuzz: setup ## 5,000 schedules of specification and broker a profile, then the mutants
+	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0; do \
+	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --out build/fuzz || exit $$?; \
+	done
+	@$(BIN)/halfcheck fuzz --mutants
+
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks
 
@@ -38,6 +44,9 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 
 bench-bounded: setup ## seconds a depth of the bounded search with Z3
 	$(BIN)/python -m benchmarks.bounded_search
+
+bench-spark: setup ## simulate and judge a million traces on Spark, phase by phase; writes benchmarks/spark/RESULTS.md
+	$(BIN)/python -m benchmarks.spark $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes
 	$(BIN)/ruff format .

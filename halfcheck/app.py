@@ -25,10 +25,12 @@ COMMANDS: dict[str, str] = {
     "verify": "halfcheck.verify",
     "check": "halfcheck.check",
     "replay": "halfcheck.replay",
+    "fuzz": "halfcheck.fuzz",
     "export": "halfcheck.export",
     "simulate": "halfcheck.simulate",
     "analyze": "halfcheck.analyze",
     "audit": "halfcheck.audit",
+    "diff": "halfcheck.diff",
 }
 """Command name to the module that holds it, in the order of the overview."""
 

@@ -1,4 +1,4 @@
-"""The main job in phases: search, cross-check, audit the golden stores, simulate and judge; then the page's data."""
+"""The main job in phases, those that fail soonest first; then the page's data."""
 
 from __future__ import annotations
 
@@ -11,24 +11,35 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_stores
+from fuzz.world import World
 from halfcheck import __version__
+from halfcheck.explained_stores import explained_store
+from halfcheck.lockstep_runs import lockstep_run
+from halfcheck.mutant_hunt import mutant_hunt
+from halfcheck.search_progress import words
+from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
 from model_check.check import CheckResult, ClauseResult, check
 from model_check.errors import EvaluationError
-from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.judge import judge
 from spark_trace_analysis.manifest import Parameters
-from spark_trace_analysis.report.data import Audit, AuditedTransaction, Fact, ReportData
+from spark_trace_analysis.report.data import (
+    Audit,
+    Fact,
+    Lockstep,
+    MutantSection,
+    RefusedSpecification,
+    ReportData,
+)
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.told_counterexample import told_counterexample, verdict_rows
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import simulate
 from spark_trace_analysis.statistics import statistics
+from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from model_check.explicit.search import Progress
 
     Say = Callable[[str], None]
 
@@ -40,8 +51,6 @@ CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3
 """What the slow CPython search does again on the instance `tiny`."""
 
 STEPS: Final = 60
-SHOWN: Final = 200
-"""Transactions of a golden store that the page lists at most; the command beside them lists all."""
 
 
 @dataclass
@@ -50,6 +59,8 @@ class Verification:
 
     Attributes
     ----------
+    status : callable
+        Takes a passing line, where somebody watches.
     seconds : dict
         Phase to seconds.
     notes : list of str
@@ -60,19 +71,38 @@ class Verification:
     traces: int
     work: Path
     say: Say
-    report: Callable[[Progress], None] | None = None
+    status: Say | None = None
     checks: list[CheckResult] = field(default_factory=list)
     audits: list[Audit] = field(default_factory=list)
+    refused: list[RefusedSpecification] = field(default_factory=list)
+    lockstep: list[Lockstep] = field(default_factory=list)
+    mutants: MutantSection | None = None
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def refuse(self) -> None:
+        """Hold real stores against specifications that are wrong about them.
+
+        Raises
+        ------
+        EvaluationError
+            One of them is not refused.
+        """
+        began = perf_counter()
+        for wrong in WRONG_SPECIFICATIONS:
+            self.say(f"holding {wrong.version}/{wrong.scenario} against a specification where {wrong.claim}")
+            self.refused.append(refused_specification(wrong, self.work / "wrong-settings"))
+        self.seconds["refuse"] = perf_counter() - began
 
     def search(self) -> None:
         """Search every profile in every environment, all properties."""
         began = perf_counter()
+        status = self.status
+        report = None if status is None else lambda progress: status(words(progress))
         for profile in PROFILES:
             for faults in ENVIRONMENTS:
                 self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
-                self.checks.append(check(profile, faults, INSTANCE, report=self.report))
+                self.checks.append(check(profile, faults, INSTANCE, report=report))
         self.seconds["search"] = perf_counter() - began
 
     def cross_check(self) -> None:
@@ -97,6 +127,49 @@ class Verification:
                 "schedule."
             )
         self.seconds["cross-check"] = perf_counter() - began
+
+    def audit(self) -> None:
+        """Audit every store that a real broker wrote, and explain it by the specification of its version.
+
+        Raises
+        ------
+        EvaluationError
+            A store is not explained.
+        """
+        began = perf_counter()
+        for store in golden_stores():
+            self.say(f"auditing {store.name}")
+            self.audits.append(explained_store(store))
+        self.seconds["audit"] = perf_counter() - began
+
+    def run_in_lockstep(self) -> None:
+        """Fuzz the specification and the reference broker of every profile.
+
+        Raises
+        ------
+        EvaluationError
+            The two differ.
+        """
+        began = perf_counter()
+        for profile in PROFILES:
+            self.say(f"running specification and broker of {profile} in lockstep")
+            self.lockstep.append(lockstep_run(World.of(profile, FAULTS), self.seed))
+        self.seconds["lockstep"] = perf_counter() - began
+
+    def hunt(self) -> None:
+        """Hunt every mutant of broker, specification and properties.
+
+        Raises
+        ------
+        EvaluationError
+            One survives.
+        """
+        began = perf_counter()
+        self.say("hunting mutants")
+        status = self.status
+        report = None if status is None else lambda kill: status(f"hunting mutants: {kill.mutant.name}")
+        self.mutants = mutant_hunt(self.seed, report=report)
+        self.seconds["mutants"] = perf_counter() - began
 
     def simulate_and_judge(self, master: str) -> ReportData:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
@@ -127,41 +200,12 @@ class Verification:
             verdicts=tuple(row for result in self.checks for row in verdict_rows(result)),
             counterexamples=tuple(told_counterexample(result, row) for result, row in self._told()),
             audits=tuple(self.audits),
+            refused=tuple(self.refused),
+            lockstep=tuple(self.lockstep),
+            mutants=self.mutants,
             simulation=section,
             notes=tuple(self.notes),
         )
-
-    def audit(self) -> None:
-        """Audit every store that a real broker wrote."""
-        began = perf_counter()
-        for store in golden_stores():
-            self.say(f"auditing {store.name}")
-            audit = audit_store(store.path, None, None)
-            self.audits.append(
-                Audit(
-                    store=store.name,
-                    version=audit.version or "unknown",
-                    records=audit.records,
-                    corrupt=len(audit.corrupt),
-                    counts=audit.counts,
-                    transactions=tuple(
-                        AuditedTransaction(
-                            row.unique_key,
-                            row.group,
-                            row.topic,
-                            row.state.value,
-                            tuple(state.value for state in row.also),
-                            row.deliveries,
-                            row.checks,
-                            row.put_backs,
-                            row.resembles,
-                        )
-                        for row in audit.listed(everything=False, limit=SHOWN)
-                    ),
-                    command=f"halfcheck audit conformance/golden/{store.name}",
-                )
-            )
-        self.seconds["audit"] = perf_counter() - began
 
     @property
     def command(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,29 +15,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from halfcheck.verification import Verification
-    from model_check.explicit.search import Progress
 
 
 def command(
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where index.html goes.")] = Path("report"),
     work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces are kept, to be used again.")] = Path("build"),
-    traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, help="Where the traces' choices come from.")] = 7,
+    traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Where all random choices come from.")] = 7,
     master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
 ) -> None:
-    """Search, cross-check, simulate, judge, audit, and write one HTML report.
+    """Search, cross-check, audit, fuzz, simulate, judge, and write one HTML report.
 
     Every profile is searched exhaustively in several environments; the slow CPython search answers some of the
-    questions again; random traces are simulated and judged by compiled kernels and by Spark SQL; the stores that real
-    brokers wrote are audited. Violations are findings, not failures: the exit code is 0 unless two ways to the same
-    answer differ (75) or something could not be done.
+    questions again; the stores that real brokers wrote are audited, each must be explained by the specification of its
+    version, and specifications that are wrong about a store must be refused; specification and reference broker run in
+    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels and by Spark
+    SQL. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer differ, a store is
+    not explained or a mutant survives (75), or something could not be done.
 
     Examples
     --------
     halfcheck verify
-    halfcheck verify --traces 1000000 --seed 11 --out report-11
+    halfcheck verify --traces 50000 --seed 11 --out report-11
     """
     from halfcheck.verification import Verification
     from spark_trace_analysis.report.page import write
@@ -45,10 +47,13 @@ def command(
         message = f"--out {out} is not a directory"
         raise typer.BadParameter(message)
     with _progress(wanted=not as_json) as (say, status):
-        job = Verification(seed, traces, work, say, None if status is None else _relay(status))
+        job = Verification(seed, traces, work, say, status)
+        job.refuse()
         job.search()
         job.cross_check()
         job.audit()
+        job.run_in_lockstep()
+        job.hunt()
         data = job.simulate_and_judge(master)
         say("writing the report")
         write(data, out / "index.html")
@@ -56,6 +61,7 @@ def command(
 
 
 def _print(job: Verification, page: Path, *, as_json: bool) -> None:
+    mutants = () if job.mutants is None else job.mutants.mutants
     told = {
         "report": str(page),
         "searches": len(job.checks),
@@ -63,6 +69,10 @@ def _print(job: Verification, page: Path, *, as_json: bool) -> None:
         "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
         "traces": job.traces,
         "stores": len(job.audits),
+        "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
+        "refused": [asdict(refused) for refused in job.refused],
+        "lockstep": [asdict(lockstep) for lockstep in job.lockstep],
+        "mutants": [asdict(mutant) for mutant in mutants],
         "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
     }
     if as_json:
@@ -71,6 +81,16 @@ def _print(job: Verification, page: Path, *, as_json: bool) -> None:
     print(
         f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
         f"{job.traces:,} traces judged twice, both ways agree; {told['stores']} real stores audited"
+    )
+    events = sum(audit.explanation.events for audit in job.audits)
+    print(
+        f"{len(job.audits)} stores explained by the specification of their version, all {events:,} records; "
+        f"{len(job.refused)} wrong specifications refused"
+    )
+    print(
+        f"specification and broker agree on {sum(run.steps for run in job.lockstep):,} steps of "
+        f"{sum(run.examples for run in job.lockstep):,} schedules in {len(job.lockstep)} versions; "
+        f"{len(mutants)} of {len(mutants)} mutants killed"
     )
     for note in job.notes:
         print(note)
@@ -91,9 +111,3 @@ def _progress(*, wanted: bool) -> Iterator[tuple[Callable[[str], None], Callable
 
     with Console(stderr=True).status("starting") as status:
         yield status.update, status.update
-
-
-def _relay(update: Callable[[str], None]) -> Callable[[Progress], None]:
-    from halfcheck.search_progress import words
-
-    return lambda progress: update(words(progress))

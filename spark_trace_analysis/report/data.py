@@ -108,6 +108,34 @@ class AuditedTransaction:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """Whether the specification explains a store: whether some path of it leaves just these records.
+
+    Attributes
+    ----------
+    accepted
+        None if the store was not held against the specification; the sentence says why.
+    profile
+        The profile that was asked, empty if none was.
+    events
+        Records that are part of a transaction.
+    faults
+        The faults that the path needs, each with how often.
+    sentence
+        The answer in words.
+    command
+        What makes it again.
+    """
+
+    accepted: bool | None
+    profile: str
+    events: int
+    faults: Mapping[str, int]
+    sentence: str
+    command: str
+
+
+@dataclass(frozen=True)
 class Audit:
     """What the audit of one store says."""
 
@@ -117,6 +145,111 @@ class Audit:
     corrupt: int
     counts: Mapping[str, int]
     transactions: tuple[AuditedTransaction, ...]
+    command: str
+    explanation: Explanation
+
+
+@dataclass(frozen=True)
+class RefusedSpecification:
+    """A specification that is wrong about a store, and the record that gives it away.
+
+    Attributes
+    ----------
+    specification
+        A profile, with the switches that are turned.
+    setting
+        The setting of the broker that is another than the store's own, empty if none is.
+    claim
+        What is wrong, in words.
+    event
+        The first record that no path explains, and its number, from 0, among those that are part of a transaction.
+    guard
+        The rule that forbids it.
+    nearest
+        What was allowed instead.
+    """
+
+    store: str
+    specification: str
+    setting: str
+    claim: str
+    number: int
+    event: str
+    guard: str
+    nearest: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class Lockstep:
+    """Specification and reference broker side by side on random schedules, in one profile.
+
+    Attributes
+    ----------
+    agrees
+        Whether no step showed a difference.
+    conjuncts, conjuncts_seen
+        The rules of all guards, and how many of them were once the first to be false.
+    actions, actions_seen
+        The actions that the profile and the environment allow, and how many of them were once possible.
+    unseen
+        The rules and actions that were not.
+    instance_of_states, states, states_seen
+        An instance, its states in the quiet world that a search finds, and how many of them as many examples saw.
+    """
+
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    examples: int
+    steps: int
+    seconds: float
+    agrees: bool
+    conjuncts: int
+    conjuncts_seen: int
+    actions: int
+    actions_seen: int
+    unseen: tuple[str, ...]
+    instance_of_states: str
+    states: int
+    states_seen: int
+    command: str
+
+
+@dataclass(frozen=True)
+class HuntedMutant:
+    """One deliberate error, and what noticed it.
+
+    Attributes
+    ----------
+    part
+        What is broken: the broker, the specification or a property.
+    what
+        What it changes.
+    resembles
+        Ids of the catalogue that it is taken from.
+    variable, step
+        What differed first, and at which step; empty for a survivor.
+    examples, seconds
+        How long it lived; a search of all states counts as one example.
+    """
+
+    name: str
+    part: str
+    what: str
+    resembles: tuple[str, ...]
+    profile: str
+    variable: str
+    step: str
+    examples: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MutantSection:
+    """The kill table, and what makes it."""
+
+    mutants: tuple[HuntedMutant, ...]
     command: str
 
 
@@ -152,6 +285,9 @@ class ReportData:
     verdicts: tuple[VerdictRow, ...] = ()
     counterexamples: tuple[Counterexample, ...] = ()
     audits: tuple[Audit, ...] = ()
+    refused: tuple[RefusedSpecification, ...] = ()
+    lockstep: tuple[Lockstep, ...] = ()
+    mutants: MutantSection | None = None
     simulation: SimulationSection | None = None
     notes: tuple[str, ...] = field(default=())
 

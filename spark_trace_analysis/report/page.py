@@ -42,6 +42,8 @@ def render(data: ReportData) -> str:
         states=_states(data),
         plots=[(plot, Markup(plot.svg)) for plot in draw_all(data.simulation)] if data.simulation else [],  # noqa: S704
         all_traces=sum(run.traces for run in data.simulation.runs) if data.simulation else 0,
+        explained=sum(audit.explanation.accepted is True for audit in data.audits),
+        killed=sum(bool(mutant.variable) for mutant in data.mutants.mutants) if data.mutants else 0,
         all_transactions=sum(sum(audit.counts.values()) for audit in data.audits),
     )
 

@@ -269,7 +269,7 @@ def test_ctrl_c_ends_a_process_with_one_line(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (ExitCode.INTERRUPTED, "", "halfcheck: interrupted\n")
 
 
@@ -278,6 +278,6 @@ def test_a_reader_that_leaves_ends_a_process_in_silence(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
-    assert process.wait(timeout=30) == ExitCode.OUTPUT_CLOSED
+    assert process.wait(timeout=120) == ExitCode.OUTPUT_CLOSED
     assert process.stderr.read() == ""
     process.stderr.close()

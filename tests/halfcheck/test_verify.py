@@ -1,30 +1,62 @@
 """`halfcheck verify`: the whole job, small, from the search to the page."""
 
+import inspect
 import json
 import re
 from pathlib import Path
 
 import pytest
 
+from fuzz.mutants import kill_table
+from halfcheck import lockstep_runs
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
+from halfcheck.verify import command
+from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS
+from spec.profiles import PROFILES
+
+PHASES = [
+    "refuse", "search", "cross-check", "audit", "lockstep", "mutants", "simulate", "judge by kernels", "judge by SQL",
+    "statistics",
+]  # fmt: skip
+"""Those that fail soonest come first."""
 
 pytestmark = pytest.mark.xdist_group(name="small")
 
 
-def test_the_main_job_writes_one_page_with_all_its_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_main_job_writes_one_page_with_all_its_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
+    monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::10])
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]
     assert run([*words, "--out", str(tmp_path / "report"), "--work", str(tmp_path / "work")]) == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
     assert told["traces"] == 800
     assert told["searches"] == 12
-    assert told["stores"] == 29
+    assert told["stores"] == 34
+    assert [row["accepted"] for row in told["explained"]] == [True] * 34
+    assert {row["store"]: row["faults"] for row in told["explained"]}["5.3.3/crash2"] == {"crash": 1}
+    assert [row["specification"] for row in told["refused"]] == [wrong.specification for wrong in WRONG_SPECIFICATIONS]
+    assert [(row["profile"], row["examples"], row["agrees"]) for row in told["lockstep"]] == [
+        (profile, 10, True) for profile in PROFILES
+    ]
+    assert len(told["mutants"]) == 6
+    assert all(row["variable"] for row in told["mutants"])
+    assert list(told["seconds"]) == PHASES
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "halfcheck verify --traces 800 --seed 3" in page
     assert "S1.immune_half" in page
     assert "5.3.3/immunity" in page
+    assert "halfcheck diff conformance/golden/5.4.0/crash spec:5.4.0" in page
+    assert "halfcheck fuzz --profile 4.9.7 --examples 10 --steps 50 --seed 3" in page
+    assert "halfcheck fuzz --mutants --seed 3" in page
     assert page.count("<svg") >= 4
     assert not re.findall(r"""(?:src|href)=["']https?:""", page)
+
+
+def test_a_million_traces_are_simulated_when_no_number_is_given() -> None:
+    assert inspect.signature(command).parameters["traces"].default == 1_000_000
 
 
 def test_an_out_that_is_a_file_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,78 @@
+"""Specification and reference broker in lockstep, a fixed number of schedules; they must agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fuzz.campaign import run_campaign
+from fuzz.instance import FUZZED
+from model_check.errors import EvaluationError
+from spark_trace_analysis.report.data import Lockstep
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.campaign import Campaign
+    from fuzz.machine import Fuzzing
+    from fuzz.world import World
+
+EXAMPLES: Final = 300
+STEPS: Final = 50
+"""The most steps of an example."""
+
+
+def lockstep_run(
+    world: World, seed: int, *, examples: int | None = None, report: Callable[[Fuzzing], None] | None = None
+) -> Lockstep:
+    """What the two show on schedules with every fault.
+
+    Parameters
+    ----------
+    world
+        The pair, on the instance `fuzzed` with all faults.
+    seed
+        Where the schedules come from.
+    examples
+        How many, `EXAMPLES` if not given.
+    report
+        Is called after each schedule.
+
+    Raises
+    ------
+    EvaluationError
+        They differ; names the step and the variable, and the command that shows the schedule.
+    """
+    examples = EXAMPLES if examples is None else examples
+    command = f"halfcheck fuzz --profile {world.profile} --examples {examples} --steps {STEPS} --seed {seed}"
+    campaign = run_campaign(world, FAULTS, examples=examples, steps=STEPS, random_seed=seed, report=report)
+    if campaign.failure is not None:
+        message = f"specification and broker differ in {world.profile}: {campaign.failure.mismatch}; see {command}"
+        raise EvaluationError(message)
+    return _told(campaign, command)
+
+
+def _told(campaign: Campaign, command: str) -> Lockstep:
+    done, coverage, states = campaign.done, campaign.coverage, campaign.states
+    assert states is not None  # noqa: S101 - they are counted where the two agree
+    return Lockstep(
+        profile=campaign.world.profile,
+        environment=FAULTS,
+        instance=FUZZED.name,
+        examples=done.examples,
+        steps=done.steps,
+        seconds=done.seconds,
+        agrees=campaign.failure is None,
+        conjuncts=len(coverage.guards.open),
+        conjuncts_seen=len(coverage.guards.open) - len(coverage.never_false),
+        actions=len(coverage.guards.allowed),
+        actions_seen=len(coverage.guards.allowed) - len(coverage.never_enabled),
+        unseen=(
+            *(f"{name} was never possible" for name in coverage.never_enabled),
+            *(f"{name}: never first to fail: {rule}" for name, rule in coverage.never_false),
+        ),
+        instance_of_states=states.instance,
+        states=states.reachable,
+        states_seen=states.seen,
+        command=command,
+    )
