@@ -33,7 +33,7 @@ from spark_trace_analysis.report.data import (
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.told_counterexample import told_counterexample, verdict_rows
 from spark_trace_analysis.session import spark_session
-from spark_trace_analysis.simulate import simulate
+from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.statistics import statistics
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
@@ -79,6 +79,17 @@ class Verification:
     mutants: MutantSection | None = None
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def look_for_traces(self) -> None:
+        """See whether the folders of the traces can be used, before anything that takes long.
+
+        Raises
+        ------
+        BadOptionError
+            One of them holds something else, or the traces of another version of the specification.
+        """
+        for parameters, out in self._runs_to_make():
+            find_complete(parameters, out)
 
     def refuse(self) -> None:
         """Hold real stores against specifications that are wrong about them.
@@ -174,16 +185,14 @@ class Verification:
     def simulate_and_judge(self, master: str) -> ReportData:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
         began = perf_counter()
-        kinds = [(profile, faults) for profile in PROFILES for faults in ENVIRONMENTS[:2]]
-        share, rest = divmod(self.traces, len(kinds))
+        runs_to_make = self._runs_to_make()
         self.say("starting Spark")
         with spark_session(master, self.work / "spark") as spark:
             runs = []
-            for number, (profile, faults) in enumerate(kinds):
-                world = ",".join(faults) or "quiet"
-                self.say(f"simulating {profile} {world}: {number + 1} of {len(kinds)}")
-                parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
-                out = self.work / "traces" / f"{profile}-{world}-{parameters.traces}-{self.seed}"
+            for number, (parameters, out) in enumerate(runs_to_make, start=1):
+                self.say(
+                    f"simulating {parameters.profile} {parameters.environment_name}: {number} of {len(runs_to_make)}"
+                )
                 runs.append(simulate(spark, parameters, out).run)
             self.seconds["simulate"] = perf_counter() - began
             self.say(f"judging {self.traces:,} traces twice")
@@ -211,6 +220,17 @@ class Verification:
     def command(self) -> str:
         """What makes the whole report again."""
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
+
+    def _runs_to_make(self) -> list[tuple[Parameters, Path]]:
+        """Every profile, quiet and with crashes, each with its folder; together they have all traces."""
+        kinds = [(profile, faults) for profile in PROFILES for faults in ENVIRONMENTS[:2]]
+        share, rest = divmod(self.traces, len(kinds))
+        made = []
+        for number, (profile, faults) in enumerate(kinds):
+            parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
+            name = f"{profile}-{parameters.environment_name}-{parameters.traces}-{self.seed}"
+            made.append((parameters, self.work / "traces" / name))
+        return made
 
     def _told(self) -> list[tuple[CheckResult, ClauseResult]]:
         """For each clause the shortest schedule that breaks it, the quiet world first, then the newest profile."""

@@ -48,6 +48,7 @@ def command(
         raise typer.BadParameter(message)
     with _progress(wanted=not as_json) as (say, status):
         job = Verification(seed, traces, work, say, status)
+        job.look_for_traces()
         job.refuse()
         job.search()
         job.cross_check()

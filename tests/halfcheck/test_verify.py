@@ -59,6 +59,29 @@ def test_a_million_traces_are_simulated_when_no_number_is_given() -> None:
     assert inspect.signature(command).parameters["traces"].default == 1_000_000
 
 
+def test_a_folder_of_traces_that_holds_something_else_is_refused_before_anything_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "work" / "traces" / "5.4.0-crash-100-3"
+    folder.mkdir(parents=True)
+    (folder / "mine").write_text("mine")
+    words = [
+        "verify",
+        "--traces",
+        "800",
+        "--seed",
+        "3",
+        "--out",
+        str(tmp_path / "report"),
+        "--work",
+        str(tmp_path / "work"),
+    ]
+    assert run(words) == ExitCode.BAD_OPTION
+    assert capsys.readouterr().err == (
+        f"halfcheck: --out {folder}: there is something else in it already; give a new or empty folder\n"
+    )
+
+
 def test_an_out_that_is_a_file_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "report"
     file.write_text("mine")
