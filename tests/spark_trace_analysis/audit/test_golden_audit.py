@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.table import SCHEMA
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import Audit
@@ -100,6 +103,13 @@ def test_there_are_34_golden_stores() -> None:
 def test_a_clean_store_raises_no_alarm(golden: GoldenStore) -> None:
     assert audit_of(golden).corrupt == ()
     assert audit_of(golden).notes == ()
+
+
+def test_the_json_of_all_transactions_holds_to_its_schema(golden: GoldenStore) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    content = audit_of(golden).to_json(everything=True)
+    assert not list(Draft202012Validator(schema).iter_errors(content))
+    assert content["trace"]["accepted"] is True
 
 
 def test_the_counts_by_state_are_pinned(golden: GoldenStore) -> None:
