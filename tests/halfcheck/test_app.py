@@ -249,10 +249,11 @@ def test_the_module_is_the_command() -> None:
 
 
 def run_example_in_a_process(tmp_path: Path, body: str) -> subprocess.Popen[str]:
-    """Start ``example`` in a process of its own."""
+    """Start ``example`` in a process of its own, which Ctrl-C reaches even if the tests run in the background."""
     (tmp_path / "example_command.py").write_text(textwrap.dedent(EXAMPLE).replace("BODY", body))
     program = (
-        "import sys; from halfcheck import app; app._Commands.modules = {'example': 'example_command'}; "
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from halfcheck import app; app._Commands.modules = {'example': 'example_command'}; "
         "sys.argv = ['halfcheck', 'example', 'store']; app.main()"
     )
     return subprocess.Popen(
@@ -269,7 +270,7 @@ def test_ctrl_c_ends_a_process_with_one_line(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (ExitCode.INTERRUPTED, "", "halfcheck: interrupted\n")
 
 
