@@ -21,7 +21,7 @@ from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specifi
 from model_check.check import CheckResult, ClauseResult, check
 from model_check.errors import EvaluationError
 from spark_trace_analysis.judge import judge
-from spark_trace_analysis.manifest import Parameters
+from spark_trace_analysis.manifest import Parameters, source_fingerprint
 from spark_trace_analysis.report.data import (
     Audit,
     Fact,
@@ -222,14 +222,17 @@ class Verification:
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
 
     def _runs_to_make(self) -> list[tuple[Parameters, Path]]:
-        """Every profile, quiet and with crashes, each with its folder; together they have all traces."""
+        """Every profile, quiet and with crashes, each with its folder; together they have all traces.
+
+        The folders of another state of the sources are left alone: their traces are not used, and not in the way.
+        """
         kinds = [(profile, faults) for profile in PROFILES for faults in ENVIRONMENTS[:2]]
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
             parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
             name = f"{profile}-{parameters.environment_name}-{parameters.traces}-{self.seed}"
-            made.append((parameters, self.work / "traces" / name))
+            made.append((parameters, self.work / "traces" / source_fingerprint(INSTANCE) / name))
         return made
 
     def _told(self) -> list[tuple[CheckResult, ClauseResult]]:
