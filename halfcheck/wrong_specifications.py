@@ -83,7 +83,7 @@ def refused_specification(wrong: WrongSpecification, folder: Path) -> RefusedSpe
     question = Question(profiles=((wrong.specification, switches_of(wrong.specification)),), conf=conf)
     trace = audit_store(store.path, question=question).trace
     divergence = trace.divergence_json()
-    if trace.accepted is not False or not trace.is_exhaustive or divergence is None:
+    if trace.accepted is not False or not trace.is_complete or divergence is None:
         message = f"{store.name} must be refused where {wrong.claim}, but is {trace.sentence()}: {command}"
         raise EvaluationError(message)
     return RefusedSpecification(

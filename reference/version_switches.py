@@ -6,7 +6,7 @@ check thread sleeps, or what the store answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 
@@ -76,56 +76,28 @@ V4_5_1: Final = VersionSwitches(
     keeps_last_separator=True,
 )
 
-V4_9_7: Final = VersionSwitches(
+V4_9_7: Final = replace(
+    V4_5_1,
     marks_op_done_on_hit=True,
     op_end_commits_offset=False,
-    batches_ops=False,
     keeps_discarded=True,
-    refuses_late_end=False,
-    equal_age_is_young=False,
     rewinds_beyond_end=False,
-    sleeps_without_ops=False,
     stores_cluster=True,
-    stores_region=False,
-    stores_transaction_id=False,
-    creates_unique_key=False,
-    delivers_real_topic=True,
     keeps_last_separator=False,
 )
 
-V5_3_3: Final = VersionSwitches(
-    marks_op_done_on_hit=True,
-    op_end_commits_offset=False,
+V5_3_3: Final = replace(
+    V4_9_7,
     batches_ops=True,
-    keeps_discarded=True,
     refuses_late_end=True,
-    equal_age_is_young=False,
-    rewinds_beyond_end=False,
     sleeps_without_ops=True,
-    stores_cluster=True,
     stores_region=True,
     stores_transaction_id=True,
     creates_unique_key=True,
-    delivers_real_topic=True,
     keeps_last_separator=True,
 )
 
-V5_4_0: Final = VersionSwitches(
-    marks_op_done_on_hit=True,
-    op_end_commits_offset=False,
-    batches_ops=True,
-    keeps_discarded=True,
-    refuses_late_end=True,
-    equal_age_is_young=True,
-    rewinds_beyond_end=False,
-    sleeps_without_ops=True,
-    stores_cluster=True,
-    stores_region=True,
-    stores_transaction_id=True,
-    creates_unique_key=True,
-    delivers_real_topic=False,
-    keeps_last_separator=True,
-)
+V5_4_0: Final = replace(V5_3_3, equal_age_is_young=True, delivers_real_topic=False)
 
 VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}
 """The versions that this broker can be, by number."""

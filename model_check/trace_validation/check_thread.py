@@ -213,7 +213,7 @@ class CheckThread:
             charged = len(self.work.assumed)
             refused = self.work.take(name, now=now, before=number) or differs(s, event)
             if not is_late:
-                del self.work.assumed[charged:]
+                self.work.assumed[charged:] = [need for need in self.work.assumed[charged:] if need[0] != "late_end"]
             if refused is None:
                 if event.kind is Kind.PUT_BACK:
                     s.half[event.half].stored_at = event.time

@@ -7,7 +7,7 @@ come, is known from the whole trace only.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EndRequest, Kind, Outcome, Trace
@@ -34,8 +34,6 @@ class Forecast:
         An op message to the halves in it that no delivery accounts for, as often as they occur.
     earlier_op : dict
         An op message to the one before it.
-    first_half : dict
-        A transaction to the half that its send stored.
     unsent : frozenset
         Events that need an END_TRANSACTION which no producer logged; empty without such a log.
     """
@@ -44,14 +42,11 @@ class Forecast:
         self.buffered_behind: dict[int, int] = {}
         self.rollbacks_in: dict[int, list[int]] = {}
         self.earlier_op: dict[int, int] = {}
-        self.first_half: dict[int, int] = {}
         self._ends: dict[int, list[int]] = defaultdict(list)
         waiting: dict[int, list[int]] = defaultdict(list)
         last_op: int | None = None
         for number, event in enumerate(trace.events):
-            if event.kind is Kind.HALF_STORED:
-                self.first_half[event.transaction] = event.half
-            elif event.kind is Kind.DELIVERED:
+            if event.kind is Kind.DELIVERED:
                 waiting[event.half].append(number)
                 self._ends[event.half].append(number)
             elif event.kind is Kind.OP_STORED:
@@ -108,8 +103,7 @@ class Forecast:
             if event.kind is Kind.DELIVERED:
                 needed.append((number, event.half, Outcome.COMMIT))
             elif event.kind is Kind.OP_STORED:
-                counted = Counter(self.rollbacks_in[number])
-                needed += [(number, half, Outcome.ROLLBACK) for half in counted.elements()]
+                needed += [(number, half, Outcome.ROLLBACK) for half in self.rollbacks_in[number]]
         for number, half, outcome in needed:
             times = sent[half, outcome]
             if times and times[0] <= trace.events[number].time + CLOCK_SLACK_MS:

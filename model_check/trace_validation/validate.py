@@ -8,7 +8,7 @@ between: paths with few crashes are tried before paths with more.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.check_thread import CheckThread
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[int, int], None]
 
-MOST_CRASHES = 3
+MOST_CRASHES = 6
 PAUSES = frozenset({"slow_round", "slow_dispatch"})
 """What the quiet world does without, but no real broker: nothing takes no time. They are not counted as faults."""
 _OF_THE_CHECK_SERVICE = (Kind.PUT_BACK, Kind.DISCARDED, Kind.OFFSETS_SAVED)
@@ -42,8 +42,12 @@ class Verdict:
     Attributes
     ----------
     accepted : bool
-    is_exhaustive : bool
-        Whether every path was tried before the trace was refused; else the search was given up.
+    is_complete : bool
+        Whether the search ran to its end; a refusal by one that was cut short says less. Even a complete search does
+        not try every path: producers' records are explained in one way each, instants and places of crashes are chosen
+        among likely ones.
+    events : int
+        How many the trace has.
     faults : dict
         The faults that the path needs, each with how often.
     path : tuple of PathStep
@@ -55,7 +59,7 @@ class Verdict:
     """
 
     accepted: bool
-    is_exhaustive: bool
+    is_complete: bool
     events: int
     faults: dict[str, int]
     path: tuple[PathStep, ...]
@@ -68,41 +72,49 @@ def validate(trace: Trace, settings: Settings, switches: Switches, report: Repor
 
     Parameters
     ----------
+    trace
+        What to explain.
+    settings, switches
+        Those of the broker that is taken to have written it.
     report
         Called now and then with the number of events explained and of all events.
     """
     constants = constants_of(trace, settings, switches, Faults())
-    best = _Walk(trace, constants, (), report).run()
-    if not best.accepted and best.depends_on_rounds:
+    walks = _walks(trace, constants, report)
+    best = next(walks)
+    is_complete = best.is_complete
+    while not best.accepted and (walk := next(walks, None)) is not None:
+        is_complete &= walk.is_complete
+        if walk.accepted or walk.reached > best.reached:
+            best = walk
+    return best.verdict(is_complete=best.accepted or is_complete)
+
+
+def _walks(trace: Trace, constants: Constants, report: Report | None) -> Iterator[_Walk]:
+    """The searches to try, one after the other, until one accepts: without a crash first, then with more and more."""
+    walk = _Walk(trace, constants, (), report).run()
+    yield walk
+    best = walk
+    if walk.depends_on_rounds:
         thorough = _Walk(trace, constants, (), report, thorough=True).run()
-        best = thorough if thorough.accepted or thorough.reached > best.reached else best
-        best.is_exhaustive &= thorough.is_exhaustive
-    for crashes in range(1, MOST_CRASHES + 1):
-        if best.accepted:
-            break
-        for better in _with_crashes(trace, constants, best, crashes, report):
-            if better.reached > best.reached or better.accepted:
-                best = better
-            if better.accepted:
-                break
-    return best.verdict()
+        yield thorough
+        best = thorough if thorough.reached > walk.reached else walk
+    for most in range(1, MOST_CRASHES + 1):
+        yield from _with_crashes(trace, constants, best, most, report)
 
 
 def _with_crashes(
     trace: Trace, constants: Constants, sofar: _Walk, most: int, report: Report | None
 ) -> Iterator[_Walk]:
     """Walks with up to `most` more crashes, each placed where the walk before it failed."""
-    if sofar.accepted or not most or not sofar.a_crash_may_help:
+    if not most or not sofar.a_crash_may_help:
         return
     first = max(sofar.resumable_from, *(crash.before + 1 for crash in sofar.crashes), 0)
     for crash in crashes_that_may_explain(trace, sofar.reached, first, sofar.offsets_seen):
         walk = _Walk(trace, constants, (*sofar.crashes, crash), report).run()
-        if walk.reached <= sofar.reached and not walk.accepted:
-            continue
         yield walk
-        if walk.accepted:
-            return
-        yield from _with_crashes(trace, constants, walk, most - 1, report)
+        if walk.reached > sofar.reached:
+            yield from _with_crashes(trace, constants, walk, most - 1, report)
 
 
 class _Walk:
@@ -114,6 +126,8 @@ class _Walk:
         The furthest event that was tried.
     resumable_from : int
         The event behind the last one of the check service that was explained then.
+    is_complete : bool
+        Whether the search ran to its end.
     """
 
     def __init__(
@@ -128,7 +142,7 @@ class _Walk:
         self.trace = trace
         self.crashes = crashes
         self.accepted = False
-        self.is_exhaustive = True
+        self.is_complete = True
         self.reached = -1
         self.resumable_from = 0
         self._report = report
@@ -147,7 +161,7 @@ class _Walk:
         try:
             self.accepted = self._search()
         except SearchLimitError:
-            self.is_exhaustive = False
+            self.is_complete = False
             if self.reached in self._checks.attempts:
                 self._failed_at(self.reached)
         return self
@@ -174,16 +188,16 @@ class _Walk:
         """Event, half and op offset, wherever an offset moved on the way to the furthest event."""
         return list(dict.fromkeys((step.before, *step.offsets) for step in self._prefix))
 
-    def verdict(self) -> Verdict:
+    def verdict(self, *, is_complete: bool) -> Verdict:
         """The result, as others see it."""
         return Verdict(
             self.accepted,
-            self.is_exhaustive,
+            is_complete,
             len(self.trace.events),
             self._faults,
             self._prefix,
             None if self.accepted else self._divergence,
-            replace(self._work.constants),
+            self._work.constants,
         )
 
     def _search(self) -> bool:
@@ -246,6 +260,7 @@ class _Walk:
             work.take("persist_offsets", now=now, before=crash.before)
         elif (crash.half, crash.op) != (s.saved.half, s.saved.op):
             self._is_refused = not work.save_offsets_of_then(crash.half, crash.op)
+            self.is_complete = not self._is_refused  # another way to the same place may have had those offsets
         work.take("crash", now=now, before=crash.before)
         self._checks.steps.clock = now
 

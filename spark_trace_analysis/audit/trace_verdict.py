@@ -55,9 +55,9 @@ class TraceVerdict:
         return {} if self.verdict is None else self.verdict.faults
 
     @property
-    def is_exhaustive(self) -> bool:
-        """Whether the answer holds for every path; a refusal after a search that was cut short may be wrong."""
-        return self.verdict is None or self.verdict.accepted or self.verdict.is_exhaustive
+    def is_complete(self) -> bool:
+        """Whether the search ran to its end; a refusal by one that was cut short says less."""
+        return self.verdict is not None and self.verdict.is_complete
 
     def sentence(self) -> str:
         """The verdict in words."""
@@ -66,13 +66,13 @@ class TraceVerdict:
         if self.accepted:
             with_faults = ", ".join(f"{count} {fault}" for fault, count in self.faults.items())
             return f"accepted by the specification of {self.profile} with {with_faults or 'no fault'}"
-        divergence = self.divergence_json()
-        assert divergence is not None  # noqa: S101 - refused is diverged
-        nearest = "; ".join(divergence["nearest"]) or "nothing"
+        found = None if self.verdict is None else self.verdict.divergence
+        if found is None:
+            return f"refused by the specification of {self.profile}; the search did not get to a reason"
         return (
-            f"refused by the specification of {self.profile} at event {divergence['event']['number']} "
-            f"({divergence['event']['text']}): {divergence['guard']}; allowed were: {nearest}"
-            f"{'' if self.is_exhaustive else '; the search was cut short, so another path may exist'}"
+            f"refused by the specification of {self.profile} at event {found.number} ({found.event}): {found.guard}; "
+            f"allowed were: {'; '.join(found.nearest) or 'nothing'}"
+            f"{'' if self.is_complete else '; the search was cut short'}"
         )
 
     def divergence_json(self) -> dict[str, Any] | None:
@@ -97,7 +97,7 @@ class TraceVerdict:
             "profile": self.profile,
             "faults": self.faults,
             "explained": explained,
-            "exhaustive": self.is_exhaustive,
+            "complete": self.is_complete,
             "reason": self.reason,
         }
 
