@@ -87,6 +87,7 @@ def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
         if refused is not None:
             msg = f"step {number}, {step}, is refused ({refused.kind}): {refused.rule}"
             raise ModelCheckError(msg)
+        state.canonical()  # refuses an instant that lies too far ahead
         after = state.show()
         changes = tuple(Change(label, before[label], value) for label, value in after.items() if value != before[label])
         now = 0 if clock is None else state.memory.values[clock] - start

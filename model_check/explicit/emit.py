@@ -164,8 +164,10 @@ class Emitter(ExpressionWriter):
                 if otherwise:
                     lines += [f"{indent}else:", *self._block(otherwise, indent + "    ", words)]
                 return lines
-            case Tick():
+            case Tick(is_back=False):
                 return self._tick(indent)
+            case Tick():
+                return self._tick_back(indent, words)
             case Write(path, index, value):
                 return self._write(path, index, value, indent, words)
         raise AssertionError(statement)
@@ -178,13 +180,18 @@ class Emitter(ExpressionWriter):
         self, path: tuple[str, ...], index: Expression | None, value: Expression, indent: str, words: str
     ) -> list[str]:
         places = self.packing.places[path]
+        if not places:
+            return [f"{indent}return 2, {words}"]
         low, high = places[0].low, places[0].high
         least, most = self._range(value)
         lines = self._index_check(places, index, indent, words)
         stored = self._number(value)
-        if self._is_instant(path) and least < low:
-            stored = f"max({stored}, {low})"
-            least = low
+        if self._is_instant(path):
+            slack = self._slack(path)
+            if least < low + (slack is not None):
+                stored = f"max({stored}, {low if slack is None else f'({low} if {slack} else {low + 1})'})"
+                least = max(least, low)
+                most = max(most, low + (slack is not None))
         if least < low or most > high:
             lines += [f"{indent}v = {stored}", f"{indent}if v < {low} or v > {high}:", f"{indent}    return 2, {words}"]
             stored = "v"
@@ -229,22 +236,46 @@ class Emitter(ExpressionWriter):
         return f"at_bit = {shift_term}; {word} = ({word} & ~({mask} << at_bit)) | (({distance}) << at_bit)"
 
     def _tick(self, indent: str) -> list[str]:
-        """The clock stays where it is, and all instants become one older, down to their cut."""
+        """The clock stays where it is, and all instants become one older, down to their floor."""
         lines = []
+        for path, place, shift in self._instants():
+            word, slack = self.words[place.word], self._slack(path)
+            mask, one = _signed(((1 << place.width) - 1) << shift), _signed(1 << shift)
+            lines += [
+                f"{indent}if {word} & {mask} != {0 if slack is None else f'(0 if {slack} else {one})'}:",
+                f"{indent}    {word} = {word} - {one}",
+            ]
+        return lines
+
+    def _tick_back(self, indent: str, words: str) -> list[str]:
+        """The clock stays where it is, and all instants become one younger; the youngest would leave its range."""
+        lines = []
+        for _, place, shift in self._instants():
+            word, most = self.words[place.word], place.high - place.low
+            lines += [
+                f"{indent}if ({word} >> {shift}) & {(1 << place.width) - 1} == {most}:",
+                f"{indent}    return 2, {words}",
+                f"{indent}{word} = {word} + {_signed(1 << shift)}",
+            ]
+        return lines
+
+    def _instants(self) -> Iterator[tuple[tuple[str, ...], Place, int]]:
+        """Each instant: its path, its place, and its lowest bit."""
         for path, places in self.packing.places.items():
-            if self._is_instant(path):
+            if places and self._is_instant(path):
                 for place in places:
                     for i in range(place.length):
-                        word, shift = self.words[place.word], place.shift + place.width * i
-                        mask = _signed(((1 << place.width) - 1) << shift)
-                        lines += [
-                            f"{indent}if {word} & {mask} != 0:",
-                            f"{indent}    {word} = {word} - {_signed(1 << shift)}",
-                        ]
-        return lines
+                        yield path, place, place.shift + place.width * i
 
     def _is_instant(self, path: tuple[str, ...]) -> bool:
         return next(slot for slot in self.packing.slots if slot.path == path).kind is Kind.INSTANT
+
+    def _slack(self, path: tuple[str, ...]) -> str | None:
+        """The condition under which the floor of an instant is the low end of its range, where there is one."""
+        slack = next(slot for slot in self.packing.slots if slot.path == path).slack
+        if slack is None or slack in self.switches:
+            return None if slack is None else self.switches[slack]
+        return str(bool(getattr(self.constants, slack)))
 
 
 def _signed(value: int) -> int:

@@ -81,6 +81,8 @@ class ExpressionWriter:
         if path not in self.packing.places:
             return str(self.packing.clock)
         places = self.packing.places[path]
+        if not places:
+            return "0"  # an array of no places; what reads it is not reached
         if index is None or len(places) == 1:
             return self._load(places[0], index)
         if isinstance(index, Int):
@@ -115,7 +117,8 @@ class ExpressionWriter:
             case Read(path, _):
                 if path not in self.packing.places:
                     return self.packing.clock, self.packing.clock
-                return self.packing.places[path][0].low, self.packing.places[path][0].high
+                places = self.packing.places[path]
+                return (places[0].low, places[0].high) if places else (0, 0)
             case Apply("+", (left, right)):
                 (a, b), (c, d) = self._range(left), self._range(right)
                 return a + c, b + d

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spec.language import Kind, Machine, Slot, layout
+from spec.language import Kind, Machine, Slot, slots_of_fields, widest_layout
 
 WORD_BITS = 64
 Path = tuple[str, ...]
@@ -51,10 +51,10 @@ class Packing:
     words : int
         Words a state.
     places : dict
-        The places of each field, in the order of its elements; empty for the clock, which is the same in every
-        canonical state.
+        The places of each field, in the order of its elements. An array of no elements has none. The clock, which is
+        the same in every canonical state, is left out.
     slots : tuple of Slot
-        The unpacked layout that `pack` and `unpack` speak of.
+        The unpacked layout that `pack` and `unpack` speak of, with the widest ranges that the switches give.
     """
 
     words: int
@@ -96,9 +96,12 @@ class Packing:
 
 
 def pack_machine(machine: Machine, constants: object) -> Packing:
-    """Lay the fields out: widest arrays first, each into the first word with room."""
-    slots = layout(machine.state, constants)
-    arrays: dict[Path, list[Slot]] = {}
+    """Lay the fields out: widest arrays first, each into the first word with room.
+
+    The switches in `constants` do not matter.
+    """
+    slots = widest_layout(machine.state, constants)
+    arrays: dict[Path, list[Slot]] = {path: [] for path, own in slots_of_fields(machine.state, constants) if not own}
     clock = 0
     for slot in slots:
         if slot.kind is Kind.CLOCK:
@@ -107,6 +110,8 @@ def pack_machine(machine: Machine, constants: object) -> Packing:
             arrays.setdefault(slot.path, []).append(slot)
     pieces: list[tuple[int, int, Path, int, int]] = []
     for order, (path, members) in enumerate(arrays.items()):
+        if not members:
+            continue
         width = (members[0].high - members[0].low).bit_length()
         most = WORD_BITS // width if width else len(members)
         for first in range(0, len(members), most):

@@ -224,6 +224,7 @@ def _out_of_range(found: Exploration, number: int, step: int) -> str:
     state = compiled.machine.initial(found.constants).load(compiled.packing.unpack(found.store.words_of(number)))
     try:
         compiled.steps[step].action.function(state, found.constants, *compiled.steps[step].arguments)
+        state.canonical()
     except (SpecificationError, Refused) as error:
         return f"{compiled.steps[step]}: {error}"
     return f"{compiled.steps[step]}: a value left its declared range in the compiled reading only"

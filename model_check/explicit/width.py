@@ -76,6 +76,7 @@ def state_width(machine: Machine, constants: object) -> StateWidth:
             sum(place.length * place.width for place in places),
         )
         for path, places in packing.places.items()
+        if places
     ]
     widest_first = sorted(fields, key=lambda field: (-field.bits, field.name))
     return StateWidth(tuple(widest_first), packing.words, len(machine.steps(constants)))

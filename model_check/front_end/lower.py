@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from model_check.errors import NotInTheLanguage
+from model_check.front_end.source import CLOCK_RULE, without_slack
 from model_check.front_end.terms import (
     EMPTY,
     FALSE,
@@ -40,7 +41,7 @@ from spec.language import Bits, Kind, Machine, Property, Step, assume, require, 
 from spec.language.fields import Field, RecordDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
     ast.Eq: "==",
@@ -123,6 +124,7 @@ class Lowering:
         self._guard, self._out, self._named = [], [[]], 0
         with suppress(_NeverEnabledError):
             self._run(step.action.function, [_S, _C, *(Int(a) for a in step.arguments)])
+        self._check_step_back(step)
         return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
 
     def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
@@ -134,6 +136,18 @@ class Lowering:
         """The terms of an observed field, for the state after an action."""
         self._guard, self._out, self._named = [], [[]], 0
         return cast("Expression", self._value_of(function, [_S, _C, *(Int(a) for a in arguments)]))
+
+    def _check_step_back(self, step: Step) -> None:
+        """A step back and a write that is cut at the floor do not commute."""
+        effect = list(_flat(self._out[0]))
+        if Tick(is_back=True) in effect:
+            is_time = [isinstance(s, Tick) or (isinstance(s, Write) and self._is_instant(s.path)) for s in effect]
+            if sum(is_time) > 1:
+                function = step.action.function
+                line = _source(function)[1]
+                msg = f"{inspect.getsourcefile(function)}:{line}: {function.__name__}: an action that steps the clock "
+                msg += "back changes no instant, and the clock not twice"
+                raise NotInTheLanguage(msg)
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
@@ -195,9 +209,12 @@ class Lowering:
             case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
                 change = self._term(value, scope)
                 if self._is_clock(target, scope):
-                    if not isinstance(operator, ast.Add) or change != Int(1):
-                        self._refuse(statement, scope, "the clock only goes on by `+= 1`")
-                    self._emit(Tick())
+                    if change != Int(1):
+                        self._refuse(statement, scope, CLOCK_RULE)
+                    is_back = isinstance(operator, ast.Sub)
+                    if is_back and (stiff := without_slack(self.machine.state)):
+                        self._refuse(statement, scope, f"{stiff} is an instant without slack")
+                    self._emit(Tick(is_back))
                 else:
                     sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
                     self._write(target, apply(sign, self._term(target, scope), change), scope)
@@ -277,7 +294,7 @@ class Lowering:
         if not isinstance(place, Read):
             self._refuse(target, scope, "only fields of the state and local names are assigned to")
         if self._is_clock(target, scope):
-            self._refuse(target, scope, "the clock only goes on by `+= 1`")
+            self._refuse(target, scope, CLOCK_RULE)
         self._emit(Write(place.path, place.index, value))
 
     def _emit(self, statement: Statement) -> None:
@@ -374,9 +391,14 @@ class Lowering:
         return "truth" if is_boolean(term) else "number"
 
     def _kind_of_field(self, path: tuple[str, ...]) -> str:
+        return {Kind.FLAG: "truth", Kind.BITS: "set"}.get(self._declared(path).kind, "number")
+
+    def _is_instant(self, path: tuple[str, ...]) -> bool:
+        return self._declared(path).kind is Kind.INSTANT
+
+    def _declared(self, path: tuple[str, ...]) -> Field:
         member = self.machine.state.members[path[0]]
-        declared = member if isinstance(member, Field) else member.kind.fields[path[1]]
-        return {Kind.FLAG: "truth", Kind.BITS: "set"}.get(declared.kind, "number")
+        return member if isinstance(member, Field) else member.kind.fields[path[1]]
 
     def _lookup(self, name: str, node: ast.expr, scope: _Scope) -> Any:
         if name in scope.names:
@@ -468,6 +490,14 @@ class Lowering:
         line = scope.first_line + node.lineno - 1
         msg = f"{file}:{line}: {ast.unparse(node).splitlines()[0]}: {why}"
         raise NotInTheLanguage(msg)
+
+
+def _flat(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements and those in their branches."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, If):
+            yield from _flat((*statement.then, *statement.otherwise))
 
 
 @cache

@@ -32,7 +32,7 @@ from model_check.front_end.open_terms import (
     sort_of,
     sort_of_field,
 )
-from model_check.front_end.source import Source, source_of
+from model_check.front_end.source import CLOCK_RULE, Source, source_of, without_slack
 from spec.language import Bits, Kind, Machine, MachineState, assume, require, within
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class OpenReader(OpenExpressions):
     def _target(self, node: ast.expr, scope: Scope) -> Read:
         place = self.expression(node, scope)
         if isinstance(place, Now):
-            scope.refuse(node, "the clock only goes on by `+= 1`")
+            scope.refuse(node, CLOCK_RULE)
         if not isinstance(place, Read):
             why = "an array or a record is written field by field" if isinstance(place, Place) else "not a field"
             scope.refuse(node, f"only fields of the state and local names are assigned to: {why}")
@@ -221,9 +221,12 @@ class OpenReader(OpenExpressions):
         self, node: ast.stmt, target: ast.expr, operator: ast.operator, change: Term, scope: Scope
     ) -> Statement:
         if isinstance(self.expression(target, scope), Now):
-            if not isinstance(operator, ast.Add) or change != Number(1):
-                scope.refuse(node, "the clock only goes on by `+= 1`")
-            return Tick()
+            if change != Number(1):
+                scope.refuse(node, CLOCK_RULE)
+            is_back = isinstance(operator, ast.Sub)
+            if is_back and (stiff := without_slack(self.machine.state)):
+                scope.refuse(node, f"{stiff} is an instant without slack")
+            return Tick(is_back)
         place = self._target(target, scope)
         if sort_of(place) != "number" or sort_of(change) != "number":
             scope.refuse(node, "only numbers are counted up and down")

@@ -219,7 +219,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The clock goes on by one."""
+    """The clock goes on by one tick, or steps back by one."""
+
+    is_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

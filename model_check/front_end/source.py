@@ -7,12 +7,18 @@ import inspect
 import textwrap
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from model_check.errors import NotInTheLanguage
+from spec.language import Kind
+from spec.language.fields import Field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from spec.language import MachineState
+
+CLOCK_RULE: Final = "the clock only goes on by `+= 1`, or steps back by `-= 1`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +70,12 @@ def source_of(function: Callable[..., Any]) -> Source:
         msg = f"{inspect.getsourcefile(function)}:{first_line}: {function.__name__} is not a plain function"
         raise NotInTheLanguage(msg)
     return Source(function, str(inspect.getsourcefile(function)), first_line, tree)
+
+
+def without_slack(state: type[MachineState]) -> str | None:
+    """The first instant of a state that has no slack, so that the clock may not step back; None when all have."""
+    for name, member in state.members.items():
+        for field_name, field in [("", member)] if isinstance(member, Field) else member.kind.fields.items():
+            if field.kind is Kind.INSTANT and field.slack is None:
+                return f"{name}.{field_name}" if field_name else name
+    return None

@@ -84,7 +84,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The clock goes on by one."""
+    """The clock goes on by one tick, or steps back by one."""
+
+    is_back: bool = False
 
 
 Statement = Let | Write | If | Tick

@@ -134,11 +134,12 @@ class Conversion:
                 self._write(path, index, value)
             case If(test, then, otherwise):
                 self._if(self.truth(test), then, otherwise)
-            case Tick():
+            case Tick(is_back):
                 for path, slots in self.slots.items():
-                    if slots[0].kind is Kind.INSTANT:
-                        older = tuple(_one_tick_older(as_number(v), slots[0].low) for v in self.state[path])
-                        self.state = {**self.state, path: older}
+                    if slots and slots[0].kind is Kind.INSTANT:
+                        aged = _one_tick_younger if is_back else _one_tick_older
+                        values = tuple(aged(as_number(v), slots[0].low) for v in self.state[path])
+                        self.state = {**self.state, path: tuple(self._in_range(path, v) for v in values)}
 
     def _if(self, test: Truth, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
         before, reached = self.state, self._reached
@@ -158,6 +159,9 @@ class Conversion:
         self.state = {**before, **merged}
 
     def _write(self, path: Path, index: Expression | None, value: Expression) -> None:
+        if not self.slots[path]:
+            self._suspect(condition=True)
+            return
         given = self._in_range(path, self.value(value))
         elements = self.state[path]
         at = known(0) if index is None else self._index(path, index)
@@ -224,6 +228,8 @@ class Conversion:
     def _element(self, path: Path, index: Expression) -> Value:
         """An element of an array; the last one where the index is none of the array's."""
         at, elements = self._index(path, index), self.state[path]
+        if not elements:
+            return known(0)
         value = elements[-1]
         for i, element in enumerate(elements[:-1]):
             if i in at.cases:
@@ -281,3 +287,8 @@ class Conversion:
 def _one_tick_older(instant: Number, low: int) -> Number:
     """The clock stays where it is, so that instants move back, as far as they are told apart."""
     return instant.mapped(lambda value: max(value - 1, low))
+
+
+def _one_tick_younger(instant: Number, _: int) -> Number:
+    """The clock stays where it is when it steps back, too."""
+    return instant.mapped(lambda value: value + 1)

@@ -12,7 +12,7 @@ from model_check.front_end.lower import Lowering
 from model_check.symbolic.if_conversion import Conversion, Effect, State
 from model_check.symbolic.slot_variables import assigned, conditions_of, is_one_hot, value_of, variables_of
 from model_check.symbolic.truth import Formula, Truth, disjunction, negation
-from spec.language import Machine, Property, Slot, Step, layout
+from spec.language import Machine, Property, Slot, Step, slots_of_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -126,11 +126,11 @@ def relation_of(machine: Machine, constants: object, conversion: type[Conversion
     slots: dict[Path, tuple[Slot, ...]] = {}
     state: State = {}
     variables: list[Formula] = []
-    for slot in layout(machine.state, constants):
-        value, fresh = variables_of(slot, context)
-        slots[slot.path] = (*slots.get(slot.path, ()), slot)
-        state[slot.path] = (*state.get(slot.path, ()), value)
-        variables += fresh
+    for path, own in slots_of_fields(machine.state, constants):
+        made = [variables_of(slot, context) for slot in own]
+        slots[path] = own
+        state[path] = tuple(value for value, _ in made)
+        variables += [variable for _, fresh in made for variable in fresh]
     lowering, switches = Lowering(machine, constants), _switches(machine, constants)
     steps = []
     for step in machine.steps(constants):

@@ -94,7 +94,10 @@ class Declarations:
         if field.kind is Kind.BITS:
             return f"SUBSET {self._places(str(field.high.constant))}"
         if field.kind is Kind.INSTANT:
-            return f"{self._names.note('Instants')}({self._names.constant(str(field.high.constant))})"
+            floor = self._printer.floor(str(field.high.constant), field.slack)
+            if field.ahead is None:
+                return f"{self._names.note('Instants')}({floor})"
+            return f"{self._names.note('InstantsUpTo')}({floor}, {self._names.constant(field.ahead)})"
         if field.low == Bound(None, NONE):
             none = self._names.named(Named("NONE", NONE))
             numbers = self._numbers(Bound(None, 0), field.high)
@@ -138,7 +141,7 @@ class Declarations:
         if field.kind is Kind.BITS:
             return "{}"
         if field.kind is Kind.INSTANT:
-            return f"{self._names.note('LongAgo')}({self._names.constant(str(field.high.constant))})"
+            return f"{self._names.note('LongAgo')}({self._printer.floor(str(field.high.constant), field.slack)})"
         if field.low == Bound(None, NONE):
             return self._names.named(Named("NONE", NONE))
         return self._end(field.low)

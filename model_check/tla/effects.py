@@ -42,14 +42,19 @@ from model_check.tla.values import (
     Value,
     Variable,
     operation,
+    plus,
     size,
 )
 from spec.language import Kind
 from spec.language.fields import Field
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from model_check.front_end.open_terms import OpenFunction, Path
     from model_check.tla.values import Accessors
+
+    Aging = Callable[[Value, Field], Value]
 
 LARGE = 9
 """A value of more parts than this gets a name rather than to be written more than once."""
@@ -96,8 +101,8 @@ class Effect(Point):
                     carry_out_loop(self, statement, meaning, within)
                 case Run():
                     self._call_effect(statement, meaning, rest, is_always_run)
-                case Tick():
-                    self._let_time_pass()
+                case Tick(is_back=is_back):
+                    self._let_time_pass(younger if is_back else older)
                 case _:
                     raise AssertionError(statement)
 
@@ -120,46 +125,46 @@ class Effect(Point):
         self.note_index(path, index)
         self.pending[path[0]] = self.pending[path[0]].written(self.accessors(path, index), value, self.places)
 
-    def _let_time_pass(self) -> None:
-        """Each instant is a tick further back, down to the oldest that is kept of it."""
+    def _let_time_pass(self, aged: Aging) -> None:
+        """Each instant is a tick further back, down to the oldest that is kept of it; or a tick less far back."""
         for name, member in self.reader.machine.state.members.items():
             if isinstance(member, Field):
                 if member.kind is Kind.INSTANT and member.length is None:
-                    self._age(name, (), member)
+                    self._age(name, (), member, aged)
                 elif member.kind is Kind.INSTANT:
-                    self.pending[name] = Pending(self._each_aged(self.pending[name].whole, member))
+                    self.pending[name] = Pending(self._each_aged(self.pending[name].whole, member, aged))
                 continue
             instants = {n: f for n, f in member.kind.fields.items() if f.kind is Kind.INSTANT}
             if member.length is not None and instants:
-                self.pending[name] = Pending(self._records_aged(name, member.length, instants))
+                self.pending[name] = Pending(self._records_aged(name, member.length, instants, aged))
                 continue
             for field_name, field in instants.items():
                 if field.length is None:
-                    self._age(name, (field_name,), field)
+                    self._age(name, (field_name,), field, aged)
                 else:
                     current = self.pending[name].part((field_name,), None, self.places)
-                    aged = self._each_aged(current, field)
-                    self.pending[name] = self.pending[name].written((field_name,), aged, self.places)
+                    each = self._each_aged(current, field, aged)
+                    self.pending[name] = self.pending[name].written((field_name,), each, self.places)
         self._has_ticked = True
 
-    def _age(self, name: str, accessors: Accessors, field: Field) -> None:
+    def _age(self, name: str, accessors: Accessors, field: Field, aged: Aging) -> None:
         current = self.pending[name].part(accessors, field, self.places)
-        self.pending[name] = self.pending[name].written(accessors, older(current, field), self.places)
+        self.pending[name] = self.pending[name].written(accessors, aged(current, field), self.places)
 
-    def _each_aged(self, array: Value, field: Field) -> Value:
+    def _each_aged(self, array: Value, field: Field, aged: Aging) -> Value:
         place = Local(self.names.enter("i"))
         self.names.leave()
-        body = older(Select(array, (Index(place),), field), field)
+        body = aged(Select(array, (Index(place),), field), field)
         return Mapping(place.name, Range(Number(0), Constant(str(field.length), is_truth=False)), body)
 
-    def _records_aged(self, name: str, length: str, instants: dict[str, Field]) -> Value:
+    def _records_aged(self, name: str, length: str, instants: dict[str, Field], aged: Aging) -> Value:
         if self.pending[name].updates:
             self.name_variable(name)
         place = Local(self.names.enter(name[0]))
         self.names.leave()
         record = Select(self.pending[name].base, (Index(place),))
         updates = tuple(
-            Update((n,), older(Select(record.base, (*record.accessors, n), f), f)) for n, f in instants.items()
+            Update((n,), aged(Select(record.base, (*record.accessors, n), f), f)) for n, f in instants.items()
         )
         return Mapping(place.name, Range(Number(0), Constant(length, is_truth=False)), Except(record, updates))
 
@@ -226,9 +231,15 @@ class Effect(Point):
 
 def older(instant: Value, field: Field) -> Value:
     """An instant when a tick has passed."""
-    if instant == Aged("LongAgo", None, str(field.high.constant)):
+    cut = str(field.high.constant)
+    if instant == Aged("LongAgo", None, cut, field.slack):
         return instant
-    return Aged("Older", instant, str(field.high.constant))
+    return Aged("Older", instant, cut, field.slack)
+
+
+def younger(instant: Value, _: Field) -> Value:
+    """An instant when the clock has stepped back a tick."""
+    return plus(instant, 1)
 
 
 def kept(value: Value, field: Field) -> Value:
@@ -238,9 +249,10 @@ def kept(value: Value, field: Field) -> Value:
         case Now():
             return value
         case Aged("LongAgo", _, _) | Number(0):
-            return Aged("LongAgo", None, cut)
+            return Aged("LongAgo", None, cut, field.slack)
         case Select(field=Field() as read) if read.kind is Kind.INSTANT and read.high.constant == cut:
-            return value
+            if read.slack == field.slack:
+                return value
         case Operation("if", (test, then, otherwise)):
             return operation("if", test, kept(then, field), kept(otherwise, field))
-    return Aged("NotBefore", value, cut)
+    return Aged("NotBefore", value, cut, field.slack)

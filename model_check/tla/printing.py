@@ -112,9 +112,9 @@ class Printer:
                 return self.flat(base, ATOM) + self._way(accessors), ATOM
             case Use(function=function, arguments=arguments):
                 return self._applied(self._names.operator(function), [self.flat(a) for a in arguments]), ATOM
-            case Aged(how=how, instant=instant, cut=cut):
+            case Aged(how=how, instant=instant, cut=cut, slack=slack):
                 own = [] if instant is None else [self.flat(instant)]
-                return self._applied(self._names.note(how), [*own, self._names.constant(cut)]), ATOM
+                return self._applied(self._names.note(how), [*own, self.floor(cut, slack)]), ATOM
             case Quantified(fold="sum", variable=variable, domain=domain, body=body):
                 return f"{self._names.note('Cardinality')}({self.flat(SetOf(variable, domain, body))})", ATOM
             case Quantified(fold=fold, variable=variable, domain=domain, body=body):
@@ -179,6 +179,11 @@ class Printer:
                 left = level if operator in ("+", "-", "union") and self._flat(first)[1] == level else level + 1
                 return f"{self.flat(first, left)} {symbol} {self.flat(second, level + 1)}", level
         raise AssertionError(value)
+
+    def floor(self, cut: str, slack: str | None) -> str:
+        """The age from which instants are no longer told apart."""
+        own = self._names.constant(cut)
+        return own if slack is None else self._applied(self._names.note("Floor"), [own, self._names.constant(slack)])
 
     def range(self, domain: Range) -> str:
         """The set of the whole numbers of a range."""

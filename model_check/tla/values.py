@@ -99,7 +99,7 @@ class RecordOf:
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """An instant that is kept no further back than the constant `cut` says.
+    """An instant that is kept no further back than the constant `cut` says, and a tick more where `slack` is on.
 
     `LongAgo` takes nothing and is the oldest one; `NotBefore` takes any instant; `Older` takes an instant and is a tick
     older.
@@ -108,6 +108,7 @@ class Aged:
     how: Literal["LongAgo", "NotBefore", "Older"]
     instant: Value | None
     cut: str
+    slack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

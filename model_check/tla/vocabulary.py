@@ -28,7 +28,12 @@ NOTES: Final[dict[str, tuple[str, ...]]] = {
         r"\* so that older instants are one. This makes the number of states finite.",
         "Now == {horizon}",
     ),
+    "Floor": (
+        r"\* Where the clock may step back, instants are told apart for one tick more.",
+        "Floor(cut, slack) == IF slack THEN cut + 1 ELSE cut",
+    ),
     "Instants": ("Instants(cut) == {horizon} - cut..{horizon}",),
+    "InstantsUpTo": ("InstantsUpTo(cut, ahead) == {horizon} - cut..{horizon} + ahead",),
     "LongAgo": ("LongAgo(cut) == {horizon} - cut",),
     "NotBefore": ("NotBefore(instant, cut) == IF instant < {horizon} - cut THEN {horizon} - cut ELSE instant",),
     "Older": ("Older(instant, cut) == IF instant > {horizon} - cut THEN instant - 1 ELSE instant",),

@@ -46,9 +46,10 @@ from spec.language.rules import (
     each,
     require,
     sometimes,
+    upto,
     within,
 )
-from spec.language.state import MachineState, layout
+from spec.language.state import MachineState, layout, slots_of_fields, widest_layout
 
 __all__ = [
     "LONG_AGO",
@@ -91,8 +92,11 @@ __all__ = [
     "record",
     "records",
     "require",
+    "slots_of_fields",
     "sometimes",
     "successors",
     "take",
+    "upto",
+    "widest_layout",
     "within",
 ]

@@ -65,18 +65,29 @@ class Field:
         The instance constant that gives the length when the field is an array.
     choices : type of IntEnum or None
         The names of the values, for display.
+    ahead, slack : str or None
+        Of an instant: see `instant`.
     """
 
-    __slots__ = ("choices", "high", "kind", "length", "low", "name")
+    __slots__ = ("ahead", "choices", "high", "kind", "length", "low", "name", "slack")
 
     def __init__(
-        self, kind: Kind, low: Bound, high: Bound, length: str | None = None, choices: type[IntEnum] | None = None
+        self,
+        kind: Kind,
+        low: Bound,
+        high: Bound,
+        length: str | None = None,
+        choices: type[IntEnum] | None = None,
+        ahead: str | None = None,
+        slack: str | None = None,
     ) -> None:
         self.kind = kind
         self.low = low
         self.high = high
         self.length = length
         self.choices = choices
+        self.ahead = ahead
+        self.slack = slack
         self.name = ""
 
     def __set_name__(self, owner: type[Record], name: str) -> None:
@@ -109,6 +120,8 @@ class Slot:
         The slot as a reader writes it: `half[2].check_times`, `round.removed_by[1]`, `now`.
     low, high : int
         The inclusive range of the stored integer (a mask for `Kind.BITS`).
+    slack : str or None
+        Of an instant: the switch that moves `low` one tick further back.
     """
 
     path: tuple[str, ...]
@@ -118,6 +131,7 @@ class Slot:
     low: int
     high: int
     choices: type[IntEnum] | None
+    slack: str | None = None
 
     def show(self, value: int) -> str:
         """`value` as a reader writes it: a name, a set, `-` for absent."""
@@ -283,7 +297,7 @@ class ArrayView(Sequence[int]):
         self.memory.write(self.position + index, value)
 
     def __len__(self) -> int:
-        return self.memory.lengths[self.position]
+        return self.memory.lengths.get(self.position, 0)
 
 
 class Record:
@@ -369,24 +383,43 @@ def bits(size: str) -> Bits:
     return cast("Bits", Field(Kind.BITS, Bound(None, 0), Bound(size, 0)))
 
 
-def instant(cut: str) -> int:
+def instant(cut: str, ahead: str | None = None, slack: str | None = None) -> int:
     """A moment of the broker's clock.
 
-    Absolute in this reading. An explorer may keep only its age, and treat all ages above the instance constant `cut` as
-    one: no guard may compare the age with a number above `cut`.
+    Absolute in this reading. An explorer may keep only its age, and treat all ages above a floor as one. No guard may
+    compare the age with a number above `cut`.
+
+    Parameters
+    ----------
+    cut : str
+        The instance constant that is the floor.
+    ahead : str or None
+        The instance constant that says how many ticks the moment may lie ahead of the clock; 0 when not given. Moments
+        to come have negative ages, which are kept as they are.
+    slack : str or None
+        The switch that lets the clock step back; while it is on, the floor is `cut + 1`. Every instant of a machine
+        whose clock steps back (`now -= 1`) must have one.
+
+    Notes
+    -----
+    A step back makes every age one less, also the age that the explorer keeps for an instant at the floor. The true age
+    of such an instant is at least `cut + 1`, so that after the step both the true and the kept age are at least `cut`,
+    which is all that a guard can tell. That holds as long as the clock never stands more than one tick behind a moment
+    that it has shown; the machine must see to that.
     """
-    return cast("int", Field(Kind.INSTANT, Bound(None, 0), Bound(cut, 0)))
+    return cast("int", Field(Kind.INSTANT, Bound(None, 0), Bound(cut, 0), ahead=ahead, slack=slack))
 
 
 def clock() -> int:
-    """The broker's clock: what `now` is. Only `now += 1` may change it."""
+    """The broker's clock: what `now` is. Only `now += 1` and `now -= 1` may change it."""
     return cast("int", Field(Kind.CLOCK, Bound(None, 0), Bound(None, 0)))
 
 
 def array_of(field: int, length: str) -> list[int]:
     """An array of integer fields, as long as the instance constant `length`."""
     declared = cast("Field", field)
-    return cast("list[int]", Field(declared.kind, declared.low, declared.high, length, declared.choices))
+    own = (declared.kind, declared.low, declared.high, length, declared.choices, declared.ahead, declared.slack)
+    return cast("list[int]", Field(*own))
 
 
 def record(kind: type[R]) -> R:

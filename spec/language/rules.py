@@ -45,20 +45,36 @@ def within(condition: bool, rule: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values that a parameter may take: the places of an array, or what an instance constant lists."""
+    """The values that a parameter may take, as an instance constant gives them.
+
+    Attributes
+    ----------
+    constant : str
+        A number, or a list when `listed`.
+    listed : bool
+        Whether the constant lists the values; otherwise they are the numbers from 0 on.
+    is_included : bool
+        Whether the constant itself is the last of the numbers, rather than the one before it.
+    """
 
     constant: str
     listed: bool
+    is_included: bool = False
 
     def values(self, constants: object) -> tuple[int, ...]:
         """What the parameter may be in this instance, in the order in which it is tried."""
         given = getattr(constants, self.constant)
-        return tuple(given) if self.listed else tuple(range(given))
+        return tuple(given) if self.listed else tuple(range(given + self.is_included))
 
 
 def each(size: str) -> Choices:
     """Every place of an array whose length is the instance constant `size`."""
     return Choices(size, listed=False)
+
+
+def upto(most: str) -> Choices:
+    """Every number from 0 to the instance constant `most`, which is one of them."""
+    return Choices(most, listed=False, is_included=True)
 
 
 def among(listed: str) -> Choices:

@@ -6,9 +6,21 @@ and change in place; `memory.values` is all there is to it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar, Self
 
-from spec.language.fields import Field, Kind, Memory, Record, RecordDeclaration, RecordViews, Slot, SpecificationError
+from spec.language.fields import (
+    Field,
+    Kind,
+    Memory,
+    RangeViolation,
+    Record,
+    RecordDeclaration,
+    RecordViews,
+    Slot,
+    SpecificationError,
+)
 
 
 class MachineState(Record):
@@ -35,9 +47,9 @@ class MachineState(Record):
         slots = layout(type(self), constants)
         self.memory = Memory(slots)
         place = {(slot.path, slot.index): position for position, slot in enumerate(slots)}
-        self.positions = {slot.path[0]: position for position, slot in reversed(list(enumerate(slots)))}
+        self.positions = {name: _first(place, (name,), None) for name in self.fields}
         self.horizon = int(getattr(constants, "horizon", 0))
-        self._floors = tuple(slot.low if slot.kind is Kind.INSTANT else None for slot in slots)
+        self._instants = tuple((p, s.low, s.high) for p, s in enumerate(slots) if s.kind is Kind.INSTANT)
         self._clock = next((p for p, slot in enumerate(slots) if slot.kind is Kind.CLOCK), None)
         for name, member in self.members.items():
             if isinstance(member, RecordDeclaration):
@@ -51,18 +63,31 @@ class MachineState(Record):
             self.memory.values[self._clock] = self.horizon
 
     def canonical(self) -> tuple[int, ...]:
-        """The state with its clock moved back to the horizon, and instants older than their cut made equal.
+        """The state with its clock moved to the horizon, and instants older than their floor made equal.
 
         Guards compare only differences of instants, and never with more than the cut, so that two states with the same
-        canonical form have the same futures. This is the quotient that makes the number of states finite.
+        canonical form have the same futures. This is the quotient that makes the number of states finite. Moments to
+        come are kept exactly. `instant` says why this holds where the clock steps back.
+
+        Raises
+        ------
+        RangeViolation
+            When an instant lies further ahead of the clock than its declaration allows.
         """
         if self._clock is None:
             return tuple(self.memory.values)
-        passed = self.memory.values[self._clock] - self.horizon
-        return tuple(
-            self.horizon if position == self._clock else value if floor is None else max(value - passed, floor)
-            for position, (value, floor) in enumerate(zip(self.memory.values, self._floors, strict=True))
-        )
+        now = self.memory.values[self._clock]
+        passed = now - self.horizon
+        canonical = list(self.memory.values)
+        canonical[self._clock] = self.horizon
+        for position, low, high in self._instants:
+            value = canonical[position] - passed
+            if value > high:
+                label, ahead = self.memory.slots[position].label, high - self.horizon
+                msg = f"{label} = {value + passed}: at most {ahead} ticks ahead of the clock, which reads {now}"
+                raise RangeViolation(msg)
+            canonical[position] = max(value, low)
+        return tuple(canonical)
 
     def load(self, values: tuple[int, ...]) -> Self:
         """Make this object the state with these values (as `canonical` gives them) and return it."""
@@ -72,13 +97,13 @@ class MachineState(Record):
     def show(self) -> dict[str, str]:
         """Each slot's label and its value as a reader writes it; instants are ticks since the initial state."""
         return {
-            slot.label: self._show_instant(value) if slot.kind is Kind.INSTANT else slot.show(value)
+            slot.label: self._show_instant(slot, value) if slot.kind is Kind.INSTANT else slot.show(value)
             for slot, value in zip(self.memory.slots, self.memory.values, strict=True)
             if slot.kind is not Kind.CLOCK
         }
 
-    def _show_instant(self, value: int) -> str:
-        return f"tick {value - self.horizon}" if value >= self.horizon else "long ago"
+    def _show_instant(self, slot: Slot, value: int) -> str:
+        return f"tick {value - self.horizon}" if value > slot.low or value == self.horizon else "long ago"
 
 
 def layout(state: type[MachineState], constants: object) -> tuple[Slot, ...]:
@@ -89,40 +114,64 @@ def layout(state: type[MachineState], constants: object) -> tuple[Slot, ...]:
     SpecificationError
         When a range is empty, or an age cut lies beyond the horizon.
     """
-    slots: list[Slot] = []
+    return tuple(slot for _, slots in slots_of_fields(state, constants) for slot in slots)
+
+
+def widest_layout(state: type[MachineState], constants: object) -> tuple[Slot, ...]:
+    """The same, with the ranges that hold whatever the switches are: the floor of each instant as with its slack."""
+    return tuple(
+        replace(slot, low=slot.low - (not getattr(constants, slot.slack))) if slot.slack is not None else slot
+        for slot in layout(state, constants)
+    )
+
+
+def slots_of_fields(state: type[MachineState], constants: object) -> Iterator[tuple[tuple[str, ...], tuple[Slot, ...]]]:
+    """Each field's path with its slots, in the order of their declaration; an array of no places has none."""
     for name, member in state.members.items():
         if isinstance(member, Field):
-            slots += _slots_of(member, (name,), None, constants)
+            yield (name,), _slots_of(member, (name,), None, constants)
         else:
             length = None if member.length is None else int(getattr(constants, member.length))
             for field_name, field in member.kind.fields.items():
-                slots += _slots_of(field, (name, field_name), length, constants)
-    return tuple(slots)
+                yield (name, field_name), _slots_of(field, (name, field_name), length, constants)
 
 
-def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants: object) -> list[Slot]:
-    low, high = field.low.value(constants), field.high.value(constants)
-    if field.kind is Kind.BITS:
-        high = (1 << high) - 1
-    elif field.kind is Kind.INSTANT:
-        horizon = int(getattr(constants, "horizon", 0))
-        if high >= horizon:
-            msg = f"{'.'.join(path)}: ages are cut at {high}, but the horizon is {horizon}"
-            raise SpecificationError(msg)
-        low, high = horizon - high, horizon
-    elif field.kind is Kind.CLOCK:
-        low = high = int(getattr(constants, "horizon", 0))
-    if low > high:
-        msg = f"{'.'.join(path)}: the range {low}..{high} is empty in this instance"
-        raise SpecificationError(msg)
+def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants: object) -> tuple[Slot, ...]:
     own_length = None if field.length is None else int(getattr(constants, field.length))
     if length is not None and own_length is not None:
         msg = f"{'.'.join(path)}: an array inside an array of records"
         raise SpecificationError(msg)
-    in_record, indices = length is not None, range(length if length is not None else own_length or 0)
-    if length is None and own_length is None:
-        return [Slot(path, None, ".".join(path), field.kind, low, high, field.choices)]
-    return [Slot(path, i, _label(path, i, in_record), field.kind, low, high, field.choices) for i in indices]
+    places = length if length is not None else own_length
+    if places == 0:
+        return ()
+    low, high = _range_of(field, path, constants)
+    if places is None:
+        return (Slot(path, None, ".".join(path), field.kind, low, high, field.choices, field.slack),)
+    in_record = length is not None
+    return tuple(
+        Slot(path, i, _label(path, i, in_record), field.kind, low, high, field.choices, field.slack)
+        for i in range(places)
+    )
+
+
+def _range_of(field: Field, path: tuple[str, ...], constants: object) -> tuple[int, int]:
+    low, high = field.low.value(constants), field.high.value(constants)
+    horizon = int(getattr(constants, "horizon", 0))
+    if field.kind is Kind.BITS:
+        high = (1 << high) - 1
+    elif field.kind is Kind.INSTANT:
+        most = high + (field.slack is not None)  # for every value of the switch
+        if most >= horizon:
+            msg = f"{'.'.join(path)}: ages are cut at {most}, but the horizon is {horizon}"
+            raise SpecificationError(msg)
+        low = horizon - high - (0 if field.slack is None else int(getattr(constants, field.slack)))
+        high = horizon + (0 if field.ahead is None else int(getattr(constants, field.ahead)))
+    elif field.kind is Kind.CLOCK:
+        low = high = horizon
+    if low > high:
+        msg = f"{'.'.join(path)}: the range {low}..{high} is empty in this instance"
+        raise SpecificationError(msg)
+    return low, high
 
 
 def _label(path: tuple[str, ...], index: int, in_record: bool) -> str:
@@ -130,5 +179,5 @@ def _label(path: tuple[str, ...], index: int, in_record: bool) -> str:
 
 
 def _first(place: dict[tuple[tuple[str, ...], int | None], int], path: tuple[str, ...], index: int | None) -> int:
-    """Where a field of a record begins: its only slot, or the first of its own array."""
-    return place[(path, index)] if (path, index) in place else place[(path, 0)]
+    """Where a field of a record begins: its only slot, or the first of its own array; -1 when that has no places."""
+    return place[(path, index)] if (path, index) in place else place.get((path, 0), -1)
