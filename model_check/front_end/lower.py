@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from model_check.errors import NotInTheLanguage
+from model_check.front_end.open_expressions import COMPARISONS, is_in_order
 from model_check.front_end.source import CLOCK_RULE, without_slack
 from model_check.front_end.terms import (
     EMPTY,
@@ -43,14 +44,6 @@ from spec.language.fields import Field, RecordDeclaration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 _EQUALITY: Final = (ast.Eq, ast.NotEq)
 _CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
 
@@ -333,14 +326,10 @@ class Lowering:
                 return apply("-", Int(0), self._term(operand, scope))
             case ast.BoolOp(op=operator, values=values):
                 return self._logic("and" if isinstance(operator, ast.And) else "or", values, scope)
-            case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in _COMPARISONS:
-                terms = (self._term(left, scope), self._term(right, scope))
-                is_of_sets = "set" in {self._kind(term) for term in terms}
-                if is_of_sets and (
-                    "number" in {self._kind(term) for term in terms} or not isinstance(operator, _EQUALITY)
-                ):
-                    self._refuse(node, scope, "a set is only compared with a set, by == or !=")
-                return apply(_COMPARISONS[type(operator)], *terms)
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as operator], comparators=[ast.Tuple(elts=listed)]):
+                return self._is_listed(operator, left, listed, node, scope)
+            case ast.Compare(left=left, ops=[*operators], comparators=rights) if is_in_order(operators):
+                return self._compared([left, *rights], operators, node, scope)
             case ast.IfExp(test=test, body=then, orelse=otherwise):
                 condition = self._condition(test, scope)
                 if isinstance(condition, Int):
@@ -349,6 +338,35 @@ class Lowering:
             case ast.Call():
                 return self._call(node, scope)
         self._refuse(node, scope, "not an expression of the language")
+
+    def _compared(
+        self, compared: list[ast.expr], operators: list[ast.cmpop], node: ast.expr, scope: _Scope
+    ) -> Expression:
+        """One comparison, or a chain of them; what stands behind a known False is not looked at."""
+        claims: list[Expression] = []
+        right = self._term(compared[0], scope)
+        for operator, following in zip(operators, compared[1:], strict=True):
+            terms = (right, self._term(following, scope))
+            kinds = {self._kind(term) for term in terms}
+            if "set" in kinds and ("number" in kinds or not isinstance(operator, _EQUALITY)):
+                self._refuse(node, scope, "a set is only compared with a set, by == or !=")
+            claims.append(apply(COMPARISONS[type(operator)], *terms))
+            if claims[-1] == FALSE:
+                return FALSE
+            right = terms[1]
+        return apply("and", *claims)
+
+    def _is_listed(
+        self, operator: ast.cmpop, left: ast.expr, listed: list[ast.expr], node: ast.expr, scope: _Scope
+    ) -> Expression:
+        """Whether a number is one of some constants."""
+        term, constants = self._term(left, scope), [self._term(each, scope) for each in listed]
+        if not constants or "set" in map(self._kind, (term, *constants)):
+            self._refuse(node, scope, "a tuple lists constants that are numbers")
+        if not all(isinstance(constant, Int) for constant in constants):
+            self._refuse(node, scope, "a tuple lists constants")
+        claim = apply("or", *(apply("==", term, constant) for constant in constants))
+        return claim if isinstance(operator, ast.In) else apply("not", claim)
 
     def _logic(self, operator: Operator, values: list[ast.expr], scope: _Scope) -> Expression:
         """Arguments after a known `False and` or `True or` are not looked at: they may be undefined."""
@@ -406,7 +424,7 @@ class Lowering:
         if name in scope.function.__globals__:
             value = scope.function.__globals__[name]
             return Int(int(value)) if isinstance(value, int) else value
-        if name in ("any", "all", "sum", "range"):
+        if name in ("any", "all", "sum", "range", "min", "max"):
             return name
         self._refuse(node, scope, f"{name} is not known here")
 
@@ -448,6 +466,8 @@ class Lowering:
         callee = self._expression(node.func, scope)
         if callee in ("any", "all", "sum"):
             return self._fold_over(callee, node, scope)
+        if callee in ("min", "max") and len(node.args) == 2:
+            return self._extreme(callee, node, scope)
         if callee is Bits and not node.args:
             return Int(0)
         if isinstance(callee, _SetMethod):
@@ -460,6 +480,12 @@ class Lowering:
         if inspect.isfunction(callee):
             return self._value_of(callee, [self._argument(a, scope) for a in node.args])
         self._refuse(node, scope, "not a function of the specification")
+
+    def _extreme(self, name: str, node: ast.Call, scope: _Scope) -> Expression:
+        first, second = (self._term(argument, scope) for argument in node.args)
+        if {self._kind(first), self._kind(second)} != {"number"}:
+            self._refuse(node, scope, f"{name} is of two numbers")
+        return apply("if", apply("<=" if name == "min" else ">=", first, second), first, second)
 
     def _fold_over(self, name: str, node: ast.Call, scope: _Scope) -> Expression:
         match node.args:

@@ -135,17 +135,33 @@ class OpenExpressions(ABC):
             case ast.BoolOp(op=operator, values=values):
                 terms = tuple(self.term(value, scope, "truth") for value in values)
                 return Apply("and" if isinstance(operator, ast.And) else "or", terms, "truth")
-            case ast.Compare(left=left, ops=[operator], comparators=[right]) if type(operator) in COMPARISONS:
-                symbol = COMPARISONS[type(operator)]
-                is_equality = symbol in ("==", "!=")
-                first = self.term(left, scope) if is_equality else self.term(left, scope, "number")
-                if sort_of(first) == "long ago":
-                    scope.refuse(node, "LONG_AGO is only written, never read")
-                return Apply(symbol, (first, self.term(right, scope, sort_of(first))), "truth")
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as operator], comparators=[ast.Tuple(elts=listed)]):
+                same = tuple(self._compared(ast.Eq(), left, self._constant(one, scope), scope) for one in listed)
+                if same:
+                    claim = same[0] if len(same) == 1 else Apply("or", same, "truth")
+                    return claim if isinstance(operator, ast.In) else Apply("not", (claim,), "truth")
+            case ast.Compare(left=left, ops=[*operators], comparators=rights) if is_in_order(operators):
+                pairs = zip([left, *rights], operators, rights, strict=False)
+                claims = tuple(self._compared(operator, first, second, scope) for first, operator, second in pairs)
+                return claims[0] if len(claims) == 1 else Apply("and", claims, "truth")
             case ast.IfExp(test=test, body=then, orelse=otherwise):
                 condition, value = self.term(test, scope, "truth"), self.term(then, scope)
                 return Apply("if", (condition, value, self.term(otherwise, scope, sort_of(value))), sort_of(value))
         scope.refuse(node, "not an expression of the language")
+
+    def _compared(self, operator: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope) -> Term:
+        symbol = COMPARISONS[type(operator)]
+        is_equality = symbol in ("==", "!=")
+        first = self.term(left, scope) if is_equality else self.term(left, scope, "number")
+        if sort_of(first) == "long ago":
+            scope.refuse(left, "LONG_AGO is only written, never read")
+        return Apply(symbol, (first, self.term(right, scope, sort_of(first))), "truth")
+
+    def _constant(self, node: ast.expr, scope: Scope) -> ast.expr:
+        """A member of a tuple, which is known before the state is."""
+        if not isinstance(self.term(node, scope), Number | Named | Member | Constant):
+            scope.refuse(node, "a tuple lists constants")
+        return node
 
     def _arithmetic(self, left: ast.expr, operator: ast.operator, right: ast.expr, scope: Scope) -> Term:
         if isinstance(operator, ast.BitOr):
@@ -172,7 +188,7 @@ class OpenExpressions(ABC):
                 is_long_ago = name == _LONG_AGO and value == LONG_AGO
                 return Truth(value) if isinstance(value, bool) else LongAgo() if is_long_ago else Named(name, value)
             return value
-        if name in ("any", "all", "sum", "range"):
+        if name in ("any", "all", "sum", "range", "min", "max"):
             return getattr(builtins, name)
         scope.refuse(node, f"{name} is not known here")
 
@@ -230,6 +246,10 @@ class OpenExpressions(ABC):
                 callee = self.expression(name, scope)
                 if callee in (any, all, sum):
                     return self._fold(callee.__name__, node, scope)
+                if callee in (min, max) and len(node.args) == 2:
+                    first, second = (self.term(argument, scope, "number") for argument in node.args)
+                    is_first = Apply("<=" if callee is min else ">=", (first, second), "truth")
+                    return Apply("if", (is_first, first, second), "number")
                 if callee is Bits and not node.args:
                     return EmptySet()
                 if inspect.isfunction(callee):
@@ -279,6 +299,11 @@ class OpenExpressions(ABC):
             case ast.Call(func=ast.Name(id="range"), args=[low, high], keywords=[]):
                 return self.term(low, scope, "number"), self.term(high, scope, "number")
         scope.refuse(node, "loops go over a range, one by one")
+
+
+def is_in_order(operators: list[ast.cmpop]) -> bool:
+    """Whether the operators of a comparison are all ones that numbers have."""
+    return all(type(operator) in COMPARISONS for operator in operators)
 
 
 def _name(sort: Sort) -> str:

@@ -12,7 +12,7 @@ from model_check.tla.constants import config_value, given_constants
 from model_check.tla.declarations import Declarations
 from model_check.tla.definitions import Definer, Definition
 from model_check.tla.layout import Block, comment, filled, indented, junction
-from model_check.tla.names import camel_case
+from model_check.tla.names import camel_case, free_name
 from model_check.tla.printing import Printer
 from model_check.tla.uses import Uses
 from model_check.tla.vocabulary import NOTES, Vocabulary
@@ -20,6 +20,7 @@ from model_check.tla.vocabulary import NOTES, Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from model_check.front_end.open_terms import Sort
     from spec.language import Action, Machine, Property
     from spec.language.rules import Choices
 
@@ -175,12 +176,28 @@ class _Text:
         self, quantifier: str, parameters: Mapping[str, Choices], function: Callable[..., Any], negated: str = ""
     ) -> str:
         definition = self._definitions[function]
+        sorts = [parameter.sort for parameter in self._reader.function(function).parameters]
         domains = []
-        for own, choices in zip(definition.parameters, parameters.values(), strict=True):
-            constant = self._names.constant(choices.constant) if choices.listed else None
-            domains.append(f"{own} \\in {constant or self._names.index_set(choices.constant)}")
+        for own, sort, choices in zip(definition.parameters, sorts, parameters.values(), strict=True):
+            domains.append(f"{own} \\in {self._domain(choices, sort, definition.parameters)}")
         use = f"{definition.name}({', '.join(definition.parameters)})" if domains else definition.name
         return f"{quantifier} {', '.join(domains)} : {negated}{use}" if domains else f"{negated}{use}"
+
+    def _domain(self, choices: Choices, sort: Sort, parameters: tuple[str, ...]) -> str:
+        """What a parameter may be: numbers, or what they stand for where it is a truth value or an enumeration's."""
+        if choices.listed:
+            numbers = self._names.constant(choices.constant)
+        elif choices.is_included:
+            numbers = f"0..{self._names.constant(choices.constant)}"
+        else:
+            numbers = str(self._names.index_set(choices.constant))
+        n = free_name("n", self._names.names.all, parameters)
+        if sort == "truth":
+            return f"{{{n} = 1 : {n} \\in {numbers}}}"
+        if isinstance(sort, type):
+            members = ", ".join(f'"{member.name}"' for member in sort)
+            return f"{{<<{members}>>[{n} + 1] : {n} \\in {numbers}}}"
+        return numbers
 
     def _invariants(self, clauses: Iterable[Property]) -> tuple[Block, list[str], list[str]]:
         lines = [RULE, "\\* Properties, a clause each.", ""]

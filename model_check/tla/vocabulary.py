@@ -161,7 +161,8 @@ def vars_of(kind: type) -> list[tuple[str, object]]:
 def _lengths(machine: Machine) -> Iterable[str]:
     declared: list[Action | Property] = [*machine.actions, *machine.clauses, *machine.witnesses]
     for each in declared:
-        yield from (choices.constant for choices in each.parameters.values() if not choices.listed)
+        given = each.parameters.values()
+        yield from (choices.constant for choices in given if not choices.listed and not choices.is_included)
     for member in machine.state.members.values():
         if member.length is not None:
             yield member.length

@@ -1,10 +1,10 @@
 """The language in which the specification is written: plain Python, small enough to be read by four engines.
 
-An expression is made of integers, `+ -`, comparisons, `and or not`, `x if p else y`, calls of other functions of the
-specification, the set operations of `Bits`, and `any(... for i in range(n))` / `all(...)` with a constant `n`. A
-statement is a conjunct of the guard, an assignment to a field or a local name, `if`, `for i in range(n)` with a
-constant `n`, or the call of a function that changes the state. There are no aliases of records, no recursion, no other
-containers.
+An expression is made of integers, `+ -`, comparisons (also chains of them), `x in (A, B)` with constants, `and or not`,
+`x if p else y`, `min` and `max` of two numbers, calls of other functions of the specification, the set operations of
+`Bits`, and `any(... for i in range(n))`, `all(...)` and `sum(...)` of truth values with a constant `n`. A statement is
+a conjunct of the guard, an assignment to a field or a local name, `if`, `for i in range(n)` with a constant `n`, or the
+call of a function that changes the state. There are no aliases of records, no recursion, no other containers.
 """
 
 from spec.language.fields import (

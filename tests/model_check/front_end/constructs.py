@@ -291,6 +291,36 @@ def enumerations(s: State, c: Sizes) -> None:
     s.colour = Colour.GREEN if s.colour == Colour.RED or s.colour == Colour.BLUE else Colour.BLUE
 
 
+def chained_comparisons(s: State, c: Sizes) -> None:
+    require(0 <= s.b <= s.a < 3, "b and a are in order")
+    s.is_on = s.left == s.right == s.cell[0].members or -1 < s.cell[0].value < s.a != 2
+
+
+def a_chain_guards_an_index(s: State, c: Sizes) -> None:
+    s.is_on = NONE < s.b < c.places != s.box.numbers[s.b if 0 <= s.b < 3 else 0]
+
+
+def one_of_some(s: State, c: Sizes) -> None:
+    require(s.colour in (Colour.RED, Colour.BLUE), "it is not green")
+    s.is_on = s.b not in (NONE, 1, c.places) or s.a in (2, 0)
+
+
+def least_and_greatest(s: State, c: Sizes) -> None:
+    s.a = min(s.a + s.box.numbers[0], 3)
+    s.b = max(min(s.cell[s.place].value, -1 + s.a), NONE)
+
+
+def several_branches(s: State, c: Sizes) -> None:
+    if s.colour == Colour.RED:
+        s.a = 0
+    elif s.colour == Colour.GREEN and not s.is_on:
+        overwrite(s, min(s.a, 2))
+    elif 0 < s.b <= 2:
+        overwrite_at(s, s.b)
+    else:
+        s.place = 0
+
+
 def writes_at_a_place_that_may_not_be(s: State, c: Sizes) -> None:
     s.box.numbers[s.b] = 2
 
@@ -348,6 +378,11 @@ ACTIONS: tuple[Callable[..., None], ...] = (
     a_name_that_is_overridden_in_a_value,
     constant_branches,
     enumerations,
+    chained_comparisons,
+    a_chain_guards_an_index,
+    one_of_some,
+    least_and_greatest,
+    several_branches,
     writes_at_a_place_that_may_not_be,
     writes_a_record_that_may_not_be,
     adds_a_member_that_may_not_be,

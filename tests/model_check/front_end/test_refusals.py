@@ -1,6 +1,6 @@
 """What the language does not have is refused with the file and the line, rather than read as something else."""
 
-# ruff: noqa: C416, F821, F841, PLW2901, SIM108 - bad code is what these functions are for
+# ruff: noqa: C416, F821, F841, PLW2901, RUF060, SIM108 - bad code is what these functions are for
 
 from __future__ import annotations
 
@@ -205,8 +205,36 @@ def multiplication(s: State, c: Sizes) -> None:
     s.a = s.a * 2  # here
 
 
-def chained_comparison(s: State, c: Sizes) -> None:
-    s.is_on = 0 < s.a < 2  # here
+def chained_comparison_of_sets(s: State, c: Sizes) -> None:
+    s.is_on = s.left == s.right < s.left  # type: ignore[operator]  # here
+
+
+def member_of_a_field(s: State, c: Sizes) -> None:
+    s.is_on = s.a in s.box.numbers  # here
+
+
+def tuple_of_fields(s: State, c: Sizes) -> None:
+    s.is_on = s.a in (s.b, 1)  # here
+
+
+def tuple_of_nothing(s: State, c: Sizes) -> None:
+    s.is_on = s.a in ()  # here
+
+
+def set_in_a_tuple(s: State, c: Sizes) -> None:
+    s.is_on = s.left in (1, 2)  # here
+
+
+def least_of_three(s: State, c: Sizes) -> None:
+    s.a = min(s.a, s.b, 2)  # here
+
+
+def least_of_an_array(s: State, c: Sizes) -> None:
+    s.a = min(s.box.numbers)  # here
+
+
+def greatest_of_sets(s: State, c: Sizes) -> None:
+    s.left = max(s.left, s.right)  # type: ignore[call-overload]  # here
 
 
 def place_that_is_not_in_this_instance(s: State, c: Sizes) -> None:
@@ -282,7 +310,14 @@ REFUSED: tuple[Callable[..., None], ...] = (
     sets_in_an_order,
     set_from_a_mask,
     multiplication,
-    chained_comparison,
+    chained_comparison_of_sets,
+    member_of_a_field,
+    tuple_of_fields,
+    tuple_of_nothing,
+    set_in_a_tuple,
+    least_of_three,
+    least_of_an_array,
+    greatest_of_sets,
     place_that_is_not_in_this_instance,
     return_from_an_action,
     two_targets,

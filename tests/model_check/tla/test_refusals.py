@@ -37,8 +37,24 @@ def product(s: State, c: Constants) -> None:
     s.total = s.step * 2
 
 
-def chained(s: State, c: Constants) -> None:
-    require(0 < s.total < c.most, "it lies between")
+def tuple_of_fields(s: State, c: Constants) -> None:
+    require(s.total in (s.step, 1), "it is one of them")
+
+
+def tuple_of_another_sort(s: State, c: Constants) -> None:
+    require(s.total in (Colour.RED, Colour.BLUE), "it is one of them")
+
+
+def tuple_of_nothing(s: State, c: Constants) -> None:
+    require(s.total in (), "it is one of them")  # noqa: RUF060
+
+
+def least_of_colours(s: State, c: Constants) -> None:
+    s.cell[0].colour = min(s.cell[0].colour, s.cell[1].colour)
+
+
+def least_of_three(s: State, c: Constants) -> None:
+    s.total = min(s.total, s.step, 1)
 
 
 def number_as_truth(s: State, c: Constants) -> None:
@@ -152,7 +168,11 @@ CASES = [
     (while_loop, "not a statement of the language"),
     (tuple_target, "not an expression of the language"),
     (product, "not an expression of the language"),
-    (chained, "not an expression of the language"),
+    (tuple_of_fields, "a tuple lists constants"),
+    (tuple_of_another_sort, "Colour where a number is wanted"),
+    (tuple_of_nothing, "not an expression of the language"),
+    (least_of_colours, "Colour where a number is wanted"),
+    (least_of_three, "not a function of the specification"),
     (number_as_truth, "a number where a truth is wanted"),
     (enumeration_as_number, "Colour where a number is wanted"),
     (two_enumerations, "Other where Colour is wanted"),
