@@ -45,6 +45,10 @@ class Machine:
         The boolean constants that an engine may take as values at run time (profile and faults).
     observations : mapping
         Action name → event field → function of the state after the action and of its first parameter, if it has one.
+    symmetric : str or None
+        The array of records that could be numbered in any order, and are numbered in the order of their first use, so
+        that of all states that differ by the numbers only one is looked at. A record that was not used yet holds the
+        lowest value in each field. See `model_check.symmetry`.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Machine:
     witnesses: tuple[Property, ...]
     switches: tuple[str, ...] = ()
     observations: Mapping[str, Mapping[str, Callable[..., int]]] = field(default_factory=dict)
+    symmetric: str | None = None
 
     def initial(self, constants: object) -> MachineState:
         """The initial state."""
