@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +14,9 @@ from model_check.explicit.width import state_width
 from model_check.symbolic.bounded import BoundedVerdict, search
 from model_check.symbolic.relation import relation_of
 from model_check.tla.module import TlaModule, export
-from spec.language import RangeViolation
-from tests.model_check.symbolic.symbolic_successors import first_difference
+from spec.language import RangeViolation, action, declared_action
+from tests.model_check.emitted import emitted
+from tests.model_check.symbolic.symbolic_successors import GOES_WRONG, Formulas, first_difference
 from tests.model_check.tla.comparison import disagreements, run_export
 from tests.model_check.tla.states_of_tlc import states_of
 from tests.model_check.wide_machine import WIDE, Constants, State
@@ -91,6 +93,29 @@ def test_an_array_of_no_places_refuses_every_index() -> None:
         state.box.link[0] = 0
     with pytest.raises(RangeViolation, match=r"^record 0: there are 0 places$"):
         _ = state.twin[0]
+
+
+@action()
+def write_where_nothing_is(s: State, c: Constants) -> None:
+    s.twin[s.box.spare].is_known = True
+
+
+@action()
+def read_where_nothing_is(s: State, c: Constants) -> None:
+    s.box.spare = s.hints[s.box.spare]
+
+
+def test_what_happens_in_an_array_of_no_places_goes_wrong() -> None:
+    constants = INSTANCES["nothing"]
+    machine = replace(WIDE, actions=(declared_action(write_where_nothing_is),))
+    first = machine.initial(constants).canonical()
+    with pytest.raises(OverflowError, match=r"^write_where_nothing_is$"):
+        emitted(machine, constants).successors(first)
+    for function in (write_where_nothing_is, read_where_nothing_is):
+        machine = replace(WIDE, actions=(declared_action(function),))
+        with pytest.raises(RangeViolation, match="there are 0 places"):
+            cpython.explore(machine, constants)
+        assert Formulas(relation_of(machine, constants)).successors(first) == {function.__name__: GOES_WRONG}
 
 
 def test_a_choice_that_ends_one_too_early_is_seen(tmp_path: Path) -> None:
