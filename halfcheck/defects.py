@@ -12,7 +12,7 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from model_check.defects.catalogue import Defect
+    from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import Finding
     from model_check.defects.search import Found
 
@@ -51,7 +51,7 @@ def command(
     if search or identifiers:
         searched = _searches(chosen, findings, failures, threads=threads, quiet=as_json)
     if as_json:
-        content = {d.identifier: _to_json(d, findings.get(d.identifier), searched.get(d.identifier)) for d in chosen}
+        content = {d.identifier: _to_json(d, findings, searched.get(d.identifier)) for d in chosen}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     elif identifiers:
         _print_in_full(chosen, searched)
@@ -92,9 +92,9 @@ def _searches(
     return searched
 
 
-def _to_json(defect: Defect, finding: Finding | None, found: Found | None) -> dict[str, Any]:
+def _to_json(defect: Defect, findings: dict[str, Finding], found: Found | None) -> dict[str, Any]:
     """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
-    asked = defect.search
+    asked, finding = defect.search, findings.get(defect.identifier)
     told: dict[str, Any] = {
         "where": defect.where.value,
         "profile": None if asked is None else asked.profile,
@@ -120,7 +120,7 @@ def _to_json(defect: Defect, finding: Finding | None, found: Found | None) -> di
         "repair": defect.repair or None,
         "why": defect.why or None,
         "wrong_repairs": [
-            {"source": w.source, "proposal": w.proposal, "breaks": w.breaks} for w in defect.wrong_repairs
+            _wrong_to_json(wrong, findings.get(defect.recorded_as(wrong))) for wrong in defect.wrong_repairs
         ],
         "trace": None,
         "replay": None,
@@ -137,15 +137,31 @@ def _to_json(defect: Defect, finding: Finding | None, found: Found | None) -> di
     return told
 
 
+def _wrong_to_json(wrong: WrongRepair, finding: Finding | None) -> dict[str, Any]:
+    asked = wrong.search
+    return {
+        "source": wrong.source,
+        "proposal": wrong.proposal,
+        "breaks": wrong.breaks,
+        "profile": None if asked is None else asked.profile,
+        "environment": None if asked is None else list(asked.faults),
+        "instance": None if asked is None else asked.instance,
+        "clause": None if asked is None else asked.clause,
+        "depth": None if finding is None else finding.depth,
+    }
+
+
 def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found]) -> None:
     from rich.table import Table
 
     from halfcheck.counterexample_table import wide_console
 
     table = Table("id", box=None, pad_edge=False)
-    table.add_column("defect", min_width=44)
-    for name in ("affected → fixed", "found by", "clause", "profile", "environment"):
-        table.add_column(name)
+    table.add_column("defect", min_width=38)
+    table.add_column("affected → fixed", max_width=22)
+    table.add_column("found by", no_wrap=True)
+    for name in ("clause", "profile", "environment"):
+        table.add_column(name, overflow="fold")
     table.add_column("depth", justify="right")
     table.add_column("seconds", justify="right")
     for defect in defects:
@@ -198,6 +214,8 @@ def _print_facts(console: Console, defect: Defect) -> None:
         console.print(f"repair: {defect.repair}")
     for wrong in defect.wrong_repairs:
         console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
+        if wrong.search is not None:
+            console.print(Text(f"  {wrong.search.command}"), soft_wrap=True)
     if defect.search is None:
         console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
 
@@ -223,7 +241,5 @@ def _print_search(console: Console, defect: Defect, found: Found) -> None:
         )
     else:
         console.print("no profile is rid of it")
-    faults = f" --faults {','.join(asked.faults)}" if asked.faults else ""
-    see = f"halfcheck check --profile {asked.profile} --instance {asked.instance}{faults} --property {asked.clause}"
-    console.print(Text(see), soft_wrap=True)
+    console.print(Text(asked.command), soft_wrap=True)
     console.print(Text(found.affected.replay_command(found.violated)), soft_wrap=True)

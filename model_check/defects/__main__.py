@@ -28,7 +28,7 @@ def questions() -> Iterator[tuple[str, str, Search]]:
             yield defect.identifier, defect.identifier, defect.search
         for wrong in defect.wrong_repairs:
             if wrong.search is not None:
-                yield f"{defect.identifier} {wrong.source}", defect.identifier, wrong.search
+                yield defect.recorded_as(wrong), defect.identifier, wrong.search
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -73,6 +73,13 @@ class Search:
         """The property of which the clause is a part."""
         return self.clause.partition(".")[0]
 
+    @property
+    def command(self) -> str:
+        """The command that asks it of the affected profile."""
+        faults = f" --faults {','.join(self.faults)}" if self.faults else ""
+        asked = f"--profile {self.profile} --instance {self.instance}{faults} --property {self.clause}"
+        return f"halfcheck check {asked}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongRepair:
@@ -145,6 +152,10 @@ class Defect:
         """The versions that have it, in one cell of a table."""
         return f"{self.affected} → {self.fixed or 'open'}"
 
+    def recorded_as(self, wrong: WrongRepair) -> str:
+        """The name under which the figures of one of its wrong repairs are on record."""
+        return f"{self.identifier} {wrong.source}"
+
     @property
     def place(self) -> str:
         """Where it is found, in words; says so when its search is still to come."""
@@ -204,7 +215,7 @@ def nearest_id(wanted: str) -> str:
     if 0 < len(digits) <= 2:
         of_series = [name for name in known if name.startswith(series)]
         return min(of_series, key=lambda name: abs(int(name[1:]) - int(digits)))
-    return (difflib.get_close_matches(wanted, known, n=1, cutoff=0.0) or known)[0]
+    return (difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or known)[0]
 
 
 T = TypeVar("T")

@@ -26,8 +26,8 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
     lines = [
         "# Known defects of RocketMQ's transactional messages",
         "",
-        "Written by `make defects` from `model_check/defects/`. `halfcheck defects B01` searches for one again and shows",
-        "the shortest schedule.",
+        "Written by `make defects` from `model_check/defects/`. `halfcheck defects B01` searches for one again and",
+        "shows the shortest schedule.",
         "",
         f"Of {len(defects)} defects, {found} are found by a search of the specification and {awaited} are still to be "
         f"found by one, {broker} show in",
@@ -104,7 +104,7 @@ def _searched(search: Search, finding: Finding | None) -> tuple[str, ...]:
 def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) -> tuple[str, str]:
     if wrong.search is None:
         return "", ""
-    finding = findings.get(f"{defect.identifier} {wrong.source}")
+    finding = findings.get(defect.recorded_as(wrong))
     shown = f"{wrong.search.clause} in {wrong.search.profile}, {wrong.search.environment}, {wrong.search.instance}"
     return shown, "" if finding is None else str(finding.depth)
 

@@ -108,7 +108,8 @@ def judge_affected(search: Search, result: CheckResult) -> ClauseResult:
     found = clause_of(result, search.clause)
     if found.verdict is not Verdict.VIOLATED or found.replayed is None:
         extent = "all reachable states were seen" if result.complete else found.reason
-        msg = f"{search.clause} is {found.verdict.value} in {_world(search, search.profile)}, not violated: {extent}"
+        verdict = "holds" if found.verdict is Verdict.HOLDS else "is unknown"
+        msg = f"{search.clause} {verdict} in {_world(search, search.profile)}, where it should be violated: {extent}"
         raise EvaluationError(msg)
     missing = first_step_missing(found.replayed.events, search.shows)
     if missing is not None:
