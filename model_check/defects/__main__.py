@@ -12,7 +12,7 @@ from model_check.defects import page
 from model_check.defects.catalogue import catalogue, defect_called
 from model_check.defects.findings import FILE, finding_of, read_findings, write_findings
 from model_check.defects.search import find
-from model_check.defects.second_way import agreed_depth
+from model_check.defects.second_way import readings_of_the_absence, readings_of_the_defect
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def main(arguments: Sequence[str]) -> int:
             continue
         try:
             found = find(search)
-            agreed = agreed_depth(search, found.depth, found.affected.distinct)
+            readings = readings_of_the_defect(search, found), readings_of_the_absence(search, found)
         except ModelCheckError as error:
             failed = error.exit_code
             print(f"{name}: {error}", file=sys.stderr)
             continue
-        findings[name] = finding_of(found, agreed.readings)
+        findings[name] = finding_of(found, *readings)
         print(f"{name}: {findings[name]}", flush=True)
     write_findings(findings)
     page.FILE.write_text(page.page(catalogue(), findings), encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +36,8 @@ class Finding:
         `holds`, or up to how many steps there is no violation; empty where there is no repaired profile.
     repaired_states, repaired_depth : int
         Distinct states and depth of the search in the repaired profile; 0 where there is none.
+    repaired_readings : tuple of str
+        The readings that found as many states and no violation in the repaired profile.
     """
 
     depth: int
@@ -45,10 +47,11 @@ class Finding:
     repaired: str = ""
     repaired_states: int = 0
     repaired_depth: int = 0
+    repaired_readings: tuple[str, ...] = ()
 
 
-def finding_of(found: Found, readings: tuple[str, ...]) -> Finding:
-    """The figures of what was found, and the readings that agreed on its depth."""
+def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple[str, ...]) -> Finding:
+    """The figures of what was found, and the readings that agreed on them (`model_check.defects.second_way`)."""
     repaired = found.repaired
     return Finding(
         depth=found.depth,
@@ -58,13 +61,14 @@ def finding_of(found: Found, readings: tuple[str, ...]) -> Finding:
         repaired=found.absence,
         repaired_states=0 if repaired is None else repaired.distinct,
         repaired_depth=0 if repaired is None else repaired.depth,
+        repaired_readings=repaired_readings,
     )
 
 
 def read_findings(path: Path = FILE) -> dict[str, Finding]:
     """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: Finding(**{**given, "readings": tuple(given["readings"])}) for name, given in content.items()}
+    return {name: _finding(given) for name, given in content.items()}
 
 
 def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
@@ -76,6 +80,11 @@ def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
     part = path.with_suffix(".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
+
+
+def _finding(given: Mapping[str, Any]) -> Finding:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return Finding(**fields)
 
 
 def _toml(value: object) -> str:

@@ -9,8 +9,8 @@ import pytest
 
 from model_check.check import Verdict, check
 from model_check.defects.catalogue import Search, catalogue
-from model_check.defects.search import absence, find, first_step_missing
-from model_check.defects.second_way import agreed_depth
+from model_check.defects.search import absence, find, first_step_missing, without_repair
+from model_check.defects.second_way import readings_of_the_absence, readings_of_the_defect
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -78,18 +78,35 @@ def test_steps_are_looked_for_in_their_order(shows: Sequence[str], missing: str 
     assert first_step_missing(violated.replayed.events, shows) == missing
 
 
-def test_another_depth_in_the_second_reading_is_an_error() -> None:
-    assert agreed_depth(changed(), 16, 2_000).readings == ("numba", "cpython")
-    with pytest.raises(EvaluationError, match="numba finds depth 15, cpython finds 16"):
-        agreed_depth(changed(), 15, 2_000)
+def test_a_second_reading_must_find_the_same_depth_and_the_same_states() -> None:
+    search, found = changed(), find(changed())
+    assert readings_of_the_defect(search, found) == readings_of_the_absence(search, found) == ("numba", "cpython")
+    for wrong in (
+        replace(found, violated=replace(found.violated, path=(found.violated.path or ())[1:])),
+        replace(found, affected=replace(found.affected, distinct=found.affected.distinct + 1)),
+    ):
+        with pytest.raises(
+            EvaluationError, match=r"^S1\.immune_half in 4\.9\.7 on tiny: numba finds .*, cpython finds "
+        ):
+            readings_of_the_defect(search, wrong)
+    assert found.repaired is not None
+    wrong = replace(found, repaired=replace(found.repaired, distinct=found.repaired.distinct + 1))
+    with pytest.raises(
+        EvaluationError, match=r"numba finds depth None among 2,186 states, cpython finds .* 2,185 states"
+    ):
+        readings_of_the_absence(search, wrong)
 
 
 def test_z3_is_the_second_reading_where_the_states_are_many() -> None:
     search = catalogue()["B02"].search
     assert search is not None
-    assert agreed_depth(search, 4, 10**9).readings == ("numba", "z3")
-    with pytest.raises(EvaluationError, match="numba finds depth 3, z3 finds none"):
-        agreed_depth(search, 3, 10**9)
+    found = find(search)
+    assert readings_of_the_defect(search, found, most_states=0) == ("numba", "z3")
+    assert readings_of_the_absence(search, found, most_states=0) == ("numba",)
+    assert readings_of_the_absence(without_repair(search), replace(found, repaired=None)) == ()
+    wrong = replace(found, violated=replace(found.violated, path=(found.violated.path or ())[1:]))
+    with pytest.raises(EvaluationError, match="numba finds depth 3, z3 finds depth None"):
+        readings_of_the_defect(search, wrong, most_states=0)
 
 
 @pytest.mark.parametrize("reading", ["numba", "cpython"])
