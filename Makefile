@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint fuzz bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint defects fuzz bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -26,6 +26,9 @@ lint: setup ## formatting, lint, types and the import rules between folders
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+defects: setup ## search for the known defects again; writes docs/defects.md (ARGS=B01 for one of them)
+	$(BIN)/python -m model_check.defects $(ARGS)
 
 fuzz: setup ## 5,000 schedules of specification and broker a profile, then the mutants
 	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0; do \

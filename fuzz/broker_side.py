@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.requests import end_transaction, half_message
 from fuzz.time_unit import TICK_MS
+from model_check.instances import unturned
 from reference.broker_settings import BrokerSettings
 from reference.check_step import CheckBranch, CheckStep
 from reference.message_id import decode_message_id
@@ -66,7 +67,7 @@ class BrokerSide:
     constants
         The instance; its horizon is the time at which the schedule begins.
     profile
-        The version.
+        The version; the broker knows nothing of a switch that is turned in the specification.
     make_broker
         Makes the broker; `BrokerController` or a broken one.
 
@@ -85,7 +86,7 @@ class BrokerSide:
         make_broker: MakeBroker,
     ) -> None:
         self.clock = VirtualClock((constants.horizon - constants.check_interval) * TICK_MS)
-        self.broker = make_broker(VERSIONS[profile], settings_for(constants), self.clock)
+        self.broker = make_broker(VERSIONS[unturned(profile)], settings_for(constants), self.clock)
         self.broker.message_store.dispatches_at_once = False
         self.clock.advance(constants.check_interval * TICK_MS)
         self.in_handling: dict[int, EndTransaction] = {}

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "verify": "halfcheck.verify",
     "check": "halfcheck.check",
     "replay": "halfcheck.replay",
+    "defects": "halfcheck.defects",
     "fuzz": "halfcheck.fuzz",
     "export": "halfcheck.export",
     "simulate": "halfcheck.simulate",

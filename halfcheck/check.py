@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def command(
     *,
-    profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
+    profile: Annotated[
+        str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")
+    ] = "5.3.3",
     instance: Annotated[
         str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
     ] = "small",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spark_trace_analysis.audit.table import Audit
-    from spec.constants import Switches
 
 _SPEC = "spec:"
 
@@ -45,6 +43,7 @@ def command(
     halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals --json
     halfcheck diff /home/rocketmq/store spec:4.9.7 --broker-conf /etc/rocketmq/broker.conf
     """
+    from model_check.instances import switches_of
     from reference.store.broker_conf import read_broker_conf
     from spark_trace_analysis.audit.audit_store import Question, audit_store
 
@@ -68,40 +67,6 @@ def command(
         typer.echo(f"halfcheck: {stores[0]}: {audit.trace.reason}", err=True)
         return ExitCode.BAD_CONTENT
     return ExitCode.OK if audit.trace.accepted else ExitCode.SAFETY_VIOLATED
-
-
-def switches_of(spec: str) -> Switches:
-    """The switches of a profile with some of them turned.
-
-    Parameters
-    ----------
-    spec
-        A profile's name and then ``+NAME`` or ``-NAME`` for each switch that is to be on or off.
-
-    Raises
-    ------
-    typer.BadParameter
-        There is no such profile or switch.
-
-    Examples
-    --------
-    >>> switches_of("4.9.7+batches_ops").batches_ops, switches_of("4.9.7").batches_ops
-    (True, False)
-    """
-    import re
-
-    from spec.constants import SWITCHES
-    from spec.profiles import PROFILES
-
-    name, *turned = re.split(r"(?=[+-])", spec)
-    if name not in PROFILES:
-        message = f"no profile {name!r}; there are {', '.join(PROFILES)}"
-        raise typer.BadParameter(message)
-    for switch in turned:
-        if switch[1:] not in SWITCHES:
-            message = f"no switch {switch[1:]!r}; there are {', '.join(SWITCHES)}"
-            raise typer.BadParameter(message)
-    return replace(PROFILES[name], **{switch[1:]: switch[0] == "+" for switch in turned})
 
 
 def _to_json(audit: Audit) -> dict[str, Any]:

@@ -26,7 +26,9 @@ EVERY_FAULT = "all"
 
 def command(
     *,
-    profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
+    profile: Annotated[
+        str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")
+    ] = "5.3.3",
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. '' is quiet.")
     ] = EVERY_FAULT,

@@ -20,7 +20,9 @@ def command(
     *,
     out: Annotated[Path, typer.Option(help="A new or empty directory for the traces.")],
     traces: Annotated[int, typer.Option(help="How many traces to walk.")] = 100_000,
-    profile: Annotated[str, typer.Option(help="The RocketMQ version to walk.")] = "5.3.3",
+    profile: Annotated[
+        str, typer.Option(help="The RocketMQ version to walk; +NAME or -NAME turns a switch.")
+    ] = "5.3.3",
     faults: Annotated[str, typer.Option(help="Faults of the environment, joined by commas; none is quiet.")] = "",
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,

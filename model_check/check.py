@@ -206,6 +206,7 @@ def check(
     threads: int = 1,
     most_states: int | None = None,
     most_steps: int = 30,
+    until_violated: bool = False,
     report: Report | None = None,
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
@@ -224,6 +225,9 @@ def check(
         Stop when so many are stored.
     most_steps
         To this depth `z3` looks for violations.
+    until_violated
+        Stop behind the depth at which each chosen clause has been violated; depths and paths are those of the whole
+        search.
     report
         Called now and then with how far the search is.
 
@@ -245,10 +249,11 @@ def check(
     if threads < 1 or most_steps < 0:
         message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
         raise ModelCheckError(message)
+    until = clauses if until_violated else ()
     if reading == "numba":
-        numbers, paths, seen = _by_numba(machine, constants, clauses, threads, most_states, report)
+        numbers, paths, seen = _by_numba(machine, constants, clauses, threads, most_states, until, report)
     elif reading == "cpython":
-        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, report)
+        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, until, report)
     else:
         numbers, paths, seen = _by_z3(machine, constants, clauses, most_steps)
     reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
@@ -283,10 +288,18 @@ def _by_numba(
     clauses: Sequence[Property],
     threads: int,
     most_states: int | None,
+    until: Sequence[Property],
     report: Report | None,
 ) -> Answer:
-    found = explicit_search.explore(machine, constants, threads=threads, most_states=most_states, report=report)
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
+    found = explicit_search.explore(
+        machine,
+        constants,
+        threads=threads,
+        most_states=most_states,
+        until=[bits[clause] for clause in until],
+        report=report,
+    )
     numbers = {
         "distinct": found.distinct,
         "generated": found.generated,
@@ -305,13 +318,14 @@ def _by_cpython(
     constants: object,
     clauses: Sequence[Property],
     most_states: int | None,
+    until: Sequence[Property],
     report: Report | None,
 ) -> Answer:
     def relay(distinct: int, generated: int, depth: int, queue: int, seconds: float) -> None:
         if report is not None:
             report(Progress(distinct, generated, depth, queue, seconds))
 
-    found = cpython_search.explore(machine, constants, most_states=most_states, report=relay)
+    found = cpython_search.explore(machine, constants, most_states=most_states, until=until, report=relay)
     numbers = {
         "distinct": found.distinct,
         "generated": found.generated,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.errors import BadFile, ModelCheckError
-from spec.constants import FAULTS, Constants, Instance
+from spec.constants import FAULTS, SWITCHES, Constants, Instance, Switches
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -49,24 +50,62 @@ def load_instance(name: str) -> Instance:
 
 
 def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
-    """The constants of an instance under a profile in an environment.
+    """The constants of an instance under a profile (see `switches_of`) in an environment.
 
     Raises
     ------
     ModelCheckError
-        When the profile or a fault is unknown; names what there is.
+        When the profile, a switch or a fault is unknown; names what there is.
     """
-    if profile not in PROFILES:
-        msg = f"no profile {profile!r}; there are {', '.join(PROFILES)}"
-        raise ModelCheckError(msg)
+    switches = switches_of(profile)
     chosen = tuple(faults)
     for fault in chosen:
         if fault not in FAULTS:
             msg = f"no fault {fault!r}; there are {', '.join(FAULTS)}"
             raise ModelCheckError(msg)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
-    given: dict[str, Any] = {**asdict(sizes), **asdict(PROFILES[profile]), **dict.fromkeys(chosen, True)}
+    given: dict[str, Any] = {**asdict(sizes), **asdict(switches), **dict.fromkeys(chosen, True)}
     return Constants(**given)
+
+
+def switches_of(profile: str) -> Switches:
+    """The switches of a profile, with some of them turned.
+
+    Parameters
+    ----------
+    profile
+        A profile's name and then ``+NAME`` or ``-NAME`` for each switch that is to be on or off.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is no such profile or switch; names what there is.
+
+    Examples
+    --------
+    >>> switches_of("4.9.7").batches_ops, switches_of("4.9.7+batches_ops-keeps_discarded").batches_ops
+    (False, True)
+    """
+    name, *turned = re.split(r"(?=[+-])", profile)
+    if name not in PROFILES:
+        msg = f"no profile {name!r}; there are {', '.join(PROFILES)}"
+        raise ModelCheckError(msg)
+    for switch in turned:
+        if switch[1:] not in SWITCHES:
+            msg = f"no switch {switch[1:]!r}; there are {', '.join(SWITCHES)}"
+            raise ModelCheckError(msg)
+    return replace(PROFILES[name], **{switch[1:]: switch[0] == "+" for switch in turned})
+
+
+def unturned(profile: str) -> str:
+    """The name of the profile whose switches `switches_of` turns.
+
+    Examples
+    --------
+    >>> unturned("5.3.3+heeds_settled_originals"), unturned("4.5.1")
+    ('5.3.3', '4.5.1')
+    """
+    return re.split(r"[+-]", profile, maxsplit=1)[0]
 
 
 _LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}

@@ -6,7 +6,7 @@ It is here to be believed, not to be fast.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -59,9 +59,16 @@ class Exploration:
 
 
 def explore(
-    machine: Machine, constants: object, *, most_states: int | None = None, report: Report | None = None
+    machine: Machine,
+    constants: object,
+    *,
+    most_states: int | None = None,
+    until: Collection[Property] = (),
+    report: Report | None = None,
 ) -> Exploration:
     """Search all reachable states, level by level, or until `most_states` are found or Ctrl-C ends it.
+
+    With `until`, the search also ends behind the first level at which each of these clauses has been violated.
 
     Raises
     ------
@@ -78,6 +85,9 @@ def explore(
         judged = machine.initial(constants)
         _judge(machine, constants, judged, found)
         while level:
+            if until and all(clause in found.violations for clause in until):
+                found.complete = False
+                return found
             following: list[State] = []
             for number, values in enumerate(level):
                 if most_states is not None and found.distinct >= most_states:

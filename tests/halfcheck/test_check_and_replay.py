@@ -31,6 +31,20 @@ def test_b01_is_found_in_the_quiet_world_and_the_exit_code_says_so(
     assert "put_back_immune_half" in out
 
 
+def test_a_switch_can_be_turned_where_a_profile_is_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    repaired = ["--profile", "4.9.7+heeds_settled_originals", "--instance", "tiny"]
+    assert run(["check", *repaired, "--property", "S1.immune_half"]) == ExitCode.OK
+    assert "RocketMQ 4.9.7+heeds_settled_originals in the quiet world" in capsys.readouterr().out
+    buffered = [*CRASH, "--profile", "4.9.7+batches_ops", "--property", "S10"]
+    assert run([*buffered, "--json"]) == ExitCode.SAFETY_VIOLATED
+    (tmp_path / "b02.json").write_text(capsys.readouterr().out)
+    assert run(["replay", str(tmp_path / "b02.json")]) == ExitCode.SAFETY_VIOLATED
+    assert run(["check", "--profile", "5.3.3+magic"]) == ExitCode.BAD_OPTION
+    assert "no switch 'magic'; there are marks_op_done_on_hit, " in capsys.readouterr().err
+
+
 def test_what_holds_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*CRASH, "--profile", "4.9.7", "--property", "S10"]) == ExitCode.OK
     assert "all reachable states" in capsys.readouterr().out

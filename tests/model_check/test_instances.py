@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.errors import BadFile, ModelCheckError
-from model_check.instances import constants_for, instance_names, load_instance
+from model_check.instances import constants_for, instance_names, load_instance, switches_of, unturned
 from spec.constants import FAULTS, SWITCHES
 from spec.profiles import PROFILES
 
@@ -97,6 +97,12 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
         load_instance("huge")
     with pytest.raises(ModelCheckError, match=r"^no profile '5\.3'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):
         constants_for("5.3", (), "tiny")
+    with pytest.raises(ModelCheckError, match=r"^no switch 'magic'; there are marks_op_done_on_hit, "):
+        constants_for("5.3.3+batches_ops-magic", (), "tiny")
+    with pytest.raises(ModelCheckError, match=r"^no switch ''; there are "):
+        switches_of("5.3.3+")
+    with pytest.raises(ModelCheckError, match=r"^no profile ''; there are "):
+        switches_of("+batches_ops")
     with pytest.raises(ModelCheckError, match=r"^no fault 'fire'; there are slow_local, lose_end, "):
         constants_for("5.3.3", ("crash", "fire"), "tiny")
     assert ModelCheckError.exit_code == 151
@@ -107,3 +113,17 @@ def test_a_profile_and_faults_become_switches() -> None:
     assert {name for name in FAULTS if getattr(constants, name)} == {"crash", "lose_end"}
     assert {name: getattr(constants, name) for name in SWITCHES} == vars(PROFILES["4.5.1"])
     assert constants.transactions == 1
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_switch_can_be_turned_on_and_off_in_any_profile_and_no_other_moves(profile: str, name: str) -> None:
+    for sign, wanted in (("+", True), ("-", False)):
+        turned = f"{profile}{sign}{name}"
+        assert vars(switches_of(turned)) == {**vars(PROFILES[profile]), name: wanted}
+        assert getattr(constants_for(turned, (), "tiny"), name) is wanted
+        assert unturned(turned) == profile
+
+
+def test_the_last_turn_of_a_switch_counts() -> None:
+    assert switches_of("4.9.7+batches_ops-keeps_discarded-batches_ops") == switches_of("4.9.7-keeps_discarded")

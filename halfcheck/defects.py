@@ -1,0 +1,245 @@
+"""``halfcheck defects``: the known defects, and the searches that find them again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from model_check.defects.catalogue import Defect, WrongRepair
+    from model_check.defects.findings import Finding
+    from model_check.defects.search import Found
+
+
+def command(
+    identifiers: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID…]", help="B01 and so on; all of them when none is given.")
+    ] = None,
+    *,
+    search: Annotated[
+        bool, typer.Option("--search", help="Search for every defect again; with ids, this is done in any case.")
+    ] = False,
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the compiled search.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> ExitCode:
+    """List the known defects of RocketMQ's transactional messages, or show some of them in full.
+
+    The list gives the depth and the seconds on record. With an id the search is made again: in the profile that has the
+    defect, where the shortest schedule must be one of it, and in the profile that is rid of it, where there must be
+    none. The exit code is 75 when a search does not find what the catalogue says.
+
+    Examples
+    --------
+    halfcheck defects
+    halfcheck defects B01
+    halfcheck defects A11 A12 --json
+    halfcheck defects --search --threads 2
+    """
+    from model_check.defects.catalogue import catalogue, defect_called
+    from model_check.defects.findings import read_findings
+
+    chosen = [defect_called(name) for name in identifiers] if identifiers else list(catalogue().values())
+    findings = read_findings()
+    failures: dict[str, str] = {}
+    searched: dict[str, Found] = {}
+    if search or identifiers:
+        searched = _searches(chosen, findings, failures, threads=threads, quiet=as_json)
+    if as_json:
+        content = {d.identifier: _to_json(d, findings, searched.get(d.identifier)) for d in chosen}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+    elif identifiers:
+        _print_in_full(chosen, searched)
+    else:
+        _print_list(chosen, findings, searched)
+    for identifier, reason in failures.items():
+        typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
+    return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK
+
+
+def _searches(
+    defects: list[Defect], findings: dict[str, Finding], failures: dict[str, str], *, threads: int, quiet: bool
+) -> dict[str, Found]:
+    """Search for each defect that has a search; what is not as the catalogue says goes to `failures`."""
+    from halfcheck.search_progress import search_progress
+    from model_check.defects.search import find
+    from model_check.errors import EvaluationError
+
+    searched: dict[str, Found] = {}
+    for defect in defects:
+        if defect.search is None:
+            continue
+        name = defect.identifier
+        try:
+            with search_progress(
+                f"{name} {defect.search.profile} {defect.search.instance}", wanted=not quiet
+            ) as report:
+                searched[name] = find(defect.search, threads=threads, report=report)
+        except EvaluationError as error:
+            failures[name] = str(error)
+            continue
+        recorded = findings.get(name)
+        if recorded is not None and recorded.depth != searched[name].depth:
+            failures[name] = (
+                f"found at depth {searched[name].depth}, but {recorded.depth} is on record; "
+                "make defects records what the specification gives now"
+            )
+    return searched
+
+
+def _to_json(defect: Defect, findings: dict[str, Finding], found: Found | None) -> dict[str, Any]:
+    """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
+    asked, finding = defect.search, findings.get(defect.identifier)
+    told: dict[str, Any] = {
+        "where": defect.where.value,
+        "profile": None if asked is None else asked.profile,
+        "repaired_in": (asked.repaired_in or None) if asked is not None else None,
+        "depth": None if finding is None else finding.depth,
+        "seconds": None if finding is None else finding.seconds,
+        "property": asked.property_id if asked is not None else next(iter(defect.properties), None),
+        "also_in": [] if asked is None else list(asked.also_in),
+        "clause": None if asked is None else asked.clause.partition(".")[2],
+        "environment": None if asked is None else list(asked.faults),
+        "instance": None if asked is None else asked.instance,
+        "states": None if finding is None else finding.states,
+        "readings": [] if finding is None else list(finding.readings),
+        "repaired": (finding.repaired or None) if finding is not None else None,
+        "name": defect.name,
+        "issues": list(defect.issues),
+        "affected": defect.affected,
+        "fixed": defect.fixed or None,
+        "effect": defect.effect,
+        "properties": list(defect.properties),
+        "evidence": list(defect.evidence),
+        "mechanism": defect.mechanism,
+        "repair": defect.repair or None,
+        "why": defect.why or None,
+        "wrong_repairs": [
+            _wrong_to_json(wrong, findings.get(defect.recorded_as(wrong))) for wrong in defect.wrong_repairs
+        ],
+        "trace": None,
+        "replay": None,
+    }
+    if found is not None:
+        told |= {
+            "depth": found.depth,
+            "seconds": round(found.affected.seconds, 6),
+            "states": found.affected.distinct,
+            "repaired": found.absence or None,
+            "trace": found.violated.trace_to_json(),
+            "replay": found.affected.replay_command(found.violated),
+        }
+    return told
+
+
+def _wrong_to_json(wrong: WrongRepair, finding: Finding | None) -> dict[str, Any]:
+    asked = wrong.search
+    return {
+        "source": wrong.source,
+        "proposal": wrong.proposal,
+        "breaks": wrong.breaks,
+        "profile": None if asked is None else asked.profile,
+        "environment": None if asked is None else list(asked.faults),
+        "instance": None if asked is None else asked.instance,
+        "clause": None if asked is None else asked.clause,
+        "depth": None if finding is None else finding.depth,
+    }
+
+
+def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found]) -> None:
+    from rich.table import Table
+
+    from halfcheck.counterexample_table import wide_console
+
+    table = Table("id", box=None, pad_edge=False)
+    table.add_column("defect", min_width=38)
+    table.add_column("affected → fixed", max_width=22)
+    table.add_column("found by", no_wrap=True)
+    for name in ("clause", "profile", "environment"):
+        table.add_column(name, overflow="fold")
+    table.add_column("depth", justify="right")
+    table.add_column("seconds", justify="right")
+    for defect in defects:
+        finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
+        depth = found.depth if found is not None else finding.depth if finding is not None else None
+        seconds = found.affected.seconds if found is not None else finding.seconds if finding is not None else None
+        table.add_row(
+            defect.identifier,
+            defect.name,
+            defect.versions,
+            defect.place,
+            *((asked.clause, asked.profile, asked.environment) if asked is not None else (*defect.properties[:1], "")),
+            *([""] * (asked is None)),
+            "" if depth is None else str(depth),
+            "" if seconds is None else f"{seconds:.3f}",
+        )
+    console = wide_console()
+    console.print(table)
+    by_search = sum(defect.search is not None for defect in defects)
+    console.print(
+        f"{len(defects)} defects, {by_search} of them found by a search; halfcheck defects ID shows one in full"
+    )
+
+
+def _print_in_full(defects: list[Defect], searched: dict[str, Found]) -> None:
+    from halfcheck.counterexample_table import wide_console
+
+    console = wide_console()
+    for number, defect in enumerate(defects):
+        if number:
+            console.print()
+        _print_facts(console, defect)
+        found = searched.get(defect.identifier)
+        if found is not None:
+            _print_search(console, defect, found)
+
+
+def _print_facts(console: Console, defect: Defect) -> None:
+    from rich.text import Text
+
+    console.print(Text(f"{defect.identifier}: {defect.name}", style="bold"))
+    console.print(
+        f"versions: {defect.versions}; breaks: {' '.join(defect.properties) or 'nothing that is listed here'}"
+    )
+    console.print(f"effect: {defect.effect}")
+    if defect.issues:
+        console.print(f"reported: {', '.join('#' + i if i.isdigit() and len(i) < 7 else i for i in defect.issues)}")
+    console.print(defect.mechanism)
+    if defect.repair:
+        console.print(f"repair: {defect.repair}")
+    for wrong in defect.wrong_repairs:
+        console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
+        if wrong.search is not None:
+            console.print(Text(f"  {wrong.search.command}"), soft_wrap=True)
+    if defect.search is None:
+        console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
+
+
+def _print_search(console: Console, defect: Defect, found: Found) -> None:
+    from rich.text import Text
+
+    from halfcheck.counterexample_table import counterexample_table
+
+    asked = defect.search
+    if asked is None or found.violated.replayed is None:
+        return
+    console.print(
+        f"found by: a search of {asked.profile}, {asked.environment}, on {asked.instance}: {asked.clause} is violated "
+        f"after {found.depth} steps; {found.affected.distinct:,} states in {found.affected.seconds:.3f} s "
+        f"(made ready in {found.affected.compile_seconds:.1f} s)"
+    )
+    console.print(counterexample_table(found.violated.replayed.events))
+    if found.repaired is not None:
+        console.print(
+            f"repaired in {asked.repaired_in}, same environment and instance: {found.absence}; "
+            f"{found.repaired.distinct:,} states in {found.repaired.seconds:.3f} s"
+        )
+    else:
+        console.print("no profile is rid of it")
+    console.print(Text(asked.command), soft_wrap=True)
+    console.print(Text(found.affected.replay_command(found.violated)), soft_wrap=True)

@@ -1,0 +1,258 @@
+"""The known defects of RocketMQ's transactional messages, by their ids: what is known of each, and where it is found.
+
+`reported.toml` holds those that users reported (A01 …), `latent.toml` those that were found by reading and running the
+code (B01 …). What the searches found of them is in `findings.toml` (`model_check.defects.findings`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from model_check.errors import BadFile, ModelCheckError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILES = ("reported.toml", "latent.toml")
+
+
+class Where(Enum):
+    """What finds a defect: a search of the specification, the reference broker, or nothing here."""
+
+    SEARCH = "search"
+    BROKER = "broker"
+    OUT_OF_REACH = "out_of_reach"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The question whose answer is a defect.
+
+    Attributes
+    ----------
+    profile : str
+        Where the defect is: a profile, possibly with switches turned (`model_check.instances.switches_of`).
+    repaired_in : str
+        The profile in which it is gone, on the same instance in the same environment; empty if there is none.
+    instance : str
+    faults : tuple of str
+    clause : str
+        The clause that is violated, such as `S1.immune_half`.
+    shows : tuple of str
+        Steps that make the schedule one of this defect, in their order: names of actions, with all their parameters or
+        with none, such as `put_back_immune_half` or `store_real_message h=2`.
+    also_in : tuple of str
+        Other profiles in which the same clause is violated, on the same instance in the same environment.
+    most_states : int or None
+        Where the repaired profile's search is cut short.
+    """
+
+    profile: str
+    repaired_in: str = ""
+    instance: str
+    faults: tuple[str, ...] = ()
+    clause: str
+    shows: tuple[str, ...]
+    also_in: tuple[str, ...] = ()
+    most_states: int | None = None
+
+    @property
+    def environment(self) -> str:
+        """The faults as one word: `quiet` or `crash,lose_end`."""
+        return ",".join(self.faults) or "quiet"
+
+    @property
+    def property_id(self) -> str:
+        """The property of which the clause is a part."""
+        return self.clause.partition(".")[0]
+
+    @property
+    def command(self) -> str:
+        """The command that asks it of the affected profile."""
+        faults = f" --faults {','.join(self.faults)}" if self.faults else ""
+        asked = f"--profile {self.profile} --instance {self.instance}{faults} --property {self.clause}"
+        return f"halfcheck check {asked}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongRepair:
+    """A repair that was proposed and breaks something.
+
+    Attributes
+    ----------
+    source : str
+        The pull request or commit.
+    proposal, breaks : str
+        What it does, and what becomes wrong.
+    search : Search or None
+        The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without.
+    """
+
+    source: str
+    proposal: str
+    breaks: str
+    search: Search | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """What is known of one defect.
+
+    Attributes
+    ----------
+    identifier, name : str
+        The stable id, and a few words.
+    issues : tuple of str
+        Issues and pull requests: `1544` of apache/rocketmq, `rocketmq-clients#688` of another repository of apache,
+        `0fff4a8d84` for a commit.
+    affected, fixed : str
+        The first and last version that have it, and the first that has not; `fixed` is empty while it is open.
+    effect : str
+        What a user sees.
+    properties : tuple of str
+        The guarantees that it breaks (`S1` …), the weightiest first.
+    evidence : tuple of str
+        `X` the algorithm was run, `C` the code was read, `R` it is known from a report.
+    mechanism : str
+        How it comes about.
+    repair : str
+        What repairs it, or why nothing in the broker does; empty if nothing is known.
+    where : Where
+    why : str
+        For a defect that no search finds: the reason, in one line.
+    search : Search or None
+        The question that finds it; absent also while the specification does not bear it.
+    wrong_repairs : tuple of WrongRepair
+    """
+
+    identifier: str
+    name: str
+    issues: tuple[str, ...] = ()
+    affected: str
+    fixed: str = ""
+    effect: str
+    properties: tuple[str, ...]
+    evidence: tuple[str, ...]
+    mechanism: str
+    repair: str = ""
+    where: Where
+    why: str = ""
+    search: Search | None = None
+    wrong_repairs: tuple[WrongRepair, ...] = ()
+
+    @property
+    def versions(self) -> str:
+        """The versions that have it, in one cell of a table."""
+        return f"{self.affected} → {self.fixed or 'open'}"
+
+    def recorded_as(self, wrong: WrongRepair) -> str:
+        """The name under which the figures of one of its wrong repairs are on record."""
+        return f"{self.identifier} {wrong.source}"
+
+    @property
+    def place(self) -> str:
+        """Where it is found, in words; says so when its search is still to come."""
+        if self.where is Where.SEARCH:
+            return "search" if self.search is not None else "search, later"
+        return "broker, later" if self.where is Where.BROKER else "out of reach"
+
+
+@cache
+def catalogue() -> Mapping[str, Defect]:
+    """All defects by their ids, A before B.
+
+    Raises
+    ------
+    BadFile
+        When an entry lacks a field or has one that is not known; names the file, the id and the field.
+    """
+    found: dict[str, Defect] = {}
+    for file in FILES:
+        content = tomllib.loads(resources.files("model_check.defects").joinpath(file).read_text(encoding="utf-8"))
+        for identifier, given in content.items():
+            found[identifier] = _defect(f"{file}: {identifier}", identifier, given)
+    return found
+
+
+def defect_called(identifier: str) -> Defect:
+    """A defect by its id, in capitals or not.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is none; names the nearest id.
+    """
+    known = catalogue()
+    wanted = identifier.strip().upper()
+    if wanted in known:
+        return known[wanted]
+    nearest = known[nearest_id(wanted)]
+    msg = (
+        f"no defect {identifier!r}; the nearest is {nearest.identifier} ({nearest.name}), "
+        f"and halfcheck defects lists all {len(known)}"
+    )
+    raise ModelCheckError(msg)
+
+
+def nearest_id(wanted: str) -> str:
+    """The id that is meant by something like one: a missing zero, a letter in the wrong place, or a number too high.
+
+    Examples
+    --------
+    >>> nearest_id("B1"), nearest_id("A104"), nearest_id("01B"), nearest_id("B99")
+    ('B01', 'A14', 'B01', 'B46')
+    """
+    known = list(catalogue())
+    series = next((letter for letter in wanted if letter in "AB"), "A")
+    digits = "".join(re.findall(r"\d", wanted))
+    if 0 < len(digits) <= 2:
+        of_series = [name for name in known if name.startswith(series)]
+        return min(of_series, key=lambda name: abs(int(name[1:]) - int(digits)))
+    return (difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or known)[0]
+
+
+T = TypeVar("T")
+
+
+def _defect(place: str, identifier: str, given: Mapping[str, Any]) -> Defect:
+    entry: dict[str, Any] = {**given, "identifier": identifier}
+    try:
+        entry["where"] = Where(given.get("where"))
+    except ValueError as error:
+        msg = f"{place}: where is {given.get('where')!r}, not one of {', '.join(w.value for w in Where)}"
+        raise BadFile(msg) from error
+    if "search" in given:
+        entry["search"] = _record(Search, f"{place}: search", given["search"])
+    entry["wrong_repairs"] = tuple(
+        _wrong_repair(f"{place}: wrong repair {number}", wrong)
+        for number, wrong in enumerate(given.get("wrong_repairs", ()), start=1)
+    )
+    return _record(Defect, place, entry)
+
+
+def _wrong_repair(place: str, given: Mapping[str, Any]) -> WrongRepair:
+    entry = dict(given)
+    if "search" in given:
+        entry["search"] = _record(Search, f"{place}: search", given["search"])
+    return _record(WrongRepair, place, entry)
+
+
+def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
+    """A dataclass from a table of the file; lists become tuples."""
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    for name in given:
+        if name not in known:
+            msg = f"{place}: unknown field {name!r}; there are {', '.join(known)}"
+            raise BadFile(msg)
+    for name, field in known.items():
+        if name not in given and field.default is MISSING:
+            msg = f"{place}: {name} is missing"
+            raise BadFile(msg)
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})

@@ -1,0 +1,91 @@
+"""What the searches found of the catalogue, on file: `findings.toml`, written by `python -m model_check.defects`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model_check.defects.search import Found
+
+FILE = Path(__file__).with_name("findings.toml")
+
+_HEAD = "# Written by `make defects`: what the searches of reported.toml and latent.toml found. Edit those, not this.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The figures of one defect.
+
+    Attributes
+    ----------
+    depth : int
+        Steps of the shortest schedule.
+    seconds : float
+        Of the search in the affected profile up to that depth, made ready before.
+    states : int
+        Distinct states of that search.
+    readings : tuple of str
+        Those that gave this depth: `numba`, `cpython`, `z3`.
+    repaired : str
+        `holds`, or up to how many steps there is no violation; empty where there is no repaired profile.
+    repaired_states, repaired_depth : int
+        Distinct states and depth of the search in the repaired profile; 0 where there is none.
+    repaired_readings : tuple of str
+        The readings that found as many states and no violation in the repaired profile.
+    """
+
+    depth: int
+    seconds: float
+    states: int
+    readings: tuple[str, ...]
+    repaired: str = ""
+    repaired_states: int = 0
+    repaired_depth: int = 0
+    repaired_readings: tuple[str, ...] = ()
+
+
+def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple[str, ...]) -> Finding:
+    """The figures of what was found, and the readings that agreed on them (`model_check.defects.second_way`)."""
+    repaired = found.repaired
+    return Finding(
+        depth=found.depth,
+        seconds=round(found.affected.seconds, 6),
+        states=found.affected.distinct,
+        readings=readings,
+        repaired=found.absence,
+        repaired_states=0 if repaired is None else repaired.distinct,
+        repaired_depth=0 if repaired is None else repaired.depth,
+        repaired_readings=repaired_readings,
+    )
+
+
+def read_findings(path: Path = FILE) -> dict[str, Finding]:
+    """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: _finding(given) for name, given in content.items()}
+
+
+def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
+    """Write the figures; the file appears whole or not at all."""
+    text = _HEAD
+    for name, finding in findings.items():
+        rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(finding).items())
+        text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _finding(given: Mapping[str, Any]) -> Finding:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return Finding(**fields)
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

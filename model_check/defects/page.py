@@ -1,0 +1,114 @@
+"""`docs/defects.md`: the catalogue as a page, with links to RocketMQ's issues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_check.defects.catalogue import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from model_check.defects.catalogue import Defect, Search, WrongRepair
+    from model_check.defects.findings import Finding
+
+FILE = Path(__file__).parents[2] / "docs" / "defects.md"
+
+_GITHUB = "https://github.com/apache/"
+
+
+def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
+    """The page's text, in Markdown."""
+    found = sum(defect.search is not None for defect in defects.values())
+    awaited = sum(defect.where is Where.SEARCH and defect.search is None for defect in defects.values())
+    broker = sum(defect.where is Where.BROKER for defect in defects.values())
+    lines = [
+        "# Known defects of RocketMQ's transactional messages",
+        "",
+        "Written by `make defects` from `model_check/defects/`. `halfcheck defects B01` searches for one again and",
+        "shows the shortest schedule.",
+        "",
+        f"Of {len(defects)} defects, {found} are found by a search of the specification and {awaited} are still to be "
+        f"found by one, {broker} show in",
+        f"the broker only (later), and {len(defects) - found - awaited - broker} are out of the specification's reach.",
+        "",
+        "Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the",
+        "shortest schedule. Repaired: the profile in which the same search finds nothing; `+NAME` and `-NAME` turn a",
+        "switch of it.",
+        "",
+        *_table(
+            ("id", "defect", "issues", "affected → fixed", "effect", "properties", "evidence", "found by"),
+            (
+                (
+                    f"[{d.identifier}](#{d.identifier.lower()})",
+                    d.name,
+                    " ".join(_link(issue) for issue in d.issues),
+                    d.versions,
+                    d.effect,
+                    " ".join(d.properties),
+                    " ".join(d.evidence),
+                    d.place,
+                )
+                for d in defects.values()
+            ),
+        ),
+        "",
+        "## Found by a search",
+        "",
+        *_table(
+            ("id", "clause", "profile", "environment", "instance", "depth", "seconds", "readings", "repaired"),
+            (
+                (d.identifier, *_searched(d.search, findings.get(d.identifier)))
+                for d in defects.values()
+                if d.search is not None
+            ),
+        ),
+    ]
+    wrong = [(d, w) for d in defects.values() for w in d.wrong_repairs]
+    lines += [
+        "",
+        "## Wrong repairs",
+        "",
+        *_table(
+            ("of", "source", "what it does", "what breaks", "shown by", "depth"),
+            ((d.identifier, w.source, w.proposal, w.breaks, *_shown(d, w, findings)) for d, w in wrong),
+        ),
+        "",
+        "## How each comes about",
+    ]
+    for defect in defects.values():
+        lines += ["", f"### {defect.identifier}", "", f"{defect.name}. {defect.mechanism}"]
+        if defect.repair:
+            lines += ["", f"Repair: {defect.repair}"]
+        if defect.why:
+            lines += ["", f"Not found by a search: {defect.why}"]
+    return "\n".join(lines) + "\n"
+
+
+def _link(issue: str) -> str:
+    repository, _, number = issue.rpartition("#")
+    if number.isdigit() and len(number) < 7:
+        return f"[{issue if repository else '#' + issue}]({_GITHUB}{repository or 'rocketmq'}/issues/{number})"
+    return f"[{issue}]({_GITHUB}rocketmq/commit/{issue})"
+
+
+def _searched(search: Search, finding: Finding | None) -> tuple[str, ...]:
+    asked = (search.clause, search.profile, search.environment, search.instance)
+    if finding is None:
+        return (*asked, "", "", "", search.repaired_in)
+    repaired = f"{search.repaired_in}: {finding.repaired}" if search.repaired_in else "in no version"
+    return (*asked, str(finding.depth), f"{finding.seconds:.3f}", " ".join(finding.readings), repaired)
+
+
+def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) -> tuple[str, str]:
+    if wrong.search is None:
+        return "", ""
+    finding = findings.get(defect.recorded_as(wrong))
+    shown = f"{wrong.search.clause} in {wrong.search.profile}, {wrong.search.environment}, {wrong.search.instance}"
+    return shown, "" if finding is None else str(finding.depth)
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in lines]

@@ -1,0 +1,73 @@
+"""What a search found is believed when a second reading of the specification finds it, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from model_check.check import check
+from model_check.defects.search import clause_of, find, without_repair
+from model_check.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from model_check.check import CheckResult
+    from model_check.defects.catalogue import Search
+    from model_check.defects.search import Found
+
+CPYTHON_STATES: Final = 150_000
+"""Up to so many states the CPython reading searches them all again; it takes a minute or two."""
+
+
+def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYTHON_STATES) -> tuple[str, ...]:
+    """The readings that agree on the depth of a defect: CPython where the states on the way are few, else Z3.
+
+    CPython also has to find as many states up to that depth.
+
+    Raises
+    ------
+    EvaluationError
+        The second reading finds another depth, another number of states, or no violation.
+    """
+    if found.affected.distinct <= most_states:
+        slow = find(without_repair(search), reading="cpython")
+        theirs, ours = (_numbers(answer.depth, answer.affected) for answer in (slow, found))
+        _agree(search, search.profile, "cpython", theirs, ours)
+        return ("numba", "cpython")
+    bounded = check(
+        search.profile,
+        search.faults,
+        search.instance,
+        properties=(search.clause,),
+        reading="z3",
+        most_steps=found.depth,
+    )
+    depth = clause_of(bounded, search.clause).depth
+    _agree(search, search.profile, "z3", f"depth {depth}", f"depth {found.depth}")
+    return ("numba", "z3")
+
+
+def readings_of_the_absence(search: Search, found: Found, most_states: int = CPYTHON_STATES) -> tuple[str, ...]:
+    """The readings that agree that a defect is gone; CPython is asked where the repaired profile has few states.
+
+    Raises
+    ------
+    EvaluationError
+        CPython finds a violation, or another number of states.
+    """
+    if found.repaired is None:
+        return ()
+    if not found.repaired.complete or found.repaired.distinct > most_states:
+        return ("numba",)
+    slow = check(search.repaired_in, search.faults, search.instance, properties=(search.clause,), reading="cpython")
+    depth = clause_of(slow, search.clause).depth
+    _agree(search, search.repaired_in, "cpython", _numbers(depth, slow), _numbers(None, found.repaired))
+    return ("numba", "cpython")
+
+
+def _numbers(depth: int | None, result: CheckResult) -> str:
+    return f"depth {depth} among {result.distinct:,} states"
+
+
+def _agree(search: Search, profile: str, reading: str, theirs: str, ours: str) -> None:
+    if theirs != ours:
+        msg = f"{search.clause} in {profile} on {search.instance}: numba finds {ours}, {reading} finds {theirs}"
+        raise EvaluationError(msg)

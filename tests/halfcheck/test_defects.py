@@ -1,0 +1,153 @@
+"""``halfcheck defects``: the list, one defect in full, JSON, and one line where something is not as it should be."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from halfcheck.app import run
+from halfcheck.exit_codes import ExitCode
+from model_check.defects import catalogue as catalogue_module
+from model_check.defects import findings as findings_module
+from model_check.defects.catalogue import catalogue
+from model_check.defects.findings import read_findings
+
+SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, object]]:
+    assert run(["defects", *words, "--json"]) == ExitCode.OK
+    content: dict[str, dict[str, object]] = json.loads(capsys.readouterr().out)
+    jsonschema.validate(content, SCHEMA)
+    return content
+
+
+def test_the_list_has_every_id_and_what_is_on_record(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert re.findall(r"^([AB]\d\d) ", out, re.MULTILINE) == list(catalogue())
+    row = next(line for line in out.splitlines() if line.startswith("B02"))
+    assert re.search(r"S10\.op_entry_dies_with_the_process +5\.3\.3 +crash +4 +\d\.\d{3}$", row)
+
+
+def test_the_json_of_the_list_gives_the_figures_on_record_without_a_search(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    content = told(capsys)
+    assert list(content) == list(catalogue())
+    for identifier, finding in read_findings().items():
+        if identifier in content:
+            assert (content[identifier]["depth"], content[identifier]["seconds"]) == (finding.depth, finding.seconds)
+            assert content[identifier]["trace"] is None
+    wanted = {"where": "search", "profile": "4.9.7", "repaired_in": "4.9.7+heeds_settled_originals", "property": "S1"}
+    assert {key: content["B01"][key] for key in wanted} == wanted
+    assert (content["A57"]["where"], content["A57"]["property"], content["A57"]["depth"]) == (
+        "out_of_reach",
+        None,
+        None,
+    )
+    assert content["A06"]["where"] == "broker"
+
+
+def test_the_schema_refuses_a_renamed_key(capsys: pytest.CaptureFixture[str]) -> None:
+    content = told(capsys)
+    content["B01"]["fixed_in"] = content["B01"].pop("repaired_in")
+    with pytest.raises(jsonschema.ValidationError, match="repaired_in"):
+        jsonschema.validate(content, SCHEMA)
+
+
+def test_an_id_is_searched_for_and_its_schedule_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "b02"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert out.startswith(f"B02: {catalogue()['B02'].name}\n")
+    assert "S10.op_entry_dies_with_the_process is violated after 4 steps" in out
+    assert re.search(r"^ +4 +0 +crash ", out, re.MULTILINE)
+    assert "repaired in 4.9.7, same environment and instance: holds; 7,184 states" in out
+    commands = [line for line in out.splitlines() if line.startswith("halfcheck ")]
+    assert commands[0] == (
+        "halfcheck check --profile 5.3.3 --instance tiny --faults crash --property S10.op_entry_dies_with_the_process"
+    )
+    for command in commands:
+        words = command.split('"')
+        assert run([*words[0].split()[1:], *words[1:2]]) == ExitCode.SAFETY_VIOLATED
+
+
+def test_the_json_of_an_id_has_the_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    content = told(capsys, "B02", "A06")
+    assert list(content) == ["B02", "A06"]
+    trace = content["B02"]["trace"]
+    assert isinstance(trace, list)
+    assert [event["action"] for event in trace] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
+    assert (content["B02"]["repaired"], content["A06"]["trace"]) == ("holds", None)
+
+
+def test_a_defect_without_a_search_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "A47"]) == ExitCode.OK
+    assert "found by: out of reach: the proxy is not in the specification" in capsys.readouterr().out
+
+
+def test_a_wrong_repair_is_shown_with_what_it_breaks_and_the_search_that_shows_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a58, b02 = catalogue()["A58"], catalogue()["B02"]
+    assert b02.search is not None
+    (wrong,) = a58.wrong_repairs
+    shown = replace(a58, wrong_repairs=(replace(wrong, search=b02.search),))
+    monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": shown})
+    monkeypatch.setattr(findings_module, "read_findings", lambda: {"A58 #6401": read_findings()["B02"]})
+    repairs = told(capsys, "A58")["A58"]["wrong_repairs"]
+    assert isinstance(repairs, list)
+    (told_of,) = repairs
+    assert (told_of["source"], told_of["clause"], told_of["depth"]) == ("#6401", b02.search.clause, 4)
+    assert run(["defects", "A58"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert f"wrong repair, #6401: {wrong.proposal}. What breaks: {wrong.breaks}." in " ".join(out.split())
+    assert "halfcheck check --profile 5.3.3 --instance tiny --faults crash --property S10.op_entry" in out
+
+
+def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "B1"]) == ExitCode.BAD_OPTION
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "halfcheck: no defect 'B1'; the nearest is B01 (a commit inside the immunity is delivered twice), "
+        "and halfcheck defects lists all 104\n"
+    )
+
+
+def test_another_depth_than_the_one_on_record_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = {**read_findings(), "B02": replace(read_findings()["B02"], depth=5)}
+    monkeypatch.setattr(findings_module, "read_findings", lambda: wrong)
+    assert run(["defects", "B02"]) == ExitCode.EVALUATION_ERROR
+    assert capsys.readouterr().err == (
+        "halfcheck: B02: found at depth 4, but 5 is on record; make defects records what the specification gives now\n"
+    )
+
+
+def test_a_defect_that_is_not_found_is_told_and_the_others_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b02 = catalogue()["B02"]
+    assert b02.search is not None
+    wrong = {**catalogue(), "B02": replace(b02, search=replace(b02.search, profile="4.9.7"))}
+    monkeypatch.setattr(catalogue_module, "catalogue", lambda: wrong)
+    assert run(["defects", "B02", "B05"]) == ExitCode.EVALUATION_ERROR
+    out, err = capsys.readouterr()
+    assert "S9.late_op is violated after 8 steps" in out
+    assert err.startswith(
+        "halfcheck: B02: S10.op_entry_dies_with_the_process holds in 4.9.7 with crash on tiny, where it should be "
+    )
+    assert err.count("\n") == 1

@@ -1,0 +1,159 @@
+"""The catalogue names what exists: properties, profiles, instances, faults, clauses, steps."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.check import chosen_clauses
+from model_check.defects import page
+from model_check.defects.__main__ import questions
+from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_id
+from model_check.defects.findings import FILE, Finding, read_findings, write_findings
+from model_check.errors import BadFile, ModelCheckError
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUESTIONS = {name: search for name, _, search in questions()}
+PROPERTIES = {f"S{n}" for n in range(1, 11)} | {f"L{n}" for n in range(1, 6)} | {"R1", "M1"}
+
+
+def test_there_are_58_reported_and_46_latent_defects_in_order() -> None:
+    wanted = [f"A{n:02}" for n in range(1, 59)] + [f"B{n:02}" for n in range(1, 47)]
+    assert list(catalogue()) == wanted
+
+
+def test_each_file_holds_one_letter() -> None:
+    for file, letter in zip(FILES, "AB", strict=True):
+        content = tomllib.loads(resources.files("model_check.defects").joinpath(file).read_text(encoding="utf-8"))
+        assert {identifier[0] for identifier in content} == {letter}
+
+
+@pytest.mark.parametrize("identifier", catalogue())
+def test_an_entry_says_what_there_is_to_say(identifier: str) -> None:
+    defect = catalogue()[identifier]
+    assert set(defect.properties) <= PROPERTIES
+    assert defect.properties or identifier == "A57"
+    assert defect.evidence
+    assert set(defect.evidence) <= {"X", "C", "R"}
+    assert defect.mechanism.endswith(".")
+    assert len(defect.name) <= 65
+    assert bool(defect.why) == (defect.where is not Where.SEARCH), "what no search finds has a reason, and only that"
+    assert all(re.fullmatch(r"\d{3,5}|rocketmq-[a-z]+#\d+|[0-9a-f]{10}", issue) for issue in defect.issues)
+    assert (identifier[0] == "A") <= bool(defect.issues), "a reported defect has a report"
+    assert defect.search is None or defect.where is Where.SEARCH
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_search_can_be_asked(name: str) -> None:
+    search = QUESTIONS[name]
+    actions = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
+    for profile in (search.profile, *([search.repaired_in] if search.repaired_in else []), *search.also_in):
+        constants = constants_for(profile, search.faults, search.instance)
+    steps = {str(step) for step in TRANSACTIONAL_MESSAGES.steps(constants)}
+    assert len(chosen_clauses(TRANSACTIONAL_MESSAGES, [search.clause])) == 1
+    assert "." in search.clause
+    assert search.shows
+    assert set(search.shows) <= actions | steps
+    assert search.profile not in search.also_in
+
+
+@pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.search is not None])
+def test_the_clause_that_finds_a_defect_says_that_it_resembles_it(identifier: str) -> None:
+    defect = catalogue()[identifier]
+    assert defect.search is not None
+    (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [defect.search.clause])
+    assert identifier in clause.resembles
+    assert clause.identifier in defect.properties
+
+
+def test_what_a_clause_resembles_is_to_be_found_by_a_search() -> None:
+    for clause in TRANSACTIONAL_MESSAGES.clauses:
+        for identifier in clause.resembles:
+            assert catalogue()[identifier].where is Where.SEARCH, f"{clause.name} resembles {identifier}"
+
+
+def test_each_search_is_on_record_with_two_readings_and_nothing_else_is() -> None:
+    findings = read_findings()
+    assert list(findings) == list(QUESTIONS)
+    for name, finding in findings.items():
+        assert len(finding.readings) >= 2, f"{name} was found in one way only"
+        assert bool(finding.repaired) == bool(QUESTIONS[name].repaired_in)
+
+
+def test_the_page_is_what_the_data_gives() -> None:
+    assert page.FILE.read_text(encoding="utf-8") == page.page(catalogue(), read_findings())
+
+
+def test_the_page_links_to_the_reports() -> None:
+    text = page.page(catalogue(), {})
+    assert "[#9500](https://github.com/apache/rocketmq/issues/9500)" in text
+    assert "[rocketmq-spring#504](https://github.com/apache/rocketmq-spring/issues/504)" in text
+    assert "[0fff4a8d84](https://github.com/apache/rocketmq/commit/0fff4a8d84)" in text
+    anchors = re.findall(r"\]\(#([ab]\d\d)\)", text)
+    assert anchors == [heading.lower() for heading in re.findall(r"^### (\w+)$", text, re.MULTILINE)]
+
+
+def test_figures_are_written_whole_and_read_again(tmp_path: Path) -> None:
+    findings = {
+        "B01": Finding(15, 0.25, 2_115, ("numba", "cpython"), "holds", 2_185, 25),
+        "A21 #8004": Finding(8, 0.000004, 9, ("numba", "z3")),
+    }
+    write_findings(findings, tmp_path / "findings.toml")
+    assert read_findings(tmp_path / "findings.toml") == findings
+    assert [path.name for path in tmp_path.iterdir()] == ["findings.toml"]
+    assert read_findings(FILE) == read_findings()
+
+
+@pytest.mark.parametrize("wanted", ["b01", " B01 ", "B01"])
+def test_an_id_may_be_written_small(wanted: str) -> None:
+    assert defect_called(wanted).identifier == "B01"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nearest"), [("B1", "B01"), ("A59", "A58"), ("b99", "B46"), ("16", "A16"), ("", "A01"), ("B160", "B16")]
+)
+def test_an_unknown_id_is_answered_with_the_nearest(wanted: str, nearest: str) -> None:
+    assert nearest_id(wanted.upper()) == nearest
+    with pytest.raises(ModelCheckError) as caught:
+        defect_called(wanted)
+    assert f"the nearest is {nearest} (" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+GOOD = {
+    "name": "x",
+    "affected": "4.3.0",
+    "effect": "x",
+    "properties": ["S1"],
+    "evidence": ["X"],
+    "mechanism": "x.",
+    "where": "search",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        *(({name: None}, f"{name} is missing") for name in GOOD if name != "where"),
+        ({"where": "here"}, "where is 'here', not one of search, broker, out_of_reach"),
+        ({"where": None}, "where is None, not one of search, broker, out_of_reach"),
+        ({"colour": "red"}, "unknown field 'colour'; there are identifier, name, "),
+        ({"search": {"profile": "5.3.3"}}, "search: instance is missing"),
+        ({"search": {"profle": "5.3.3"}}, "search: unknown field 'profle'; there are profile, "),
+        ({"wrong_repairs": [{"source": "#1"}]}, "wrong repair 1: proposal is missing"),
+    ],
+)
+def test_a_bad_entry_is_named_with_its_file_its_id_and_its_field(changes: dict[str, object], complaint: str) -> None:
+    assert _defect("latent.toml: B47", "B47", GOOD).name == "x"
+    given = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
+    with pytest.raises(BadFile) as caught:
+        _defect("latent.toml: B47", "B47", given)
+    assert str(caught.value).startswith(f"latent.toml: B47: {complaint}")
