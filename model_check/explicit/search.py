@@ -22,7 +22,7 @@ from model_check.explicit.store import StateStore
 from spec.language import Machine, Refused, SpecificationError, Step, successors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 CHUNK = 128
 """Parents that a thread takes at a time."""
@@ -141,9 +141,15 @@ def explore(
     *,
     threads: int = 1,
     most_states: int | None = None,
+    until: Collection[int] = (),
+    compiled: Compiled | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> Exploration:
     """Search all reachable states, or until `most_states` are stored or Ctrl-C ends it (`complete` says which).
+
+    With `until`, the search also ends behind the first level at which each clause of these numbers has been violated
+    (each witness seen): the depths of all that were seen by then are those of the whole search. `compiled` spares a
+    caller with many searches of one instance the making of the module.
 
     Raises
     ------
@@ -151,7 +157,7 @@ def explore(
         When a step leaves a declared range; names the step and the state.
     """
     started = perf_counter()
-    compiled = compile_machine(machine, constants)
+    compiled = compiled or compile_machine(machine, constants)
     store = StateStore(compiled, threads)
     switches = compiled.switches(constants)
     bits = len(machine.clauses) + len(machine.witnesses)
@@ -165,6 +171,9 @@ def explore(
         started = perf_counter()
         try:
             while found.complete and (found.levels[-1] > found.levels[-2]).any():
+                if until and all(found.seen_at[bit] is not None for bit in until):
+                    found.complete = False
+                    break
                 _expand_level(found, executor, switches, most_states, report, started)
                 found.levels.append(store.counts.copy())
                 seen = store.seen()
