@@ -13,7 +13,7 @@ from spec.constants import FAULTS, Constants, Instance
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def instance_names() -> tuple[str, ...]:
@@ -67,6 +67,21 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     given: dict[str, Any] = {**asdict(sizes), **asdict(PROFILES[profile]), **dict.fromkeys(chosen, True)}
     return Constants(**given)
+
+
+def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
+    """The profiles of these names in their order, oldest first; all when none is named.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is no profile of a name; names what there is.
+    """
+    for name in names:
+        if name not in PROFILES:
+            msg = f"no profile {name!r}; there are {', '.join(PROFILES)}"
+            raise ModelCheckError(msg)
+    return tuple(name for name in PROFILES if not names or name in names)
 
 
 _LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}

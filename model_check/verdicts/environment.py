@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
@@ -16,7 +17,7 @@ from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from model_check.explicit.compile import Compiled
     from model_check.explicit.search import Progress
@@ -91,6 +92,29 @@ def in_order(faults: Iterable[str]) -> tuple[str, ...]:
     """Faults in the order in which they are declared."""
     chosen = set(faults)
     return tuple(fault for fault in FAULTS if fault in chosen)
+
+
+def parts(faults: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The proper subsets of a set of faults, the smaller ones first.
+
+    Examples
+    --------
+    >>> list(parts(("lose_end", "crash")))
+    [(), ('lose_end',), ('crash',)]
+    """
+    for size in range(len(faults)):
+        yield from combinations(faults, size)
+
+
+def faults_of(name: str) -> tuple[str, ...]:
+    """The faults of an environment, by its name.
+
+    Examples
+    --------
+    >>> faults_of("quiet"), faults_of("lose_end,crash")
+    ((), ('lose_end', 'crash'))
+    """
+    return () if name == QUIET else tuple(name.split(","))
 
 
 def clause_names() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
 """Fields of syntax trees that say nothing, or that only some versions of Python have."""
 
+_SEARCHING = {"environment.py", "idle_faults.py"}
 _DIGITS = 16
 _TABLES = {"verdicts.toml", "schedules.toml", "implications.toml"}
 
@@ -34,16 +35,17 @@ def engine_fingerprint() -> str:
         (f"{package}/{name}", file.read_text(encoding="utf-8"))
         for package in ("explicit", "front_end", "verdicts")
         for name, file in _files(resources.files("model_check").joinpath(package))
+        if package != "verdicts" or name in _SEARCHING
     ]
     return _digest(parts)
 
 
 def meaning_of(source: str) -> str:
-    """What a Python source says, without comments, docstrings and layout.
+    r"""What a Python source says, without comments, docstrings and layout.
 
     Examples
     --------
-    >>> meaning_of("def f(c):\\n    '''Old words.'''\\n    return c.crash") == meaning_of("def f(c): return c.crash  # new")
+    >>> meaning_of("def f(c):\n  'Words.'\n  return c.crash") == meaning_of("def f(c): return c.crash  # more")
     True
     >>> meaning_of("x = 1") == meaning_of("x = 2")
     False

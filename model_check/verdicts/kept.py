@@ -55,9 +55,10 @@ class KeptSearches:
 
     def keep(self, environment: Environment, most_states: int | None, outcome: Outcome) -> None:
         """Append a search; a complete one counts for every limit."""
-        told = {"environment": _key(environment), "limit": most_states, "outcome": to_json(outcome)}
+        key = _key(environment)
+        told = {"environment": key, "limit": most_states, "outcome": to_json(outcome)}
         with self._lock:
-            self._remember(told["environment"], most_states, outcome)
+            self._remember(key, most_states, outcome)
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with self.file.open("a+b") as file:
                 torn = file.seek(0, 2) and (file.seek(-1, 2), file.read(1))[1] != b"\n"

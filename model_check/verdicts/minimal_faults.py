@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
-from model_check.verdicts.environment import QUIET, Environment, Outcome, name_of
+from model_check.errors import ModelCheckError
+from model_check.verdicts.environment import QUIET, Environment, Outcome, in_order, name_of, parts
 from model_check.verdicts.idle_faults import idle_faults
 from model_check.verdicts.searches import Request, Searches
 from spec.constants import FAULTS
@@ -37,7 +38,7 @@ class MinimalSet:
     depth : int
         Steps of the shortest violation.
     schedule : str
-        The first of the shortest, as `halfcheck replay --steps` takes it.
+        The first of the shortest, as `halfcheck replay --steps` takes it; empty if none was asked for.
     certain : bool
         False when the search of a smaller set was cut short, which may break the clause as well.
     """
@@ -73,13 +74,13 @@ class MinimalFaults:
             MinimalSet(
                 environment.faults,
                 outcome.violated[clause],
-                outcome.schedules[clause],
-                all(self._is_known(profile, part, clause) for part in _parts(environment.faults)),
+                outcome.schedules.get(clause, ""),
+                all(self._is_known(profile, part, clause) for part in parts(environment.faults)),
             )
             for environment, outcome in self.outcomes.items()
             if environment.profile == profile
             and clause in outcome.violated
-            and not any(self._breaks(profile, part, clause) for part in _parts(environment.faults))
+            and not any(self._breaks(profile, part, clause) for part in parts(environment.faults))
         )
 
     def verdict(self, profile: str, clause: str) -> Verdict:
@@ -166,7 +167,9 @@ def find_minimal_faults(
     searches: Searches,
     *,
     most_faults: int = 2,
+    faults: Sequence[str] = FAULTS,
     is_hasty: bool = True,
+    with_schedules: bool = True,
 ) -> MinimalFaults:
     """Search the quiet world, each fault, each pair and so on, up to `most_faults` at a time.
 
@@ -174,25 +177,35 @@ def find_minimal_faults(
     ----------
     clauses
         Names such as `S1.immune_half`.
+    faults
+        Of which the sets are made.
     is_hasty
         End a search when all clauses that are open in it are violated; its other numbers are then those of a part.
+    with_schedules
+        Give each minimal set its schedule.
 
     Raises
     ------
+    ModelCheckError
+        When a fault is unknown; names what there is.
     EvaluationError, KeyboardInterrupt
         See `Searches.run`.
     """
+    for fault in faults:
+        if fault not in FAULTS:
+            msg = f"no fault {fault!r}; there are {', '.join(FAULTS)}"
+            raise ModelCheckError(msg)
     idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
     outcomes: dict[Environment, Outcome] = {}
     for size in range(most_faults + 1):
         requests = []
         for profile in profiles:
-            live = [fault for fault in FAULTS if fault not in idle[profile]]
-            for faults in combinations(live, size):
-                environment = Environment(profile, faults, instance)
+            live = [fault for fault in in_order(faults) if fault not in idle[profile]]
+            for chosen in combinations(live, size):
+                environment = Environment(profile, chosen, instance)
                 wanted = _open(clauses, environment, outcomes)
                 if wanted:
-                    requests.append(Request(environment, wanted, wanted if is_hasty else ()))
+                    requests.append(Request(environment, wanted if with_schedules else (), wanted if is_hasty else ()))
         outcomes |= searches.run(requests)
     by_profile = sorted(outcomes.items(), key=lambda item: list(profiles).index(item[0].profile))
     return MinimalFaults(instance, tuple(profiles), tuple(clauses), most_faults, idle, dict(by_profile))
@@ -200,15 +213,9 @@ def find_minimal_faults(
 
 def _open(clauses: Sequence[str], environment: Environment, outcomes: dict[Environment, Outcome]) -> tuple[str, ...]:
     """The clauses that no smaller environment breaks."""
-    parts = [Environment(environment.profile, part, environment.instance) for part in _parts(environment.faults)]
-    broken = {clause for part in parts if part in outcomes for clause in outcomes[part].violated}
+    smaller = [Environment(environment.profile, part, environment.instance) for part in parts(environment.faults)]
+    broken = {clause for part in smaller if part in outcomes for clause in outcomes[part].violated}
     return tuple(clause for clause in clauses if clause not in broken)
-
-
-def _parts(faults: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The proper subsets, in the order of the faults."""
-    for size in range(len(faults)):
-        yield from combinations(faults, size)
 
 
 def words_of(faults: Sequence[str]) -> str:

@@ -7,36 +7,19 @@ fault have an entry; a larger set of faults has one if it breaks (or may break) 
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
-from importlib import resources
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
-from model_check.errors import BadFile
-from model_check.verdicts.environment import QUIET, clause_names, name_of
+from model_check.verdicts.environment import QUIET, clause_names, faults_of, name_of, parts
 from model_check.verdicts.fingerprint import specification_fingerprint
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from model_check.verdicts.minimal_faults import MinimalFaults
-
-HEADER = """\
-# The verdict on each clause in each environment, by profile and instance.
-#
-# Written by `halfcheck verdicts --update`; `make verdicts` searches everything again and compares. An entry gives the
-# states that were found (distinct), the successors that were looked at (generated) and the steps to the deepest state,
-# then the clauses that are violated, each with the steps of its shortest violation. What is not named holds, to the
-# bound of the instance; after a search that was cut short it is listed as unknown. The quiet world and each fault have
-# an entry; two faults or more have one if they break, or may break, a clause that fewer of them do not. An idle fault
-# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short,
-# and whether schedules.toml keeps the schedules.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +93,17 @@ class Table:
         return [
             (faults, depth)
             for faults, depth in breaking.items()
-            if not entries[name_of(faults)].is_idle and not any(part in breaking for part in _parts(faults))
+            if not entries[name_of(faults)].is_idle and not any(part in breaking for part in parts(faults))
+        ]
+
+    def undecided(self, profile: str, instance: str, clause: str) -> list[tuple[str, ...]]:
+        """The sets of faults of which it is unknown whether they break a clause; no smaller set in them does."""
+        entries = self.of(profile, instance)
+        breaking = {faults_of(name) for name, entry in entries.items() if clause in entry.violated}
+        return [
+            faults_of(name)
+            for name, entry in entries.items()
+            if entry.verdict(clause) is Verdict.UNKNOWN and not any(part in breaking for part in parts(faults_of(name)))
         ]
 
     def everything(self) -> Iterator[tuple[str, str, str, Entry]]:
@@ -131,16 +124,10 @@ class Table:
             )
             if named != there
         ]
-        if not complaints and self.specification != specification_fingerprint():
-            complaints.append(
-                f"it was made from the specification {self.specification}, and this one is {specification_fingerprint()}"
-            )
+        now = specification_fingerprint()
+        if not complaints and self.specification != now:
+            complaints.append(f"it was made from the specification {self.specification}, and this one is {now}")
         return complaints
-
-
-def faults_of(name: str) -> tuple[str, ...]:
-    """The faults of an environment, by its name."""
-    return () if name == QUIET else tuple(name.split(","))
 
 
 def entries_of(found: MinimalFaults, profile: str) -> Entries:
@@ -152,7 +139,7 @@ def entries_of(found: MinimalFaults, profile: str) -> Entries:
     unknown = {(e.faults, clause) for e, clause in found.unknown() if e.profile == profile}
     entries: Entries = {}
     for faults, outcome in mine.items():
-        broken = {clause for part in _parts(faults) if part in mine for clause in mine[part].violated}
+        broken = {clause for part in parts(faults) if part in mine for clause in mine[part].violated}
         has_news = outcome.violated.keys() - broken or any((faults, clause) in unknown for clause in found.clauses)
         if len(faults) <= 1 or has_news:
             undecided = () if outcome.complete else tuple(c for c in found.clauses if c not in outcome.violated)
@@ -164,136 +151,10 @@ def entries_of(found: MinimalFaults, profile: str) -> Entries:
         entries[fault] = Entry(
             quiet.distinct, quiet.generated, quiet.depth, dict(quiet.violated), quiet.unknown, is_idle=True
         )
-    return dict(sorted(entries.items(), key=lambda item: _order(faults_of(item[0]))))
+    return dict(sorted(entries.items(), key=lambda item: by_size(faults_of(item[0]))))
 
 
-def differences(profile: str, instance: str, table: Entries, searched: Entries) -> list[str]:
-    """What the table says and the searches do not, a line each."""
-    lines = []
-    for name in sorted(table.keys() | searched.keys(), key=lambda name: _order(faults_of(name))):
-        where = f"{profile} {instance} {name}"
-        if name not in searched:
-            lines.append(f"{where}: the table has an entry, but the search finds nothing new in this environment")
-        elif name not in table:
-            news = ", ".join(f"{clause} at depth {depth}" for clause, depth in searched[name].violated.items())
-            lines.append(
-                f"{where}: the table has no entry, but the search finds violations: {news or 'none, cut short'}"
-            )
-        else:
-            lines += [f"{where}: {line}" for line in differing(table[name], searched[name])]
-    return lines
-
-
-def differing(table: Entry, searched: Entry) -> list[str]:
-    """Where one entry says other than the search of its environment."""
-    lines = []
-    for clause in clause_names():
-        said, found = (_verdict_in_words(entry, clause) for entry in (table, searched))
-        if said != found:
-            lines.append(f"{clause} {said} in the table, and {found} in the search")
-    for number in ("distinct", "generated", "depth"):
-        if getattr(table, number) != getattr(searched, number):
-            lines.append(
-                f"{number} is {getattr(table, number):,} in the table, and {getattr(searched, number):,} in the search"
-            )
-    if table.is_idle != searched.is_idle:
-        lines.append(f"the fault is {'' if table.is_idle else 'not '}idle in the table only")
-    return lines
-
-
-def _verdict_in_words(entry: Entry, clause: str) -> str:
-    verdict = entry.verdict(clause)
-    return f"is violated at depth {entry.violated[clause]}" if verdict is Verdict.VIOLATED else (
-        "holds" if verdict is Verdict.HOLDS else "is unknown"
-    )  # fmt: skip
-
-
-def table_file() -> Path:
-    """`spec/verdicts.toml`."""
-    return _in_spec("verdicts.toml")
-
-
-def _in_spec(name: str) -> Path:
-    from pathlib import Path
-
-    return Path(str(resources.files("spec").joinpath(name)))
-
-
-def read_table(file: Path) -> Table:
-    """Read a table of verdicts.
-
-    Raises
-    ------
-    BadFile
-        When the file is not TOML, or lacks something, or names what is not a set of faults.
-    """
-    try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"{file}: {getattr(error, 'strerror', None) or error}; `halfcheck verdicts --update` writes it anew"
-        raise BadFile(msg) from error
-    try:
-        lists = (tuple(told.get(name, ())) for name in ("profiles", "faults", "clauses"))
-        plan = {name: Plan(**given) for name, given in told["plan"].items()}
-        table = Table(told.get("specification", ""), *lists, plan=plan)
-        for profile, instances in told.get("verdicts", {}).items():
-            for instance, environments in instances.items():
-                table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
-    except (KeyError, TypeError, AttributeError) as error:
-        msg = f"{file}: {error!r} is missing or not as `halfcheck verdicts --update` writes it"
-        raise BadFile(msg) from error
-    return table
-
-
-def _read_entries(environments: dict[str, Any]) -> Entries:
-    entries: Entries = {}
-    for name, given in environments.items():
-        if given.get("idle"):
-            quiet = entries[QUIET]
-            entries[name] = Entry(quiet.distinct, quiet.generated, quiet.depth, quiet.violated, quiet.unknown, True)
-        else:
-            unknown = tuple(given.get("unknown", ()))
-            entries[name] = Entry(given["distinct"], given["generated"], given["depth"], given["violated"], unknown)
-    return entries
-
-
-def written(table: Table) -> str:
-    """The text of the file; `read_table` reads it back."""
-    lines = [HEADER, f'specification = "{table.specification}"']
-    lines += [_list(name, getattr(table, name)) for name in ("profiles", "faults", "clauses")]
-    lines += ["", "[plan]"]
-    for name, plan in table.plan.items():
-        schedules = ", schedules = true" if plan.schedules else ""
-        lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states}{schedules} }}")
-    for profile, instance, name, entry in table.everything():
-        key = name if "," not in name else f'"{name}"'
-        lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]
-    return "\n".join(lines) + "\n"
-
-
-def _entry(entry: Entry) -> Iterator[str]:
-    if entry.is_idle:
-        yield "idle = true"
-        return
-    yield f"distinct = {entry.distinct}"
-    yield f"generated = {entry.generated}"
-    yield f"depth = {entry.depth}"
-    violated = ", ".join(f'"{clause}" = {depth}' for clause, depth in entry.violated.items())
-    yield f"violated = {{ {violated} }}" if violated else "violated = {}"
-    if entry.unknown:
-        yield _list("unknown", entry.unknown)
-
-
-def _list(name: str, values: Sequence[str]) -> str:
-    return f"{name} = [{', '.join(f'"{value}"' for value in values)}]"
-
-
-def _parts(faults: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    for size in range(len(faults)):
-        yield from combinations(faults, size)
-
-
-def _order(faults: tuple[str, ...]) -> tuple[object, ...]:
-    """Fewer faults first, then in their order; those that no longer exist at the end."""
+def by_size(faults: tuple[str, ...]) -> tuple[object, ...]:
+    """A key to sort sets of faults: fewer faults first, then in their order; those that no longer exist at the end."""
     places = [FAULTS.index(fault) if fault in FAULTS else len(FAULTS) for fault in faults]
     return len(faults), places, faults
