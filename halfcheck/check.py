@@ -70,7 +70,8 @@ def command(
     the search was cut short by --max-states and found no violation, 130 when it was interrupted and found none.
 
     With --minimal-faults, every clause gets all minimal sets of faults that break it, the quiet world first, in all
-    profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so that an interrupted run goes on where it stopped.
+    profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
+    that an interrupted run goes on where it stopped.
 
     Examples
     --------

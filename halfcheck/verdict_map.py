@@ -35,8 +35,9 @@ def cells(table: Table) -> list[dict[str, Any]]:
     -------
     list of dict
         `kind` is `bar` (the quiet world breaks the clause), `square` (the fault alone breaks it, or breaks it sooner
-        than the quiet world does) or `ring` (the fault breaks it together with others); `depth` is the steps of the
-        shortest schedule, for a ring the shortest of all its sets.
+        than the quiet world does), `ring` (the fault breaks it together with others) or `dot` (it is unknown whether
+        the fault alone breaks it); `depth` is the steps of the shortest schedule, for a ring the shortest of all its
+        sets, for a dot none.
     """
     instance = shown_instance(table)
     marks: list[dict[str, Any]] = []
@@ -47,6 +48,10 @@ def cells(table: Table) -> list[dict[str, Any]]:
             quiet = entries[QUIET].violated.get(clause)
             if quiet is not None:
                 marks.append({**row, "kind": "bar", "fault": QUIET, "depth": quiet})
+            undecided = table.undecided(profile, instance, clause)
+            marks += [
+                {**row, "kind": "dot", "fault": fault, "depth": 0} for fault in table.faults if (fault,) in undecided
+            ]
             for fault in table.faults:
                 depth = entries[fault].violated.get(clause) if fault in entries else None
                 if depth is not None and (quiet is None or depth < quiet):
@@ -93,6 +98,7 @@ def _panel(marks: list[dict[str, Any]], table: Table, columns: list[str], colour
     quiet = layer("bar").mark_rect(width=CELL - 2, height=CELL - 2).encode(x=x, color=colour)
     squares = layer("square").mark_rect(width=CELL - 2, height=CELL - 2).encode(x=x, color=colour)
     rings = layer("ring").mark_point(shape="circle", size=26, strokeWidth=1.4).encode(x=x, color=colour)
-    return alt.layer(bars, quiet, squares, rings).properties(
+    dots = layer("dot").mark_point(shape="circle", size=5, filled=True, color="#9a9a9a", opacity=1).encode(x=x)
+    return alt.layer(bars, quiet, squares, dots, rings).properties(
         title=profile, width=CELL * len(columns), height=CELL * len(table.clauses)
     )

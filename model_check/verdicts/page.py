@@ -27,8 +27,8 @@ INTRO = """\
 
 For each version of RocketMQ and each clause of a guarantee this page lists all *minimal* sets of faults that break it:
 nothing smaller does. "the quiet world" means that nothing goes wrong at all. The number behind a set is the length of
-the shortest schedule, in steps. All sets of at most {most} faults were searched; what is listed nowhere holds for them, to
-the bound of the instance. *Unknown* are sets of which the search was cut short before it found a violation.
+the shortest schedule, in steps. All sets of at most {most} faults were searched; what is listed nowhere holds for
+them, to the bound of the instance. *Unknown* are sets of which the search was cut short before it found a violation.
 
 What each clause says is in the section of its schedules below; what a fault is, in `spec/constants.py`; what an id such
 as S1 stands for, in the [README](../README.md#properties).
@@ -37,7 +37,7 @@ as S1 stands for, in the [README](../README.md#properties).
 
 A square in the map says that this fault alone breaks the clause, or breaks it sooner than the quiet world does; the
 darker, the shorter the schedule. A bar across a row says that the quiet world breaks the clause already. A ring says
-that the fault breaks the clause together with another one.
+that the fault breaks the clause together with another one, a grey dot that the search of this fault was cut short.
 """
 
 HOW = """\
