@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from model_check.verdicts.table import Table
 
 
+MOST_LINES = 40
+"""Differences that are printed, unless as JSON."""
+
+
 def command(
     *,
     update: Annotated[bool, typer.Option("--update", help="Write the table, the schedules and the page anew.")] = False,
@@ -112,8 +116,10 @@ def _print(made: Regenerated, lines: list[str], *, updated: bool, as_json: bool)
         }
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    for line in lines:
+    for line in lines[:MOST_LINES]:
         print(line)
+    if len(lines) > MOST_LINES:
+        print(f"and {len(lines) - MOST_LINES:,} more; --json lists them all")
     print(
         f"{made.environments:,} environments with {made.distinct:,} states ({made.searched:,} searched now, "
         f"{made.kept:,} kept from before): {entries:,} entries, "
