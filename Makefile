@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint defects fuzz verdicts bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -35,6 +35,9 @@ fuzz: setup ## 5,000 schedules of specification and broker a profile, then the m
 	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --out build/fuzz || exit $$?; \
 	done
 	@$(BIN)/halfcheck fuzz --mutants
+
+verdicts: setup ## search all that spec/verdicts.toml speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
+	@$(BIN)/halfcheck verdicts $(ARGS)
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks

@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "analyze": "halfcheck.analyze",
     "audit": "halfcheck.audit",
     "diff": "halfcheck.diff",
+    "verdicts": "halfcheck.verdicts",
 }
 """Command name to the module that holds it, in the order of the overview."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -16,9 +18,14 @@ if TYPE_CHECKING:
 
 def command(
     *,
-    profile: Annotated[
-        str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")
-    ] = "5.3.3",
+    profiles: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--profile",
+            metavar="PROFILE",
+            help="4.5.1, 4.9.7, 5.3.3 (if none is given) or 5.4.0; +NAME or -NAME turns a switch.",
+        ),
+    ] = None,
     instance: Annotated[
         str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
     ] = "small",
@@ -32,7 +39,10 @@ def command(
     reading: Annotated[
         str, typer.Option(help="numba; cpython, the slow judge; or z3, bounded model checking.")
     ] = "numba",
-    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of the compiled search.")] = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Threads of the compiled search, 1; with --minimal-faults all processors."),
+    ] = None,
     max_depth: Annotated[int, typer.Option(min=0, help="How many steps z3 looks ahead.")] = 20,
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
@@ -43,6 +53,13 @@ def command(
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a sequence diagram.")] = None,
     mermaid: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a Mermaid diagram.")] = None,
     pytest: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a test, ready to be kept.")] = None,
+    minimal_faults: Annotated[
+        bool, typer.Option("--minimal-faults", help="Find all minimal sets of faults that break each clause.")
+    ] = False,
+    most_faults: Annotated[int, typer.Option(min=0, max=4, help="How many faults at once --minimal-faults tries.")] = 2,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With --minimal-faults: use no search that an earlier run has kept.")
+    ] = False,
     width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
@@ -52,6 +69,10 @@ def command(
     unknown when the search was cut short. The exit code is 12 when a property is violated, 0 when all hold, 255 when
     the search was cut short by --max-states and found no violation, 130 when it was interrupted and found none.
 
+    With --minimal-faults, every clause gets all minimal sets of faults that break it, the quiet world first, in all
+    profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
+    that an interrupted run goes on where it stopped.
+
     Examples
     --------
     halfcheck check --profile 5.3.3
@@ -59,15 +80,34 @@ def command(
     halfcheck check --instance medium --width
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
+    halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
 
+    chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
+    if minimal_faults:
+        from halfcheck.minimal_faults import run_minimal_faults
+
+        _refuse_with_minimal_faults(
+            {"--itf": itf, "--svg": svg, "--mermaid": mermaid, "--pytest": pytest, "--width": width}
+        )
+        return run_minimal_faults(
+            profiles or (),
+            instance,
+            properties or (),
+            chosen,
+            most_faults=most_faults,
+            threads=threads or os.cpu_count() or 1,
+            most_states=max_states,
+            fresh=fresh,
+            as_json=as_json,
+        )
+    profile = _only_profile(profiles)
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
-    chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
         result = check(
             profile,
@@ -75,7 +115,7 @@ def command(
             instance,
             properties=properties or (),
             reading=reading,
-            threads=threads,
+            threads=threads or 1,
             most_steps=max_depth,
             most_states=max_states,
             report=report,
@@ -91,6 +131,21 @@ def command(
         return ExitCode.OK
     is_at_its_bound = reading == "z3" or (max_states is not None and result.distinct >= max_states)
     return ExitCode.OTHER if is_at_its_bound else ExitCode.INTERRUPTED
+
+
+def _only_profile(profiles: list[str] | None) -> str:
+    if profiles and len(profiles) > 1:
+        message = f"--profile {' --profile '.join(profiles)}: give one profile, or --minimal-faults"
+        raise CommandLineError(message)
+    return profiles[0] if profiles else "5.3.3"
+
+
+def _refuse_with_minimal_faults(given: dict[str, object]) -> None:
+    """What makes no sense where all environments are searched."""
+    for option, value in given.items():
+        if value:
+            message = f"{option} does not go with --minimal-faults, which searches many environments; leave it out"
+            raise CommandLineError(message)
 
 
 def _print_width(profile: str, instance: str, *, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from spec.constants import FAULTS, SWITCHES, Constants, Instance, Switches
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def instance_names() -> tuple[str, ...]:
@@ -106,6 +106,24 @@ def unturned(profile: str) -> str:
     ('5.3.3', '4.5.1')
     """
     return re.split(r"[+-]", profile, maxsplit=1)[0]
+
+
+def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
+    """The profiles of these names in their order, oldest first; all when none is named.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is no profile of a name; names what there is.
+    """
+    for name in names:
+        switches_of(name)
+    versions = list(PROFILES)
+    return (
+        tuple(sorted(dict.fromkeys(names), key=lambda name: versions.index(unturned(name))))
+        if names
+        else tuple(PROFILES)
+    )
 
 
 _LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}

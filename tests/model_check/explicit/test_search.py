@@ -95,3 +95,15 @@ def test_an_interruption_keeps_what_was_found() -> None:
     assert not found.complete
     assert 0 < found.distinct < 8_832
     assert found.depth == 6
+
+
+def test_a_search_ends_behind_the_level_at_which_it_has_seen_what_it_was_to_see() -> None:
+    whole = explicit_search.explore(MACHINE, Sizes())
+    seen = explicit_search.explore(MACHINE, Sizes(), until=[1])
+    assert (seen.depth, seen.complete, seen.distinct) == (3, False, 4)
+    assert seen.seen_at == (None, whole.seen_at[1])
+    both = explicit_search.explore(MACHINE, Sizes(), until=[0, 1])
+    assert (both.depth, both.seen_at) == (4, whole.seen_at)
+    compiled = explicit_search.explore(MACHINE, Sizes(), compiled=whole.compiled)
+    assert compiled.compiled is whole.compiled
+    assert (compiled.sizes, compiled.complete) == (whole.sizes, True)

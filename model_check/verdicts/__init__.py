@@ -1,0 +1,1 @@
+"""Verdicts on many environments: minimal sets of faults, the table of verdicts, the implications between clauses."""

@@ -1,0 +1,98 @@
+"""What a table of verdicts was made from: one number for the meaning of the specification's sources.
+
+Comments, docstrings and layout do not count, and neither does the version of Python: an edited sentence makes no table
+stale, an edited guard does.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+_LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
+"""Fields of syntax trees that say nothing, or that only some versions of Python have."""
+
+_SEARCHING = {"environment.py", "idle_faults.py"}
+_DIGITS = 16
+_TABLES = {"verdicts.toml", "schedules.toml", "implications.toml"}
+
+
+def specification_fingerprint() -> str:
+    """16 hexadecimal digits for `spec/`: its Python and its instances, without the tables made from them."""
+    parts = [(name, _meaning(name, file.read_text(encoding="utf-8"))) for name, file in _files(resources.files("spec"))]
+    return _digest(parts)
+
+
+def engine_fingerprint() -> str:
+    """16 hexadecimal digits for the sources of the compiled search, so that its kept results die with them."""
+    parts = [
+        (f"{package}/{name}", file.read_text(encoding="utf-8"))
+        for package in ("explicit", "front_end", "verdicts")
+        for name, file in _files(resources.files("model_check").joinpath(package))
+        if package != "verdicts" or name in _SEARCHING
+    ]
+    return _digest(parts)
+
+
+def meaning_of(source: str) -> str:
+    r"""What a Python source says, without comments, docstrings and layout.
+
+    Examples
+    --------
+    >>> meaning_of("def f(c):\n  'Words.'\n  return c.crash") == meaning_of("def f(c): return c.crash  # more")
+    True
+    >>> meaning_of("x = 1") == meaning_of("x = 2")
+    False
+    """
+    return _written(ast.parse(source))
+
+
+def _digest(parts: list[tuple[str, str]]) -> str:
+    return hashlib.sha256("\n".join(f"{name}\n{text}" for name, text in sorted(parts)).encode()).hexdigest()[:_DIGITS]
+
+
+def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        name = f"{prefix}{entry.name}"
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _files(entry, f"{name}/")
+        elif entry.name.endswith((".py", ".toml")) and name not in _TABLES:
+            yield name, entry
+
+
+def _meaning(name: str, text: str) -> str:
+    if name.endswith(".py"):
+        return meaning_of(text)
+    return "\n".join(line for line in (line.partition("#")[0].strip() for line in text.splitlines()) if line)
+
+
+def _written(node: object) -> str:
+    if isinstance(node, list):
+        return f"[{' '.join(_written(item) for item in node)}]"
+    if isinstance(node, ast.JoinedStr):
+        return "text"  # words of a message; Python 3.12 reads them otherwise
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = []
+    for name in sorted(set(node._fields) - _LEFT_OUT):
+        value = getattr(node, name, None)
+        if name == "body" and isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            value = [statement for statement in node.body if not _is_words(statement)]
+        if value is not None and value != []:
+            fields.append(f"{name}={_written(value)}")
+    return f"{type(node).__name__}({' '.join(fields)})"
+
+
+def _is_words(statement: ast.stmt) -> bool:
+    """A docstring, of a name too."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

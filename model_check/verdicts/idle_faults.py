@@ -1,0 +1,52 @@
+"""Faults that do nothing in a version and an instance, whatever else goes wrong; they need no search of their own.
+
+With the constants of a profile and an instance folded into the source, and all faults left open, a fault matters only
+where a live action or a claim still asks about it. An action that some conjunct rules out is not live: a version
+without op batches does not care how they are lost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from itertools import chain, product
+from typing import TYPE_CHECKING
+
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import FALSE, Switch
+from model_check.instances import constants_for
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spec.constants import Instance
+    from spec.language import Machine
+
+
+def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
+    """The faults that add no behaviour to any environment of the profile in the instance, in their order.
+
+    The answer is on the safe side: a fault that it does not name may still do nothing.
+    """
+    constants = constants_for(profile, (), instance)
+    lowering = Lowering(replace(machine, switches=FAULTS), constants)
+    actions = (lowering.action(step) for step in machine.steps(constants))
+    live = (a for a in actions if all(conjunct.condition != FALSE for conjunct in a.guard))
+    claims = (
+        lowering.claim(claim, arguments)
+        for claim in (*machine.clauses, *machine.witnesses)
+        for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
+    )
+    asked = {name for term in chain(live, claims) for name in _switches(term)}
+    return tuple(fault for fault in FAULTS if fault not in asked)
+
+
+def _switches(term: object) -> Iterator[str]:
+    if isinstance(term, Switch):
+        yield term.name
+    elif isinstance(term, tuple):
+        for part in term:
+            yield from _switches(part)
+    elif is_dataclass(term):
+        for field in fields(term):
+            yield from _switches(getattr(term, field.name))

@@ -1,0 +1,145 @@
+"""Which violation implies which, `spec/implications.toml`, held against the table of verdicts.
+
+An implication says: in every environment in which the first clause is violated, the second is violated too, and its
+shortest violation is not longer, because the way to the one leads past the other.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_check.errors import BadFile
+from model_check.verdicts.environment import QUIET, clause_names, faults_of
+from spec.constants import FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from model_check.verdicts.table import Entry, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """One edge of the graph.
+
+    Attributes
+    ----------
+    violated, implied : str
+        A violation of the first clause implies one of the second.
+    why : str
+        In words.
+    unless : tuple of str
+        Faults that open another way: of environments with one of them nothing is said.
+    """
+
+    violated: str
+    implied: str
+    why: str
+    unless: tuple[str, ...] = ()
+
+    def speaks_of(self, environment: str) -> bool:
+        """Whether it says something of an environment, by its name."""
+        return not set(self.unless) & set(faults_of(environment))
+
+
+def read_implications(file: Path) -> tuple[Implication, ...]:
+    """The declared implications.
+
+    Raises
+    ------
+    BadFile
+        When the file is not TOML, lacks something, names no clause, or implications lead in a circle.
+    """
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        found = tuple(
+            Implication(one["violated"], one["implied"], one["why"], tuple(one.get("unless", ())))
+            for one in told["implication"]
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        msg = f"{file}: {getattr(error, 'strerror', None) or error}"
+        raise BadFile(msg) from error
+    for one in found:
+        for name in (one.violated, one.implied):
+            if name not in clause_names():
+                msg = f"{file}: {name!r} is no clause; write them as {clause_names()[0]}"
+                raise BadFile(msg)
+        for fault in one.unless:
+            if fault not in FAULTS:
+                msg = f"{file}: {fault!r} is no fault; there are {', '.join(FAULTS)}"
+                raise BadFile(msg)
+        if one.violated in implied_by(one.implied, found):
+            msg = f"{file}: {one.violated} and {one.implied} imply each other"
+            raise BadFile(msg)
+    return found
+
+
+def implied_by(clause: str, implications: Sequence[Implication]) -> frozenset[str]:
+    """The clauses that a violation of this one implies, directly or by steps; itself among them."""
+    reached, left = {clause}, [clause]
+    while left:
+        here = left.pop()
+        new = {one.implied for one in implications if one.violated == here} - reached
+        reached |= new
+        left += new
+    return frozenset(reached)
+
+
+def refuted(implication: Implication, table: Table) -> Iterator[str]:
+    """The environments of the table that show an implication to be wrong, a line each."""
+    for profile, instance, name, entry in _told(implication, table):
+        if not _shows(implication.violated, implication.implied, entry):
+            depth, there = entry.violated[implication.violated], entry.violated.get(implication.implied)
+            other = "is not" if there is None else f"only at depth {there}"
+            yield (
+                f"{profile} {instance} {name}: {implication.violated} is violated at depth {depth}, "
+                f"{implication.implied} {other}"
+            )
+
+
+def is_shown(implication: Implication, table: Table) -> bool:
+    """Whether the table has an environment in which the first clause is violated, so that there is something to see."""
+    return any(True for _ in _told(implication, table))
+
+
+def _told(implication: Implication, table: Table) -> Iterator[tuple[str, str, str, Entry]]:
+    """The entries that an implication speaks of.
+
+    Not those of a search that was cut short on the level where the first clause is violated: the second may be
+    violated in a part of it that was not reached.
+    """
+    for profile, instance, name, entry in table.everything():
+        is_decided = (
+            implication.implied not in entry.unknown or entry.violated.get(implication.violated, 0) < entry.depth
+        )
+        if implication.violated in entry.violated and implication.speaks_of(name) and is_decided:
+            yield profile, instance, name, entry
+
+
+def suggested(table: Table, implications: Sequence[Implication]) -> Iterator[tuple[str, str]]:
+    """Pairs of clauses of which the table says what an implication says, though none is declared.
+
+    The quiet world must not break the second clause in all those environments anyway: that would be no relation.
+    """
+    for violated in clause_names():
+        entries = [(p, i, entry) for p, i, _, entry in table.everything() if violated in entry.violated]
+        for implied in clause_names():
+            if (
+                entries
+                and implied not in implied_by(violated, implications)
+                and all(_shows(violated, implied, entry) for _, _, entry in entries)
+                and any(not _shows(violated, implied, _quiet(table, p, i), entry) for p, i, entry in entries)
+            ):
+                yield violated, implied
+
+
+def _quiet(table: Table, profile: str, instance: str) -> Entry:
+    return table.of(profile, instance)[QUIET]
+
+
+def _shows(violated: str, implied: str, entry: Entry, at: Entry | None = None) -> bool:
+    """Whether an entry violates the second clause at no greater depth than the first is violated at."""
+    return implied in entry.violated and entry.violated[implied] <= (at or entry).violated[violated]

@@ -1,0 +1,85 @@
+"""All that is made from the searches of the plan: the table of verdicts and the schedules of the minimal sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from model_check.instances import load_instance
+from model_check.verdicts.environment import clause_names
+from model_check.verdicts.fingerprint import specification_fingerprint
+from model_check.verdicts.minimal_faults import find_minimal_faults
+from model_check.verdicts.schedules import Schedule, schedules_of
+from model_check.verdicts.searches import Searches
+from model_check.verdicts.table import entries_of
+from spec.constants import FAULTS
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from model_check.verdicts.kept import KeptSearches
+    from model_check.verdicts.searches import SearchesProgress
+    from model_check.verdicts.table import Table
+
+
+@dataclass
+class Regenerated:
+    """What the searches say.
+
+    Attributes
+    ----------
+    table : Table
+        With the entries of the instances that were searched, and no others.
+    schedules : list of Schedule
+        Of those instances whose plan keeps them.
+    searched, kept, environments, distinct : int
+        Searches done, searches found from before, and what both together have found.
+    """
+
+    table: Table
+    schedules: list[Schedule] = field(default_factory=list)
+    searched: int = 0
+    kept: int = 0
+    environments: int = 0
+    distinct: int = 0
+
+
+def regenerate(
+    table: Table,
+    instances: Sequence[str],
+    kept: KeptSearches,
+    *,
+    threads: int = 1,
+    report: Callable[[SearchesProgress], None] | None = None,
+) -> Regenerated:
+    """Search the instances as the table's plan says, in all profiles of this specification."""
+    empty = replace(
+        table,
+        specification=specification_fingerprint(),
+        profiles=tuple(PROFILES),
+        faults=FAULTS,
+        clauses=clause_names(),
+        entries={profile: {} for profile in PROFILES},
+    )
+    made = Regenerated(empty)
+    for instance in instances:
+        plan = table.plan[instance]
+        searches = Searches(kept, threads=threads, most_states=plan.most_states, report=report)
+        found = find_minimal_faults(
+            tuple(PROFILES),
+            load_instance(instance),
+            clause_names(),
+            searches,
+            most_faults=plan.most_faults,
+            is_hasty=False,
+            with_schedules=plan.schedules,
+        )
+        for profile in PROFILES:
+            made.table.entries[profile][instance] = entries_of(found, profile)
+        made.schedules += schedules_of(found) if plan.schedules else []
+        made.searched += searches.searched
+        made.kept += searches.found
+        made.environments += len(found.outcomes)
+        made.distinct += sum(outcome.distinct for outcome in found.outcomes.values())
+    return made

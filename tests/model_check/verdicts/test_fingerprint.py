@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+from model_check.verdicts import fingerprint
+from model_check.verdicts.fingerprint import engine_fingerprint, meaning_of, specification_fingerprint
+
+BEFORE = '''
+"""Words."""
+NAMES = ("a",)
+"""More words."""
+
+
+def guard(s, c):
+    """Old."""
+    require(c.crash, f"the broker {s}")  # why
+    return s.x + 1
+'''
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        BEFORE.replace("Words", "Other words").replace("More", "Many").replace("Old", "New").replace("why", "how"),
+        BEFORE.replace("\n\n\n", "\n").replace("s.x + 1", "(s.x\n            + 1)"),
+        BEFORE.replace("the broker", "a broker"),
+    ],
+)
+def test_words_and_layout_do_not_count(after: str) -> None:
+    assert after != BEFORE
+    assert meaning_of(after) == meaning_of(BEFORE)
+
+
+@pytest.mark.parametrize(("old", "new"), [("crash", "late_end"), ("+ 1", "+ 2"), ("+ 1", "- 1"), ('"a"', '"b"')])
+def test_everything_else_does(old: str, new: str) -> None:
+    assert meaning_of(BEFORE.replace(old, new)) != meaning_of(BEFORE)
+
+
+def test_the_tables_made_from_the_specification_are_not_part_of_it() -> None:
+    names = {name for name, _ in fingerprint._files(resources.files("spec"))}
+    assert {"check_round.py", "properties/s9_quiet_commit.py", "instances/small.toml", "profiles.py"} <= names
+    assert not {name for name in names if name.startswith(("verdicts", "schedules", "implications"))}
+
+
+def test_an_edited_guard_changes_the_fingerprint_and_an_edited_engine_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = specification_fingerprint(), engine_fingerprint()
+    assert (specification_fingerprint(), engine_fingerprint()) == before
+    real = fingerprint.meaning_of
+    monkeypatch.setattr(fingerprint, "meaning_of", lambda text: real(text.replace("c.check_max", "c.check_max + 1")))
+    assert specification_fingerprint() != before[0]
+    assert engine_fingerprint() == before[1]

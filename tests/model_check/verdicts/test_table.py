@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.check import Verdict
+from model_check.errors import BadFile
+from model_check.verdicts.differences import differing
+from model_check.verdicts.environment import clause_names
+from model_check.verdicts.fingerprint import specification_fingerprint
+from model_check.verdicts.implications import Implication, implied_by, is_shown, read_implications, refuted, suggested
+from model_check.verdicts.table import Entry, Plan, Table
+from model_check.verdicts.table_file import read_table, written
+from spec.constants import FAULTS
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B, C = clause_names()[:3]
+ENTRIES = {
+    "quiet": Entry(10, 20, 3, {A: 3}),
+    "lose_end": Entry(10, 20, 3, {A: 3}, is_idle=True),
+    "slow_round": Entry(12, 20, 3, {A: 2}, (B, C)),
+    "crash": Entry(30, 60, 5, {A: 3, B: 4}),
+    "slow_round,crash": Entry(40, 80, 6, {A: 2, B: 5, C: 6}),
+}
+TABLE = Table(
+    specification_fingerprint(),
+    tuple(PROFILES),
+    FAULTS,
+    clause_names(),
+    {"tiny": Plan(2, 1_000), "small": Plan(1, 50, schedules=True)},
+    {"5.3.3": {"tiny": ENTRIES}},
+)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.toml"
+    file.write_text(written(TABLE))
+    assert read_table(file) == TABLE
+    assert TABLE.stale() == []
+
+
+def test_a_verdict_is_violated_unknown_or_holds() -> None:
+    assert ENTRIES["slow_round"].verdict(A) is Verdict.VIOLATED
+    assert ENTRIES["slow_round"].verdict(B) is Verdict.UNKNOWN
+    assert ENTRIES["quiet"].verdict(B) is Verdict.HOLDS
+
+
+def test_minimal_and_undecided_sets_come_from_the_entries() -> None:
+    assert TABLE.minimal_sets("5.3.3", "tiny", A) == [((), 3)]
+    assert TABLE.minimal_sets("5.3.3", "tiny", B) == [(("crash",), 4)]
+    assert TABLE.minimal_sets("5.3.3", "tiny", C) == [(("slow_round", "crash"), 6)]
+    assert TABLE.undecided("5.3.3", "tiny", B) == [("slow_round",)]
+    assert TABLE.undecided("5.3.3", "tiny", A) == []
+    assert TABLE.of("4.5.1", "tiny") == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"profiles": ("4.5.1",)}, "profiles are 4.5.1, and the specification has 4.5.1, 4.9.7"),
+        ({"faults": ("crash",)}, "faults are crash, and the specification has slow_local"),
+        ({"clauses": (A,)}, f"clauses are {A}, and the specification has {A}, {B}"),
+        ({"specification": "0123456789abcdef"}, "it was made from the specification 0123456789abcdef, and this one is"),
+    ],
+)
+def test_a_table_of_another_specification_says_what_differs(changed: dict[str, object], complaint: str) -> None:
+    (line,) = replace(TABLE, **changed).stale()  # type: ignore[arg-type]
+    assert complaint in line
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("[plan", "verdicts.toml: "),
+        ("", "'plan'"),
+        ("[plan]\ntiny = { most = 1 }", "most"),
+        ("[plan]\n[verdicts.x.tiny.crash]\nidle = true", "'quiet'"),
+        ("[plan]\n[verdicts.x.tiny.crash]\ndistinct = 1", "'generated'"),
+        ("\udcff", "verdicts.toml: "),
+        (None, "No such file"),
+    ],
+)
+def test_a_bad_file_is_named_in_one_line(content: str | None, complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.toml"
+    if content is not None:
+        file.write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(BadFile) as said:
+        read_table(file)
+    assert complaint in str(said.value)
+    assert str(file) in str(said.value)
+    assert "halfcheck verdicts --update" in str(said.value)
+    assert said.value.exit_code == 150
+
+
+def test_a_wrong_entry_is_said_with_what_the_search_gives() -> None:
+    said = Entry(10, 20, 3, {A: 3, B: 4}, (C,))
+    assert differing(said, said) == []
+    assert differing(said, Entry(11, 20, 3, {A: 2, C: 3})) == [
+        f"{A} is violated at depth 3 in the table, and is violated at depth 2 in the search",
+        f"{B} is violated at depth 4 in the table, and holds in the search",
+        f"{C} is unknown in the table, and is violated at depth 3 in the search",
+        "distinct is 10 in the table, and 11 in the search",
+    ]
+
+
+def test_an_implication_is_refuted_by_an_environment_that_breaks_the_first_clause_sooner() -> None:
+    good, bad, empty = Implication(B, A, ""), Implication(A, B, ""), Implication(clause_names()[5], A, "")
+    assert list(refuted(good, TABLE)) == []
+    assert is_shown(good, TABLE)
+    assert list(refuted(bad, TABLE)) == [
+        f"5.3.3 tiny quiet: {A} is violated at depth 3, {B} is not",
+        f"5.3.3 tiny lose_end: {A} is violated at depth 3, {B} is not",
+        f"5.3.3 tiny slow_round: {A} is violated at depth 2, {B} is not",
+        f"5.3.3 tiny crash: {A} is violated at depth 3, {B} only at depth 4",
+        f"5.3.3 tiny slow_round,crash: {A} is violated at depth 2, {B} only at depth 5",
+    ]
+    assert not is_shown(empty, TABLE)
+
+
+def test_an_implication_says_nothing_of_what_it_excepts_or_of_a_level_that_was_not_finished() -> None:
+    excepted = Implication(A, B, "", unless=("slow_round",))
+    assert [line.split(":")[0] for line in refuted(excepted, TABLE)] == [
+        "5.3.3 tiny quiet",
+        "5.3.3 tiny lose_end",
+        "5.3.3 tiny crash",
+    ]
+    cut = Table("", (), (), (), {}, {"5.3.3": {"tiny": {"crash": Entry(9, 9, 4, {A: 4}, (B,))}}})
+    assert list(refuted(Implication(A, B, ""), cut)) == []
+    cut.entries["5.3.3"]["tiny"]["crash"] = Entry(9, 9, 5, {A: 4}, (B,))
+    assert len(list(refuted(Implication(A, B, ""), cut))) == 1
+
+
+def test_what_the_table_shows_is_suggested_unless_it_is_declared_or_the_quiet_world_says_it_anyway() -> None:
+    assert list(suggested(TABLE, ())) == [(C, B)]
+    assert list(suggested(TABLE, (Implication(C, B, ""),))) == []
+    assert implied_by(C, (Implication(C, B, ""), Implication(B, A, ""))) == {A, B, C}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("[[implication]]\nviolated = 'S1.x'\nimplied = 'S1.y'\nwhy = ''", "'S1.x' is no clause"),
+        (f"[[implication]]\nviolated = '{A}'\nwhy = ''", "implied"),
+        (f"[[implication]]\nviolated = '{A}'\nimplied = '{B}'\nwhy = ''\nunless = ['fire']", "'fire' is no fault"),
+        (
+            f"[[implication]]\nviolated = '{A}'\nimplied = '{B}'\nwhy = ''\n"
+            f"[[implication]]\nviolated = '{B}'\nimplied = '{A}'\nwhy = ''",
+            "imply each other",
+        ),
+        (None, "No such file"),
+    ],
+)
+def test_a_bad_file_of_implications_is_named_in_one_line(content: str | None, complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "implications.toml"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(BadFile, match=complaint):
+        read_implications(file)
