@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ def command(
     *,
     profile: Annotated[str, typer.Option(help="The RocketMQ version: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.")] = "5.3.3",
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
-    ] = "small",
+        str | None,
+        typer.Option(help="How large: tiny, deep, plain, small (the default), trio, medium, or the path of a .toml."),
+    ] = None,
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
     ] = "",
@@ -41,6 +43,23 @@ def command(
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a sequence diagram.")] = None,
     mermaid: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a Mermaid diagram.")] = None,
     pytest: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a test, ready to be kept.")] = None,
+    broker_conf: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Judge this broker.conf: its times, in an instance of tiny or deep sizes."),
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="With --broker-conf: the broker's version (else --profile).")
+    ] = None,
+    immunity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME", help="With --broker-conf: some messages are immune so long: 60s. May be repeated."
+        ),
+    ] = None,
+    local: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="With --broker-conf: each commit or rollback has arrived by then: 2s."),
+    ] = None,
     width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
@@ -58,14 +77,41 @@ def command(
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
+    halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
 
+    chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
+    if broker_conf is not None:
+        if width or any((itf, svg, mermaid, pytest)):
+            message = (
+                "--broker-conf tells its schedules in words and JSON; leave --width, --itf, --svg and the like out"
+            )
+            raise CommandLineError(message)
+        from halfcheck.broker_conf_check import check_broker_conf
+
+        return check_broker_conf(
+            broker_conf,
+            version or profile,
+            immunity or [],
+            local,
+            chosen,
+            instance,
+            as_json=as_json,
+            properties=properties or (),
+            reading=reading,
+            threads=threads,
+            most_steps=max_depth,
+            most_states=max_states,
+        )
+    if version is not None or immunity or local is not None:
+        message = "--version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too"
+        raise CommandLineError(message)
+    instance = instance or "small"
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
-    chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
         result = check(
             profile,

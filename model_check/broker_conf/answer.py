@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from model_check.broker_conf.configuration import Configuration
     from model_check.check import Report
 
+_MOST_MORE_ROUNDS = 30
+"""Every number of added rounds up to this is tried, and the number that `transactionCheckMax` asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class RealSchedule:
@@ -44,6 +47,7 @@ class RealSchedule:
         Its steps, with immunities in milliseconds.
     times : tuple of int
         When each happens, in milliseconds since the start; a `tick` happens when it ends.
+    machine : Machine
     constants : Constants
         In milliseconds.
     more_rounds : int
@@ -54,6 +58,7 @@ class RealSchedule:
 
     path: tuple[Step, ...]
     times: tuple[int, ...]
+    machine: Machine
     constants: Constants
     more_rounds: int
     late_ms: int
@@ -152,8 +157,9 @@ def in_milliseconds(
     missing = quotient.check_max[0] - quotient.check_max[1]
     interval = configuration.check_interval_ms
     steps = [_with_real_immunity(step, quotient) for step in path]
-    tries = [(more, interval) for more in range(missing + 1)] + [(more, None) for more in sorted({0, missing})]
-    last: NoScheduleError | None = None
+    punctual = sorted({*range(min(missing, _MOST_MORE_ROUNDS) + 1), missing})
+    tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
+    first: NoScheduleError | None = None
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
         wanted = _of_machine(steps, real_machine)
@@ -164,12 +170,12 @@ def in_milliseconds(
                 violated = judge(real_machine, real, found.path, found.times)
                 if isinstance(violated, tuple) and row.clause in violated:
                     late = _lateness(found.path, found.times, interval)
-                    return RealSchedule(found.path, found.times, real, more, late)
+                    return RealSchedule(found.path, found.times, real_machine, real, more, late)
                 found = violated if isinstance(violated, NoScheduleError) else _kept(found.path, row.clause)
-            last = found
-    if last is None:
+            first = first or found
+    if first is None:
         raise AssertionError(row.clause)
-    return last
+    return first
 
 
 def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> int:

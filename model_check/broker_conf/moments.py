@@ -7,7 +7,7 @@ each other, and compare the difference with a constant.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from model_check.errors import EvaluationError
 from spec.language import Bits, Kind, MachineState
@@ -66,7 +66,7 @@ class Moment:
         return hash((tuple(sorted(self.terms.items())), self.offset))
 
     def __neg__(self) -> Moment:
-        return 0 - self
+        return self.__rsub__(0)
 
     def is_at_least_zero(self) -> bool:
         """What the oracle says; a plain number needs none."""
@@ -76,7 +76,8 @@ class Moment:
         if isinstance(other, int):
             return Moment(self.oracle, self.terms, self.offset + sign * other)
         if not isinstance(other, Moment):
-            return NotImplemented
+            msg = f"an instant and {other!r}"
+            raise TypeError(msg)
         terms = dict(self.terms)
         for i, factor in other.terms.items():
             terms[i] = terms.get(i, 0) + sign * factor
@@ -90,12 +91,12 @@ class MomentMemory(Memory):
 
     __slots__ = ()
 
-    def write(self, position: int, value: int | Bits) -> None:
+    def write(self, position: int, value: object) -> None:
         """Change one slot; a moment is stored as it is, and its range is nobody's concern until it is a number."""
         if isinstance(value, Moment) and self.slots[position].kind in (Kind.INSTANT, Kind.CLOCK):
-            self.values[position] = value
+            self.values[position] = cast("int", value)
         else:
-            super().write(position, value)
+            super().write(position, cast("int | Bits", value))
 
 
 def let_instants_be_moments(state: MachineState) -> None:

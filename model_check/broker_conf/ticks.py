@@ -52,12 +52,13 @@ class Quotient:
 
     def sentence(self) -> str:
         """What a verdict "holds" stands for."""
-        times = ", ".join(f"{name}={count}" for name, count in self.ticks.items())
+        compared = {name for order in self.orders for _, name in order.left + order.right}
+        times = ", ".join(f"{name}={count}" for name, count in self.ticks.items() if name in compared)
         kept = "; ".join(str(order) for order in self.orders)
         scaled = ""
         if self.check_max[0] != self.check_max[1]:
-            scaled = f" transactionCheckMax is scaled down from {self.check_max[0]} to {self.check_max[1]}."
-        return f"in ticks: {times}; the order of each of these is that of the configuration: {kept}.{scaled}"
+            scaled = f" and transactionCheckMax={self.check_max[1]} (really {self.check_max[0]})"
+        return f"with {times} in ticks{scaled}: the order of each of these is that of the configuration: {kept}"
 
 
 def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str]) -> Quotient:
