@@ -73,6 +73,18 @@ COMPARED = (
     Comparison(
         ((2, OP_BATCH_INTERVAL),), ((1, CHECK_INTERVAL),), "the same, when the batch thread just slept", "batches_ops"
     ),
+    Comparison(
+        ((1, AGE), (1, OP_BATCH_INTERVAL)),
+        ((1, CHECK_INTERVAL),),
+        "whether the op of an END_TRANSACTION at an age is written before the next round",
+        "batches_ops",
+    ),
+    Comparison(
+        ((1, AGE), (2, OP_BATCH_INTERVAL)),
+        ((1, CHECK_INTERVAL),),
+        "the same, when the batch thread just slept",
+        "batches_ops",
+    ),
     Comparison(((1, ROUND_LIMIT),), ((1, AGE),), "whether halves grow old, or ops late, within a round", "slow_round"),
     Comparison(((1, ROUND_LIMIT),), ((1, CHECK_INTERVAL),), "whether a round outlasts the interval", "slow_round"),
 )

@@ -39,6 +39,7 @@ def keeps_order(
         (
             *(alike({one: 1}, {other: 1}) for one, other in combinations(ages, 2)),
             *(alike({one: 1, batch: k}, {other: 1}) for one, other in permutations(ages, 2) for k in (1, 2)),
+            *(alike({one: 1, batch: k}, {interval: 1}) for one in ages for k in (1, 2)),
             *(alike(duration, {one: 1}) for one in ages for duration in rounds),
             *(alike(duration, {interval: 1}) for duration in rounds[1:]),
             *(
@@ -78,7 +79,7 @@ def test_the_instance_has_the_sizes_that_were_asked_for_and_these_ticks() -> Non
     found = quotient("deep", immunities_ms=(60_000,), op_message_max_size=3)
     instance, base = found.instance, load_instance("deep")
     assert (instance.transactions, instance.half_slots, instance.op_slots) == (1, base.half_slots, base.op_slots)
-    assert (instance.timeout, instance.immunities, instance.check_interval) == (2, (-1, 5), 3)
+    assert (instance.timeout, instance.immunities, instance.check_interval) == (2, (-1, 6), 5)
     assert (instance.op_batch_interval, instance.op_batch_size) == (1, 2)
     assert "transactionCheckMax=3 (really 15)" in found.sentence()
     assert "14 × check interval > immunity of 1 min" in found.sentence()
