@@ -27,8 +27,9 @@ def command(
         ),
     ] = None,
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
-    ] = "small",
+        str | None,
+        typer.Option(help="How large: tiny, deep, plain, small (the default), trio, medium, or the path of a .toml."),
+    ] = None,
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
     ] = "",
@@ -60,6 +61,23 @@ def command(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="With --minimal-faults: use no search that an earlier run has kept.")
     ] = False,
+    broker_conf: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Judge this broker.conf: its times, in an instance of tiny or deep sizes."),
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="With --broker-conf: the broker's version (else --profile).")
+    ] = None,
+    immunity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME", help="With --broker-conf: some messages are immune so long: 60s. May be repeated."
+        ),
+    ] = None,
+    local: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="With --broker-conf: each commit or rollback has arrived by then: 2s."),
+    ] = None,
     width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
@@ -82,6 +100,7 @@ def command(
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
     halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
+    halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
@@ -95,7 +114,7 @@ def command(
         )
         return run_minimal_faults(
             profiles or (),
-            instance,
+            instance or "small",
             properties or (),
             chosen,
             most_faults=most_faults,
@@ -104,7 +123,33 @@ def command(
             fresh=fresh,
             as_json=as_json,
         )
+    if broker_conf is not None:
+        if width or any((itf, svg, mermaid, pytest)):
+            message = (
+                "--broker-conf tells its schedules in words and JSON; leave --width, --itf, --svg and the like out"
+            )
+            raise CommandLineError(message)
+        from halfcheck.broker_conf_check import check_broker_conf
+
+        return check_broker_conf(
+            broker_conf,
+            version or _only_profile(profiles),
+            immunity or [],
+            local,
+            chosen,
+            instance,
+            as_json=as_json,
+            properties=properties or (),
+            reading=reading,
+            threads=threads or 1,
+            most_steps=max_depth,
+            most_states=max_states,
+        )
+    if version is not None or immunity or local is not None:
+        message = "--version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too"
+        raise CommandLineError(message)
     profile = _only_profile(profiles)
+    instance = instance or "small"
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK

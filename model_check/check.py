@@ -18,7 +18,7 @@ from spec.language import Machine, Property, Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from spec.constants import Instance
+    from spec.constants import Constants, Instance
 
 Report = Callable[[Progress], None]
 
@@ -149,7 +149,8 @@ class CheckResult:
             mine = [result for result in self.clauses if result.clause.identifier == identifier]
             violated = sorted((r for r in mine if r.path is not None), key=lambda r: len(r.path or ()))
             shown = violated[0] if violated else mine[0]
-            verdict = shown.verdict if violated else Verdict.UNKNOWN if not self.complete else Verdict.HOLDS
+            is_known = self.complete and all(r.verdict is not Verdict.UNKNOWN for r in mine)
+            verdict = shown.verdict if violated else Verdict.HOLDS if is_known else Verdict.UNKNOWN
             answer[identifier] = {
                 "verdict": verdict.value,
                 "depth": shown.depth,
@@ -208,6 +209,8 @@ def check(
     most_steps: int = 30,
     until_violated: bool = False,
     report: Report | None = None,
+    machine: Machine = TRANSACTIONAL_MESSAGES,
+    constants: Constants | None = None,
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
 
@@ -230,6 +233,8 @@ def check(
         search.
     report
         Called now and then with how far the search is.
+    machine, constants
+        The specification, or one with more assumptions, and its constants where these are more than an instance's.
 
     Raises
     ------
@@ -238,9 +243,8 @@ def check(
     EvaluationError
         When a value leaves its declared range, or a counterexample does not replay.
     """
-    machine = TRANSACTIONAL_MESSAGES
     sizes = load_instance(instance) if isinstance(instance, str) else instance
-    constants = constants_for(profile, faults, sizes)
+    constants = constants or constants_for(profile, faults, sizes)
     clauses = chosen_clauses(machine, properties)
     identifiers = {clause.identifier for clause in clauses}
     if reading not in READINGS:

@@ -8,7 +8,7 @@ keep its default.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.store.errors import BrokenConfigError
@@ -43,6 +43,16 @@ class BrokerConf:
         ``fileReservedTime``: older halves are discarded. Default 72.
     mapped_file_size
         ``mappedFileSizeCommitLog`` in bytes. Default 1 GiB.
+    flush_consumer_offset_interval_ms
+        ``flushConsumerOffsetInterval``: how often the consumer offsets are saved. Default 5000.
+    flush_disk_type
+        ``flushDiskType``: ASYNC_FLUSH, the default, or SYNC_FLUSH.
+    broker_role
+        ``brokerRole``: ASYNC_MASTER, the default, SYNC_MASTER or SLAVE.
+    enable_slave_acting_master
+        ``enableSlaveActingMaster``, 5.0 and later. Default false.
+    reject_transaction_message
+        ``rejectTransactionMessage``: halves are refused. Default false.
     """
 
     transaction_timeout_ms: int | None = None
@@ -52,6 +62,11 @@ class BrokerConf:
     op_message_max_size: int | None = None
     file_reserved_hours: int | None = None
     mapped_file_size: int | None = None
+    flush_consumer_offset_interval_ms: int | None = None
+    flush_disk_type: str | None = None
+    broker_role: str | None = None
+    enable_slave_acting_master: bool | None = None
+    reject_transaction_message: bool | None = None
 
     @property
     def check_max(self) -> int:
@@ -59,14 +74,42 @@ class BrokerConf:
         return 15 if self.transaction_check_max is None else self.transaction_check_max
 
 
-_FIELD_OF_KEY = {
-    "transactionTimeOut": "transaction_timeout_ms",
-    "transactionCheckMax": "transaction_check_max",
-    "transactionCheckInterval": "transaction_check_interval_ms",
-    "transactionOpBatchInterval": "op_batch_interval_ms",
-    "transactionOpMsgMaxSize": "op_message_max_size",
-    "fileReservedTime": "file_reserved_hours",
-    "mappedFileSizeCommitLog": "mapped_file_size",
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a file: the line on which it ends, its key, and its value with any blanks behind it."""
+
+    line: int
+    key: str
+    value: str
+
+
+_INT = 2**31 - 1
+_LONG = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a key sets, and what its value may be: a number up to `most`, one of `words`, or true or false."""
+
+    field: str
+    unit: str = ""
+    most: int = 0
+    words: tuple[str, ...] = ("true", "false")
+
+
+_KEYS = {
+    "transactionTimeOut": _Key("transaction_timeout_ms", " of milliseconds", _LONG),
+    "transactionCheckMax": _Key("transaction_check_max", "", _INT),
+    "transactionCheckInterval": _Key("transaction_check_interval_ms", " of milliseconds", _LONG),
+    "transactionOpBatchInterval": _Key("op_batch_interval_ms", " of milliseconds", _INT),
+    "transactionOpMsgMaxSize": _Key("op_message_max_size", " of characters", _INT),
+    "fileReservedTime": _Key("file_reserved_hours", " of hours", _INT),
+    "mappedFileSizeCommitLog": _Key("mapped_file_size", " of bytes", _INT),
+    "flushConsumerOffsetInterval": _Key("flush_consumer_offset_interval_ms", " of milliseconds", _INT),
+    "flushDiskType": _Key("flush_disk_type", words=("ASYNC_FLUSH", "SYNC_FLUSH")),
+    "brokerRole": _Key("broker_role", words=("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")),
+    "enableSlaveActingMaster": _Key("enable_slave_acting_master"),
+    "rejectTransactionMessage": _Key("reject_transaction_message"),
 }
 
 
@@ -79,32 +122,49 @@ def find_broker_conf(store: Path) -> Path | None:
 
 
 def read_broker_conf(path: Path) -> BrokerConf:
-    """Read a broker's settings.
+    """Read a broker's settings; of two with the same key the later counts.
 
     Raises
     ------
     BrokenConfigError
         The path is no file, a line of it is not ``key=value``, or a setting named in :class:`BrokerConf` has a value
-        that is not a positive whole number.
+        that the broker cannot read, or no broker can mean: a number that is zero, negative, too large, has a unit or a
+        blank behind it; a word that is none of those expected.
+    """
+    values: dict[str, int | str | bool] = {}
+    for setting in settings(path):
+        key = _KEYS.get(_ALIASES.get(setting.key, setting.key))
+        if key is not None:
+            values[key.field] = _value(path, setting, key)
+    return BrokerConf(**values)  # type: ignore[arg-type]
+
+
+def _value(path: Path, setting: Setting, key: _Key) -> int | str | bool:
+    if key.most:
+        if re.fullmatch(r"[1-9]\d{0,18}", setting.value) and int(setting.value) <= key.most:
+            return int(setting.value)
+        expected = f"a positive whole number{key.unit} up to {key.most}, without a unit or a blank behind it"
+    else:
+        is_boolean = key.words == ("true", "false")
+        word = setting.value.lower() if is_boolean else setting.value.strip()
+        if word in key.words:
+            return word == "true" if is_boolean else word
+        expected = " or ".join(key.words)
+    message = f"{path}, line {setting.line}: {setting.key} is {setting.value!r}, expected {expected}"
+    raise BrokenConfigError(message)
+
+
+def settings(path: Path) -> Iterator[Setting]:
+    """Each setting of a file, in order; a line that ends in a backslash goes on in the next.
+
+    Raises
+    ------
+    BrokenConfigError
+        The path is no file, the file is no text, or a line of it is not ``key=value``.
     """
     if not path.is_file():
         message = f"{path} is not a file"
         raise BrokenConfigError(message)
-    values: dict[str, int] = {}
-    for number, key, value in _settings(path):
-        name = _FIELD_OF_KEY.get(_ALIASES.get(key, key))
-        if name is None:
-            continue
-        if not re.fullmatch(r"[1-9]\d{0,18}", value):
-            message = f"{path}, line {number}: {key} is {value!r}, expected a positive whole number"
-            raise BrokenConfigError(message)
-        values[name] = int(value)
-    known = {field.name for field in fields(BrokerConf)}
-    return BrokerConf(**{name: value for name, value in values.items() if name in known})
-
-
-def _settings(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Line number, key and value of each setting; a line that ends in a backslash goes on in the next."""
     text = path.read_bytes().decode("latin-1")
     if "\0" in text:
         message = f"{path} is not a text file: it holds zero bytes"
@@ -122,5 +182,5 @@ def _settings(path: Path) -> Iterator[tuple[int, str, str]]:
         if match is None:
             message = f"{path}, line {number}: {pending[:60]!r} is not a setting of the form key=value"
             raise BrokenConfigError(message)
-        yield number, match[1], match[2].strip()
+        yield Setting(number, match[1], match[2])
         pending = ""

@@ -1,0 +1,240 @@
+"""Which guarantees a configuration gives: a search in ticks, and each violation shown again in milliseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from model_check.broker_conf.compared_sums import LOCAL
+from model_check.broker_conf.judge import judge
+from model_check.broker_conf.local_limit import with_local_limit
+from model_check.broker_conf.schedule import (
+    CRASHED,
+    ROUND_BEGAN,
+    ROUND_ENDED,
+    Habits,
+    MoreRounds,
+    NoScheduleError,
+    Scheduled,
+    Scheduler,
+    answers_in_ticks,
+    places_between_rounds,
+)
+from model_check.broker_conf.ticks import Quotient, quotient_of
+from model_check.check import CheckResult, ClauseResult, Verdict, check
+from model_check.instances import constants_for, load_instance
+from spec.constants import SWITCHES, Constants, Instance
+from spec.language import NONE, Machine, Property, Step
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from model_check.broker_conf.configuration import Configuration
+    from model_check.check import Report
+
+_MOST_MORE_ROUNDS = 30
+"""Every number of added rounds up to this is tried, and the number that `transactionCheckMax` asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealSchedule:
+    """A violation as it happens in the real configuration.
+
+    Attributes
+    ----------
+    path : tuple of Step
+        Its steps, with immunities in milliseconds.
+    times : tuple of int
+        When each happens, in milliseconds since the start; a `tick` happens when it ends.
+    machine : Machine
+    constants : Constants
+        In milliseconds.
+    more_rounds : int
+        How many rounds were added to those of the path in ticks.
+    late_ms : int
+        By how much the latest round comes later than the check interval asks; 0 where all are punctual.
+    """
+
+    path: tuple[Step, ...]
+    times: tuple[int, ...]
+    machine: Machine
+    constants: Constants
+    more_rounds: int
+    late_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known of a configuration.
+
+    Attributes
+    ----------
+    configuration : Configuration
+    quotient : Quotient
+    result : CheckResult
+        The verdicts. A clause that is violated in ticks but not in milliseconds is unknown.
+    schedules : dict
+        For each violated clause its schedule.
+    """
+
+    configuration: Configuration
+    quotient: Quotient
+    result: CheckResult
+    schedules: dict[Property, RealSchedule]
+
+
+def check_configuration(
+    configuration: Configuration,
+    faults: Sequence[str],
+    base: str | Instance,
+    *,
+    properties: Sequence[str] = (),
+    reading: str = "numba",
+    threads: int = 1,
+    most_states: int | None = None,
+    most_steps: int = 30,
+    report: Report | None = None,
+) -> Answer:
+    """Search the quotient of a configuration; see `model_check.check.check` for what the two share.
+
+    Parameters
+    ----------
+    configuration
+    base
+        The sizes of the instance: its times are replaced.
+
+    Raises
+    ------
+    ModelCheckError
+        When a name is unknown, or no small numbers of ticks keep the order of the times.
+    """
+    sizes = load_instance(base) if isinstance(base, str) else base
+    on = switched_on(constants_for(configuration.version, faults, sizes), faults)
+    quotient = quotient_of(configuration, sizes, on)
+    constants = constants_for(configuration.version, faults, quotient.instance)
+    machine, limited = _limited(constants, quotient.ticks.get(LOCAL))
+    result = check(
+        configuration.version,
+        faults,
+        quotient.instance,
+        properties=properties,
+        reading=reading,
+        threads=threads,
+        most_states=most_states,
+        most_steps=most_steps,
+        report=report,
+        machine=machine,
+        constants=limited,
+    )
+    schedules: dict[Property, RealSchedule] = {}
+    clauses = []
+    for row in result.clauses:
+        if row.path is None:
+            clauses.append(row)
+            continue
+        found = in_milliseconds(configuration, quotient, machine, limited, row)
+        if isinstance(found, NoScheduleError):
+            reason = f"violated in ticks, in {row.depth} steps, but not shown with the real times: {found}"
+            clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
+        else:
+            schedules[row.clause] = found
+            clauses.append(row)
+    return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules)
+
+
+def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:
+    """The switches of the profile that are on, and the faults."""
+    return (*(name for name in SWITCHES if getattr(constants, name)), *faults)
+
+
+def in_milliseconds(
+    configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
+) -> RealSchedule | NoScheduleError:
+    """The violation of a clause in the real configuration, judged by the plain reading; or why the first try failed."""
+    path = row.path or ()
+    answers = answers_in_ticks(machine, constants, path)
+    missing = quotient.check_max[0] - quotient.check_max[1]
+    interval = configuration.check_interval_ms
+    steps = [_with_real_immunity(step, quotient) for step in path]
+    punctual = sorted({*range(min(missing, _MOST_MORE_ROUNDS) + 1), missing})
+    tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
+    first: NoScheduleError | None = None
+    for more, latest in tries:
+        real_machine, real = _real_constants(configuration, quotient, constants, more)
+        wanted = _of_machine(steps, real_machine)
+        for place in places_between_rounds(path) if more else [0]:
+            scheduler = Scheduler(real_machine, real, Habits(configuration.save_interval_ms, latest))
+            found = scheduler.schedule(wanted, answers, MoreRounds(more, place))
+            if isinstance(found, Scheduled):
+                violated = judge(real_machine, real, found.path, found.times)
+                if isinstance(violated, tuple) and row.clause in violated:
+                    late = _lateness(found.path, found.times, interval)
+                    return RealSchedule(found.path, found.times, real_machine, real, more, late)
+                found = violated if isinstance(violated, NoScheduleError) else _kept(found.path, row.clause)
+            first = first or found
+    if first is None:
+        raise AssertionError(row.clause)
+    return first
+
+
+def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> int:
+    """How much later than the interval the latest round begins after the end of the one before it."""
+    ended: int | None = None
+    late = 0
+    for step, time in zip(path, times, strict=True):
+        if step.action.event == ROUND_BEGAN and ended is not None:
+            late = max(late, time - ended - interval)
+        if step.action.event in (ROUND_ENDED, CRASHED):
+            ended = time
+    return late
+
+
+def _kept(path: tuple[Step, ...], clause: Property) -> NoScheduleError:
+    return NoScheduleError(len(path), path[-1], f"{clause.identifier}.{clause.clause} is kept at the end")
+
+
+def _real_constants(
+    configuration: Configuration, quotient: Quotient, constants: Constants, more_rounds: int
+) -> tuple[Machine, Constants]:
+    """The constants in milliseconds, under the same switches and faults, with room for the copies of more rounds."""
+    given = {name: getattr(constants, name) for name in Constants.__dataclass_fields__}
+    instance = quotient.instance
+    given |= {
+        "name": f"{instance.name}, in milliseconds",
+        "half_slots": instance.half_slots + more_rounds * instance.transactions,
+        "check_max": configuration.check_max,
+        "timeout": configuration.timeout_ms,
+        "immunities": (NONE, *sorted(set(configuration.immunities_ms))),
+        "check_interval": configuration.check_interval_ms,
+        "round_limit": configuration.round_limit_ms,
+        "op_batch_interval": configuration.op_batch_interval_ms,
+        "op_batch_size": configuration.ops_in_a_batch,
+        "op_pull_size": configuration.op_pull_size,
+    }
+    return _limited(Constants(**given), configuration.local_ms)
+
+
+def _limited(constants: Constants, limit: int | None) -> tuple[Machine, Constants]:
+    if limit is None:
+        return TRANSACTIONAL_MESSAGES, constants
+    return with_local_limit(TRANSACTIONAL_MESSAGES, constants, limit)
+
+
+def _with_real_immunity(step: Step, quotient: Quotient) -> Step:
+    real = {
+        quotient.ticks[name]: milliseconds
+        for name, milliseconds in quotient.real_ms.items()
+        if name.startswith("immunity")
+    }
+    arguments = tuple(
+        real.get(value, value) if choices.constant == "immunities" else value
+        for value, choices in zip(step.arguments, step.action.parameters.values(), strict=True)
+    )
+    return Step(step.action, arguments)
+
+
+def _of_machine(steps: Iterable[Step], machine: Machine) -> tuple[Step, ...]:
+    """The same steps, as actions of the machine (its `tick` may be another)."""
+    actions = {action.name: action for action in machine.actions}
+    return tuple(Step(actions[step.action.name], step.arguments) for step in steps)

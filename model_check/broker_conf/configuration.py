@@ -1,0 +1,92 @@
+"""What a broker.conf and the messages of its producers fix: the times of a broker in milliseconds, and its limits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from model_check.errors import ModelCheckError
+
+_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Configuration:
+    """A broker's settings, each with the default of its version where the file has none.
+
+    Attributes
+    ----------
+    version : str
+        The profile: 4.5.1, 4.9.7, 5.3.3 or 5.4.0.
+    timeout_ms, check_interval_ms, op_batch_interval_ms, save_interval_ms : int
+        `transactionTimeOut`, `transactionCheckInterval`, `transactionOpBatchInterval`, `flushConsumerOffsetInterval`.
+    check_max : int
+        `transactionCheckMax`.
+    op_message_max_size : int
+        `transactionOpMsgMaxSize`, in characters.
+    file_reserved_ms : int
+        `fileReservedTime`.
+    immunities_ms : tuple of int
+        CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too.
+    local_ms : int or None
+        The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
+    round_limit_ms : int
+        `MAX_PROCESS_TIME_LIMIT`, which no setting changes.
+    op_pull_size : int
+        `OP_MSG_PULL_NUMS`, which no setting changes.
+    """
+
+    version: str
+    timeout_ms: int = 6_000
+    check_max: int = 15
+    check_interval_ms: int = 30_000
+    op_batch_interval_ms: int = 3_000
+    op_message_max_size: int = 4_096
+    file_reserved_ms: int = 72 * _UNITS_MS["h"]
+    save_interval_ms: int = 5_000
+    immunities_ms: tuple[int, ...] = ()
+    local_ms: int | None = None
+    round_limit_ms: int = 60_000
+    op_pull_size: int = 32
+
+    @property
+    def ops_in_a_batch(self) -> int:
+        """So many half offsets of one digit, each with its comma, fill an op message.
+
+        RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, MessageQueueOpContext#getTotalSize.
+        """
+        return max(1, -(-self.op_message_max_size // 2))
+
+
+def read_duration(option: str, text: str) -> int:
+    """Milliseconds of a duration such as `500ms`, `60s`, `10m` or `1h`.
+
+    Raises
+    ------
+    ModelCheckError
+        When the text is none; names the option.
+
+    Examples
+    --------
+    >>> read_duration("--immunity", "60s"), read_duration("--local", "500ms")
+    (60000, 500)
+    """
+    match = re.fullmatch(r"([1-9]\d{0,14})(ms|s|m|h)", text.strip())
+    if match is None:
+        msg = f"{option} {text}: expected a whole number with a unit, such as 500ms, 60s, 10m or 1h"
+        raise ModelCheckError(msg)
+    return int(match[1]) * _UNITS_MS[match[2]]
+
+
+def show_duration(milliseconds: int) -> str:
+    """A duration in the largest unit in which it is a whole number.
+
+    Examples
+    --------
+    >>> show_duration(60_000), show_duration(90_000), show_duration(10), show_duration(0)
+    ('1 min', '90 s', '10 ms', '0 s')
+    """
+    for unit, name in (("h", "h"), ("m", "min"), ("s", "s")):
+        if milliseconds % _UNITS_MS[unit] == 0 and (milliseconds or unit == "s"):
+            return f"{milliseconds // _UNITS_MS[unit]} {name}"
+    return f"{milliseconds} ms"

@@ -1,0 +1,275 @@
+"""From a path in ticks to instants in milliseconds: when each step may happen so that the real guards let it.
+
+A `tick` of the path becomes a stretch of time of any positive length. The path is taken once in ticks, to see how each
+comparison of instants comes out, and once with open instants and the real constants, where each comparison is answered
+the same way if that contradicts nothing. The earliest instants that fit all answers are the schedule.
+
+The shortest path leaves rounds out that do nothing for it, and needs few of them where the instance of ticks scales
+`transactionCheckMax` down. So rounds may be put in between, in which the check service does what it must.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, let_instants_be_moments
+from model_check.broker_conf.timeline import Timeline
+from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TICK = "time_passed"
+ROUND_BEGAN = "round_began"
+ROUND_ENDED = "round_ended"
+CRASHED = "crashed"
+"""Events of the actions that make time pass, that begin and end a round, and that end the process."""
+
+_STEPS_OF_A_ROUND = ("half_passed", "put_back_for_immunity", "put_back_for_check", "ops_pulled", ROUND_ENDED)
+_ANSWER = "answer_check"
+_MOST_ATTEMPTS = 4096
+_MOST_STEPS_OF_A_ROUND = 64
+
+
+@dataclass(frozen=True, slots=True)
+class MoreRounds:
+    """Rounds to put in: how many, and before which step of the path, from 0."""
+
+    count: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A path with its instants.
+
+    Attributes
+    ----------
+    path : tuple of Step
+        The steps, those of the added rounds included.
+    times : tuple of int
+        Milliseconds since the start at which each happens; for a `tick`, the instant at which it ends.
+    """
+
+    path: tuple[Step, ...]
+    times: tuple[int, ...]
+
+
+class NoScheduleError(Exception):
+    """Why there are no instants: the number of the step, from 1, and the rule that refuses it."""
+
+    def __init__(self, number: int, step: Step, rule: str) -> None:
+        super().__init__(f"step {number}, {step}, is refused: {rule}")
+        self.number = number
+        self.step = step
+        self.rule = rule
+
+
+def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) -> list[list[bool]]:
+    """How each comparison of instants comes out, step by step, where a tick is a tick. The path must be one."""
+    state = machine.initial(constants)
+    let_instants_be_moments(state)
+    clock = _place_of_clock(state)
+    answers: list[list[bool]] = []
+    ticks = 0
+    oracle = Ticks()
+    for step in path:
+        state.memory.values[clock] = _moment(oracle, ticks, state.horizon)
+        oracle.answers = []
+        refused = take(state, constants, step)
+        if refused is not None:
+            raise AssertionError(step, refused)
+        answers.append(oracle.answers)
+        ticks += step.action.event == TICK
+    return answers
+
+
+def places_between_rounds(path: Sequence[Step]) -> list[int]:
+    """Where rounds may be put in: before a round begins and after one has ended, the last place first."""
+    begins = [place for place, step in enumerate(path) if step.action.event == ROUND_BEGAN]
+    ends = [place + 1 for place, step in enumerate(path) if step.action.event == ROUND_ENDED]
+    return sorted({*begins, *ends} - {0}, reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What a broker does by the clock, and the specification leaves open.
+
+    Attributes
+    ----------
+    save_interval_ms : int
+        `flushConsumerOffsetInterval`: what a crash loses of the consumer offsets is no older.
+    latest_round_ms : int or None
+        A round begins at most so long after the one before it has ended. The specification lets a round come at any
+        time from `transactionCheckInterval` on, and so does None.
+    """
+
+    save_interval_ms: int
+    latest_round_ms: int | None
+
+
+class Scheduler:
+    """Takes a path with the real constants, instants open.
+
+    Parameters
+    ----------
+    machine
+    constants
+        With the real times, in milliseconds.
+    habits
+    """
+
+    def __init__(self, machine: Machine, constants: object, habits: Habits) -> None:
+        self.constants = constants
+        self.habits = habits
+        self.state = machine.initial(constants)
+        let_instants_be_moments(self.state)
+        self.actions = {action.name: action for action in machine.actions}
+        self.fillers = [Step(a, ()) for a in machine.actions if a.event in _STEPS_OF_A_ROUND and not a.parameters]
+        self.tick = Step(next(a for a in machine.actions if a.event == TICK), ())
+        self.begin = Step(next(a for a in machine.actions if a.event == ROUND_BEGAN), ())
+        self.timeline = Timeline()
+        self.oracle = Milliseconds(self.timeline)
+        self.clock = _place_of_clock(self.state)
+        self.length = next(p for p, slot in enumerate(self.state.memory.slots) if slot.label == "half_length")
+        self.now = 0
+        self.round_ended: int | None = None
+        self.unsaved_since: int | None = None
+        self.path: list[Step] = []
+        self.instants: list[int] = []
+        self.stretches: list[tuple[int, list[int], int]] = []
+
+    def schedule(
+        self, path: Sequence[Step], preferred: Sequence[Sequence[bool]], more: MoreRounds
+    ) -> Scheduled | NoScheduleError:
+        """The earliest instants at which the steps may happen.
+
+        Parameters
+        ----------
+        path
+        preferred
+            For each step how its comparisons should come out.
+        more
+            Rounds to put in.
+        """
+        oldest_copy, copies = 0, 0
+        try:
+            for place, step in enumerate(path):
+                if more.count and place == more.place:
+                    oldest_copy = self.state.memory.values[self.length]
+                    for _ in range(more.count):
+                        self._round()
+                    self._take(self.tick, ())
+                    copies = self.state.memory.values[self.length] - oldest_copy
+                self._take(_about_a_later_copy(step, oldest_copy, copies), preferred[place])
+            self._judge_stretches()
+        except NoScheduleError as refusal:
+            return refusal
+        return Scheduled(tuple(self.path), tuple(self.timeline.instants[instant] for instant in self.instants))
+
+    def _take(self, step: Step, preferred: Sequence[bool]) -> None:
+        """Take a step at some instant that fits; raises `NoScheduleError`."""
+        number, event = len(self.path) + 1, step.action.event
+        self.state.memory.values[self.clock] = _moment(self.oracle, self.now, self.state.horizon)
+        before = list(self.state.memory.values)
+        if event == CRASHED and not self._is_soon_after(self.unsaved_since, self.habits.save_interval_ms):
+            raise NoScheduleError(number, step, "the consumer offsets would have been saved before")
+        if event == ROUND_BEGAN and not self._is_soon_after(self.round_ended, self.habits.latest_round_ms):
+            raise NoScheduleError(number, step, "another round would have come before")
+        refused = self._attempt(step, preferred)
+        if refused is not None:
+            raise NoScheduleError(number, step, refused.rule)
+        self.path.append(step)
+        if event == TICK:
+            self.now = self.timeline.after(self.now)
+            self.stretches.append((number, before, self.now))
+        if event in (ROUND_ENDED, CRASHED):
+            self.round_ended = self.now
+        self.instants.append(self.now)
+        since = self.now if self.unsaved_since is None else self.unsaved_since
+        self.unsaved_since = since if _is_unsaved(self.state) else None
+
+    def _round(self) -> None:
+        """One round more: time passes, the check service does what it must, and producers answer what they know."""
+        self._take(self.tick, ())
+        self._take(self.begin, ())
+        for _ in range(_MOST_STEPS_OF_A_ROUND):
+            taken = self._first_of(self.fillers)
+            if taken.action.event == ROUND_ENDED:
+                break
+        for half in range(self.state.memory.values[self.length]):
+            answer = Step(self.actions[_ANSWER], (half,))
+            if self._attempt(answer, ()) is None:
+                self.path.append(answer)
+                self.instants.append(self.now)
+
+    def _first_of(self, steps: Sequence[Step]) -> Step:
+        """Take the first step that some instants fit."""
+        last: NoScheduleError | None = None
+        for step in steps:
+            try:
+                self._take(step, ())
+            except NoScheduleError as refusal:
+                last = refusal
+            else:
+                return step
+        raise last or AssertionError(steps)
+
+    def _is_soon_after(self, instant: int | None, interval: int | None) -> bool:
+        """Let it be at most an interval since an instant; false when that fits nothing."""
+        return instant is None or interval is None or self.timeline.require(instant, self.now, -interval)
+
+    def _judge_stretches(self) -> None:
+        """Each stretch of time must be allowed in its last millisecond, too."""
+        for number, before, later in self.stretches:
+            self.state.memory.values = before
+            self.state.memory.values[self.clock] = _moment(self.oracle, later, self.state.horizon - 1)
+            refused = self._attempt(self.tick, ())
+            if refused is not None:
+                raise NoScheduleError(number, self.tick, refused.rule)
+
+    def _attempt(self, step: Step, preferred: Sequence[bool]) -> Refused | None:
+        """Take a step with the first answers that let it happen; the state is as before when there are none."""
+        self.oracle.begin(preferred)
+        first: Refused | None = None
+        for _ in range(_MOST_ATTEMPTS):
+            values, mark = list(self.state.memory.values), self.timeline.mark()
+            try:
+                refused = take(self.state, self.constants, step)
+            except (DeadEndError, RangeViolation) as error:
+                refused = Refused("range", str(error) or "no instants are left that would fit")
+            if refused is None:
+                return None
+            first = first or refused
+            self.state.memory.values = values
+            self.timeline.back(mark)
+            if not self.oracle.turn():
+                break
+        return first
+
+
+def _about_a_later_copy(step: Step, oldest_copy: int, copies: int) -> Step:
+    """The step, about a half that is so many places further on if it is about a copy made after the added rounds."""
+    arguments = tuple(
+        value + copies if choices.constant == "half_slots" and value >= oldest_copy else value
+        for value, choices in zip(step.arguments, step.action.parameters.values(), strict=True)
+    )
+    return Step(step.action, arguments)
+
+
+def _is_unsaved(state: MachineState) -> bool:
+    """The consumer offsets in memory are not those in the file."""
+    shown = {slot.path: value for slot, value in zip(state.memory.slots, state.memory.values, strict=True)}
+    return any(
+        path[0] == "offsets" and shown.get(("saved", *path[1:]), value) != value for path, value in shown.items()
+    )
+
+
+def _place_of_clock(state: MachineState) -> int:
+    return next(p for p, slot in enumerate(state.memory.slots) if slot.kind is Kind.CLOCK)
+
+
+def _moment(oracle: Ticks | Milliseconds, instant: int, offset: int) -> int:
+    """The clock's reading at a numbered instant; the specification takes it for a number."""
+    return Moment(oracle, {instant: 1} if instant else {}, offset)  # type: ignore[return-value]

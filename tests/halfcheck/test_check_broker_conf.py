@@ -1,0 +1,143 @@
+"""`halfcheck check --broker-conf`: a real file, in words and JSON, and one line for what makes no sense."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from halfcheck.app import run
+from halfcheck.exit_codes import ExitCode
+from model_check.check import SCHEMA
+
+FILE = "broker.conf"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(text: str) -> None:
+    Path(FILE).write_text(text)
+
+
+def check(*more: str) -> int:
+    return run(["check", "--broker-conf", FILE, "--reading", "cpython", *more])
+
+
+def check_json(capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
+    check("--json", *more)
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_a_default_broker_delivers_an_immune_message_twice_and_says_when(capsys: pytest.CaptureFixture[str]) -> None:
+    write("brokerName=broker-a\ntransactionTimeout=10000\n")
+    assert check("--version", "5.3.3", "--immunity", "60s", "--property", "S1") == ExitCode.SAFETY_VIOLATED
+    said = capsys.readouterr()
+    assert "transactionTimeOut 6 s; transactionCheckInterval 30 s; transactionCheckMax 15" in said.out
+    broken = said.out.split("These are broken:")[1]
+    assert "S1.immune_half (B01)" in broken
+    assert "   30.001 s  half 1 is immune: it is put back as half 2 (check 2)" in broken
+    assert "   60.001 s  the commit for half 3 arrives: transaction 0 is delivered (a second time)" in broken
+    assert "immunity of 1 min=6 in ticks and transactionCheckMax=3 (really 15)" in said.out
+    assert said.err == (
+        "halfcheck: broker.conf: line 2: transactionTimeout is no setting of 5.3.3, whose broker ignores it; "
+        "did you mean transactionTimeOut?\n"
+    )
+
+
+def test_what_holds_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    write("transactionOpBatchInterval=10\n")
+    assert check("--property", "S9", "--local", "1s") == ExitCode.OK
+    said = capsys.readouterr()
+    assert "These are broken:" not in said.out
+    assert "local transactions of at most 1 s" in said.out
+    assert said.err == ""
+
+
+def test_what_is_open_is_neither_kept_nor_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    write("")
+    assert check("--property", "S2", "--max-states", "50") == ExitCode.OTHER
+    out = capsys.readouterr().out
+    assert "These are open:\n  S2.commit_after_rollback" in out
+    assert "none is found among" in out
+    assert "CUT SHORT" in out
+    assert "given" not in out
+
+
+def test_the_defaults_are_those_of_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    write("transactionOpBatchInterval=10\ntransactionCheckMax=5\nfileReservedTime=1\nbrokerRole=SLAVE\n")
+    told = check_json(capsys, "--version", "4.9.7", "--property", "S2")
+    settings = told["broker_conf"]
+    assert settings["transactionCheckInterval"] == 60_000
+    assert (settings["transactionCheckMax"], settings["fileReservedTime"]) == (5, 1)
+    assert settings["unknown_keys"] == [
+        {
+            "line": 1,
+            "key": "transactionOpBatchInterval",
+            "nearest": "transactionCheckInterval",
+            "versions": ["5.3.3", "5.4.0"],
+        }
+    ]
+    assert [remark.split(":")[0] for remark in settings["remarks"]] == ["line 1", "brokerRole is SLAVE"]
+    assert told["quotient"]["transactionCheckMax"] == {"real": 5, "scaled": 2}
+
+
+def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    write("")
+    told = check_json(capsys)
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.validate(told, schema)
+    late = told["properties"]["S9"]["clauses"]["late_op"]
+    assert [step["milliseconds"] for step in late["schedule"]] == [0, 0, 1, 6001, 6001]
+    assert late["schedule"][3]["words"] == "a check round begins at half 0"
+    assert (late["added_rounds"], late["late_round_ms"]) == (0, 0)
+    assert told["properties"]["S9"]["replay"] is None
+    late["schedule"][0].pop("milliseconds")
+    with pytest.raises(jsonschema.ValidationError, match="milliseconds"):
+        jsonschema.validate(told, schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "expected", "code"),
+    [
+        ("transactionTimeOut=6s", [], "line 1: transactionTimeOut is '6s', expected a positive whole number", 150),
+        ("garbage", [], "not a setting of the form key=value", 150),
+        (
+            "",
+            ["--version", "5.3.4"],
+            "no version '5.3.4'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, the nearest is 5.3.3",
+            151,
+        ),
+        ("", ["--version", "latest"], "such as 5.4.0", 151),
+        ("", ["--immunity", "60"], "--immunity 60: expected a whole number with a unit", 151),
+        ("", ["--immunity", "1500ms"], "CHECK_IMMUNITY_TIME_IN_SECONDS is a whole number of seconds", 151),
+        ("", ["--local", "soon"], "--local soon: expected a whole number with a unit", 151),
+        ("", ["--faults", "fire"], "no fault 'fire'; there are slow_local", 151),
+        ("", ["--instance", "huge"], "no instance 'huge'; there are tiny", 151),
+        ("", ["--svg", "a.svg"], "leave --width, --itf, --svg and the like out", 151),
+    ],
+)
+def test_bad_input_gets_one_line_and_its_exit_code(
+    text: str, arguments: list[str], expected: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(text)
+    assert check(*arguments) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert expected in said.err
+
+
+def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check() == ExitCode.BAD_CONTENT
+    assert run(["check", "--immunity", "60s"]) == ExitCode.BAD_OPTION
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "halfcheck: broker.conf is not a file",
+        "halfcheck: --version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too",
+    ]

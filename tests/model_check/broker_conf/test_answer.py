@@ -1,0 +1,184 @@
+"""What real configurations give and break, each violation shown in milliseconds by the plain CPython reading."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds
+from model_check.broker_conf.configuration import Configuration
+from model_check.broker_conf.judge import judge
+from model_check.broker_conf.local_limit import with_local_limit
+from model_check.broker_conf.schedule import NoScheduleError
+from model_check.broker_conf.words import PHRASES, tell
+from model_check.check import Verdict
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MINUTE_MS = 60_000
+
+
+@cache
+def answer(
+    version: str = "5.3.3",
+    base: str = "tiny",
+    faults: tuple[str, ...] = (),
+    reading: str = "cpython",
+    immunities_ms: tuple[int, ...] = (),
+    **settings: int,
+) -> Answer:
+    configuration = Configuration(version=version, immunities_ms=immunities_ms, **settings)
+    return check_configuration(configuration, faults, base, reading=reading)
+
+
+def verdicts(of: Answer) -> dict[str, str]:
+    return {f"{row.clause.identifier}.{row.clause.clause}": row.verdict.value for row in of.result.clauses}
+
+
+def violated(of: Answer) -> set[str]:
+    return {name for name, verdict in verdicts(of).items() if verdict == Verdict.VIOLATED.value}
+
+
+def schedule(of: Answer, name: str) -> RealSchedule:
+    return next(s for clause, s in of.schedules.items() if f"{clause.identifier}.{clause.clause}" == name)
+
+
+def events(of: RealSchedule) -> list[tuple[int, str]]:
+    steps = tell(of.machine, of.constants, of.path, of.times)
+    return [(told.milliseconds, told.step.action.name) for told in steps]
+
+
+def test_an_immunity_of_a_minute_delivers_twice_with_the_default_settings() -> None:
+    of = answer(base="deep", immunities_ms=(MINUTE_MS,))
+    shown = schedule(of, "S1.immune_half")
+    steps = events(shown)
+    put_back = [time for time, action in steps if action == "put_back_immune_half"]
+    delivered = [time for time, action in steps if action == "store_real_message"]
+    assert put_back == [1, 30_001], "a round every 30 s"
+    assert delivered[0] <= MINUTE_MS < delivered[1] == 60_001
+    assert shown.late_ms == 0
+
+
+def test_without_an_immunity_the_same_settings_keep_that_clause() -> None:
+    assert violated(answer()) == {"S1.late_op", "S9.late_op"}
+    assert violated(answer(version="4.9.7", check_interval_ms=60_000)) == set()
+
+
+def test_a_short_op_batch_interval_saves_quick_commits_and_the_default_does_not() -> None:
+    assert verdicts(answer(local_ms=1_000))["S9.late_op"] == "violated"
+    assert verdicts(answer(local_ms=1_000, op_batch_interval_ms=10))["S9.late_op"] == "holds"
+    assert verdicts(answer(op_batch_interval_ms=10))["S9.late_op"] == "violated"
+
+
+@pytest.mark.parametrize(("interval_ms", "first_ms"), [(10, 5_981), (3_000, 1)])
+def test_the_schedule_shows_how_late_an_end_must_be_for_its_op_to_miss_the_round(
+    interval_ms: int, first_ms: int
+) -> None:
+    """An op waits for at most two intervals, and the half is old one millisecond after 6000."""
+    shown = schedule(answer(op_batch_interval_ms=interval_ms), "S9.late_op")
+    ended = next(time for time, action in events(shown) if action == "buffer_op")
+    assert ended == first_ms == max(1, 6_001 - 2 * interval_ms)
+
+
+@pytest.mark.parametrize(("minutes", "immune_rounds"), [(1, range(1, 3)), (16, [15])])
+def test_immune_rounds_use_up_the_real_number_of_checks(minutes: int, immune_rounds: Sequence[int]) -> None:
+    """A09: all 15 go to put-backs above 15 x 30 s; below, the discard comes after fewer checks than 15."""
+    of = answer(base="deep", immunities_ms=(minutes * MINUTE_MS,))
+    steps = events(schedule(of, "L2.immunity_burns_checks"))
+    actions = [action for _, action in steps]
+    assert actions.count("put_back_immune_half") in immune_rounds
+    assert actions.count("put_back_immune_half") + actions.count("put_back_and_check") == 15
+    assert actions[-1] == "discard_half"
+    began = [time for time, action in steps if action == "begin_round"]
+    assert {after - before for before, after in pairwise(began)} == {30_000}
+
+
+def test_a_violation_that_needs_a_late_round_says_by_how_much() -> None:
+    """A half that is immune for 16 minutes is discarded after 7; only a service that sleeps checks it."""
+    assert schedule(answer(base="deep", immunities_ms=(16 * MINUTE_MS,)), "S1.immune_half").late_ms > 0
+
+
+def test_what_the_real_times_forbid_is_not_claimed() -> None:
+    """The path of a broker with the default batch interval does not fit one that writes every 10 ms."""
+    of = answer(local_ms=1_000)
+    row = next(row for row in of.result.clauses if (row.clause.identifier, row.clause.clause) == ("S9", "late_op"))
+    constants = constants_for("5.3.3", (), of.quotient.instance)
+    machine, limited = with_local_limit(TRANSACTIONAL_MESSAGES, constants, of.quotient.ticks["local transaction"])
+    same = in_milliseconds(of.configuration, of.quotient, machine, limited, row)
+    assert isinstance(same, RealSchedule)
+    other = replace(of.configuration, op_batch_interval_ms=10)
+    refused = in_milliseconds(other, of.quotient, machine, limited, row)
+    assert isinstance(refused, NoScheduleError)
+    assert "is refused: the op batch thread wakes up once an interval" in str(refused)
+
+
+def test_a_property_with_an_open_clause_is_open_however_complete_the_search() -> None:
+    of = answer(version="4.9.7")
+    opened = tuple(
+        replace(row, verdict=Verdict.UNKNOWN, reason="for once") if row.clause.clause == "late_op" else row
+        for row in of.result.clauses
+    )
+    told = replace(of.result, clauses=opened).to_json()["properties"]
+    assert of.result.complete
+    assert [told[name]["verdict"] for name in ("S1", "S2", "S9")] == ["unknown", "holds", "unknown"]
+
+
+def test_a_crash_loses_the_batch_and_the_rounds_go_on_every_30_seconds() -> None:
+    shown = schedule(answer(faults=("crash",)), "S1.lost_op")
+    assert [time for time, action in events(shown) if action in ("crash", "begin_round")] == [0, 30_000]
+
+
+def test_every_schedule_is_accepted_and_a_round_a_millisecond_earlier_is_not() -> None:
+    of = answer(base="deep", immunities_ms=(MINUTE_MS,))
+    assert len(of.schedules) == 5
+    for clause, shown in of.schedules.items():
+        verdict = judge(shown.machine, shown.constants, shown.path, shown.times)
+        assert not isinstance(verdict, NoScheduleError)
+        assert clause in verdict
+        begun = [n for n, step in enumerate(shown.path) if step.action.name == "begin_round"][-1]
+        earlier = [time - (n + 1 >= begun) for n, time in enumerate(shown.times)]
+        assert isinstance(judge(shown.machine, shown.constants, shown.path, earlier), NoScheduleError)
+
+
+def test_time_that_passes_without_a_tick_is_refused() -> None:
+    shown = schedule(answer(), "S9.late_op")
+    later = [*shown.times[:-1], shown.times[-1] + 1]
+    verdict = judge(shown.machine, shown.constants, shown.path, later)
+    assert isinstance(verdict, NoScheduleError)
+    assert "only a tick makes time pass" in str(verdict)
+
+
+def test_a_stretch_that_would_make_an_op_batch_overdue_is_refused() -> None:
+    """The batch thread would have written within two intervals: the round cannot come a minute later."""
+    shown = schedule(answer(), "S9.late_op")
+    begun = next(n for n, step in enumerate(shown.path) if step.action.name == "begin_round")
+    later = [time + MINUTE_MS * (n + 1 >= begun) for n, time in enumerate(shown.times)]
+    verdict = judge(shown.machine, shown.constants, shown.path, later)
+    assert isinstance(verdict, NoScheduleError)
+    assert verdict.rule.endswith("the op batch thread wakes up once an interval")
+
+
+def test_a_limit_that_nothing_reaches_changes_nothing() -> None:
+    """Beyond the timeout every local transaction is over in the quiet world, so that the limit forbids no more."""
+    free, limited = answer(version="4.9.7"), answer(version="4.9.7", local_ms=50_000)
+    assert violated(limited) == violated(free) == set()
+    shorter = answer(version="4.9.7", local_ms=1_000)
+    assert shorter.quotient.ticks["local transaction"] < shorter.quotient.ticks["timeout"]
+
+
+def test_the_compiled_reading_agrees_on_a_machine_with_a_limit() -> None:
+    slow = answer(local_ms=1_000, op_batch_interval_ms=10)
+    fast = answer(local_ms=1_000, op_batch_interval_ms=10, reading="numba")
+    assert verdicts(fast) == verdicts(slow)
+    assert (fast.result.distinct, fast.result.generated) == (slow.result.distinct, slow.result.generated)
+
+
+def test_every_phrase_is_of_an_action() -> None:
+    assert set(PHRASES) <= {action.name for action in TRANSACTIONAL_MESSAGES.actions}
