@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint fuzz bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint fuzz coverage bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -32,6 +32,9 @@ fuzz: setup ## 5,000 schedules of specification and broker a profile, then the m
 	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --out build/fuzz || exit $$?; \
 	done
 	@$(BIN)/halfcheck fuzz --mutants
+
+coverage: setup ## which rules of the specification no version needs in any environment; writes docs/coverage.md
+	$(BIN)/halfcheck coverage --page docs/coverage.md $(ARGS)
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks

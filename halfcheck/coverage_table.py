@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def action_table(coverage: Coverage) -> Table:
-    """A row an action: how often it was enabled, and, as warnings, which of its rules were never the first to be false."""
+    """A row an action: how often it was enabled, and, as warnings, which of its rules were never the first false."""
     table = Table("action", box=None, pad_edge=False)
     table.add_column("enabled", justify="right")
     table.add_column("rules", justify="right")

@@ -15,10 +15,14 @@ from model_check.explicit.emit_coverage import CoverageEmitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from model_check.coverage import Place
+    from model_check.explicit.compile import Compiled
+    from model_check.explicit.emit_coverage import Counted
     from model_check.explicit.search import Exploration
     from model_check.explicit.store import StateStore
+    from spec.language import Machine
 
 RUN = 1 << 18
 """States that one call of the kernel looks at: how often an interruption is heard."""
@@ -27,8 +31,7 @@ RUN = 1 << 18
 def cover(found: Exploration) -> Coverage:
     """Count over all states of a search, expanded or not, with as many threads as it had."""
     compiled, constants = found.compiled, found.constants
-    source, counted = CoverageEmitter(compiled.machine, constants, compiled.packing).coverage_source()
-    kernels = load_generated(HEADER + source)
+    kernels, counted = _counting(compiled, constants)
     switches = compiled.switches(constants)
     claims = len(compiled.machine.clauses) + len(compiled.machine.witnesses)
 
@@ -49,6 +52,18 @@ def cover(found: Exploration) -> Coverage:
         else:
             first_false[what.action, what.place] += number
     return coverage_of(compiled.machine, found.distinct, enabled, first_false, total[len(counted) :].tolist())
+
+
+_LOADED: dict[tuple[Machine, str], tuple[ModuleType, tuple[Counted, ...]]] = {}
+
+
+def _counting(compiled: Compiled, constants: object) -> tuple[ModuleType, tuple[Counted, ...]]:
+    """The counting module; one serves all profiles and environments of a machine's instance, as the search's does."""
+    key = (compiled.machine, compiled.module.__name__)
+    if key not in _LOADED:
+        source, counted = CoverageEmitter(compiled.machine, constants, compiled.packing).coverage_source()
+        _LOADED[key] = load_generated(HEADER + source), counted
+    return _LOADED[key]
 
 
 def _runs(store: StateStore) -> Iterator[tuple[int, int]]:
