@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz verdicts bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint defects fuzz verdicts coverage bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -38,6 +38,9 @@ fuzz: setup ## 5,000 schedules of specification and broker a profile, then the m
 
 verdicts: setup ## search all that spec/verdicts.toml speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
 	@$(BIN)/halfcheck verdicts $(ARGS)
+
+coverage: setup ## which rules of the specification no version needs in any environment; writes docs/coverage.md
+	$(BIN)/halfcheck coverage --page docs/coverage.md $(ARGS)
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "verify": "halfcheck.verify",
     "check": "halfcheck.check",
+    "coverage": "halfcheck.coverage",
     "replay": "halfcheck.replay",
     "defects": "halfcheck.defects",
     "fuzz": "halfcheck.fuzz",

@@ -14,6 +14,7 @@ from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from model_check.check import CheckResult
+    from model_check.coverage import Coverage
 
 
 def command(
@@ -78,6 +79,9 @@ def command(
         str | None,
         typer.Option(metavar="TIME", help="With --broker-conf: each commit or rollback has arrived by then: 2s."),
     ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Count which rules of which guards were ever the first to be false.")
+    ] = False,
     width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
@@ -96,6 +100,7 @@ def command(
     halfcheck check --profile 5.3.3
     halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
     halfcheck check --instance medium --width
+    halfcheck check --instance small --faults slow_round --coverage
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
     halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
@@ -163,6 +168,7 @@ def command(
             threads=threads or 1,
             most_steps=max_depth,
             most_states=max_states,
+            coverage=coverage,
             report=report,
         )
     _write(result, itf=itf, svg=svg, mermaid=mermaid, pytest=pytest)
@@ -170,6 +176,8 @@ def command(
         print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
     else:
         _print(result)
+        if result.coverage is not None:
+            _print_coverage(result.coverage)
     if result.is_violated:
         return ExitCode.SAFETY_VIOLATED
     if result.complete:
@@ -231,6 +239,16 @@ def _write(
         write_files(result, violated[0], Written(itf, svg, mermaid, pytest))
     else:
         typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
+
+
+def _print_coverage(coverage: Coverage) -> None:
+    from halfcheck.counterexample_table import wide_console
+    from halfcheck.coverage_table import action_table, claim_table
+
+    console = wide_console()
+    for table in (action_table(coverage), claim_table(coverage)):
+        console.print()
+        console.print(table)
 
 
 def _print(result: CheckResult) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.counterexample.steps import Replay, replay, write_path
+from model_check.cpython import coverage as cpython_coverage
 from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError, ModelCheckError
+from model_check.explicit import coverage as explicit_coverage
 from model_check.explicit import search as explicit_search
 from model_check.explicit.search import Progress
 from model_check.instances import constants_for, load_instance
@@ -18,6 +20,7 @@ from spec.language import Machine, Property, Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from model_check.coverage import Coverage
     from spec.constants import Constants, Instance
 
 Report = Callable[[Progress], None]
@@ -88,6 +91,8 @@ class CheckResult:
         Of the search, and of making it ready.
     peak_bytes : int
         Bytes of the states and the hash table (0 in the CPython reading, which does not count).
+    coverage : Coverage or None
+        Of all actions and properties over the states found; only where it was asked for.
     """
 
     profile: str
@@ -102,6 +107,7 @@ class CheckResult:
     seconds: float
     compile_seconds: float
     peak_bytes: int
+    coverage: Coverage | None = None
 
     @property
     def is_violated(self) -> bool:
@@ -121,7 +127,7 @@ class CheckResult:
 
     def to_json(self) -> dict[str, Any]:
         """The result as the plain data that scripts rely on (`halfcheck check --json`)."""
-        return {
+        told: dict[str, Any] = {
             "profile": self.profile,
             "environment": list(self.faults),
             "instance": {
@@ -141,6 +147,7 @@ class CheckResult:
             "peak_bytes": self.peak_bytes,
             "unseen_witnesses": [witness.name for witness in self.unseen],
         }
+        return told if self.coverage is None else {**told, "coverage": self.coverage.to_json()}
 
     def _properties(self) -> dict[str, Any]:
         """A property is violated with any of its clauses; its counterexample is the shortest of theirs."""
@@ -208,6 +215,7 @@ def check(
     most_states: int | None = None,
     most_steps: int = 30,
     until_violated: bool = False,
+    coverage: bool = False,
     report: Report | None = None,
     machine: Machine = TRANSACTIONAL_MESSAGES,
     constants: Constants | None = None,
@@ -231,6 +239,8 @@ def check(
     until_violated
         Stop behind the depth at which each chosen clause has been violated; depths and paths are those of the whole
         search.
+    coverage
+        Count over the states found which conjuncts were the first to be false; not in the reading `z3`.
     report
         Called now and then with how far the search is.
     machine, constants
@@ -254,10 +264,15 @@ def check(
         message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
         raise ModelCheckError(message)
     until = clauses if until_violated else ()
+    if coverage and reading == "z3":
+        message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
+        raise ModelCheckError(message)
     if reading == "numba":
-        numbers, paths, seen = _by_numba(machine, constants, clauses, threads, most_states, until, report)
+        numbers, paths, seen = _by_numba(
+            machine, constants, clauses, threads, most_states, until, report, coverage=coverage
+        )
     elif reading == "cpython":
-        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, until, report)
+        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, until, report, coverage=coverage)
     else:
         numbers, paths, seen = _by_z3(machine, constants, clauses, most_steps)
     reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
@@ -294,6 +309,8 @@ def _by_numba(
     most_states: int | None,
     until: Sequence[Property],
     report: Report | None,
+    *,
+    coverage: bool,
 ) -> Answer:
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
     found = explicit_search.explore(
@@ -312,6 +329,7 @@ def _by_numba(
         "seconds": found.seconds,
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
+        "coverage": explicit_coverage.cover(found) if coverage else None,
     }
     paths = {clause: found.path_to(bits[clause]) for clause in clauses}
     return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}
@@ -324,6 +342,8 @@ def _by_cpython(
     most_states: int | None,
     until: Sequence[Property],
     report: Report | None,
+    *,
+    coverage: bool,
 ) -> Answer:
     def relay(distinct: int, generated: int, depth: int, queue: int, seconds: float) -> None:
         if report is not None:
@@ -338,6 +358,7 @@ def _by_cpython(
         "seconds": found.seconds,
         "compile_seconds": 0.0,
         "peak_bytes": 0,
+        "coverage": cpython_coverage.cover(machine, constants, found.parents) if coverage else None,
     }
     paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
     return numbers, paths, set(found.witnesses)

@@ -50,20 +50,27 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
         constants = constants_for(result.profile, result.faults, result.instance)
         origin = {"profile": result.profile, "faults": list(result.faults), "instance": result.instance.name}
         trace = to_itf(TRANSACTIONAL_MESSAGES, constants, row.path, origin, title)
-        _write(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
+        write_whole(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
     if wanted.svg is not None:
-        _write(wanted.svg, draw(drawn_path(row.replayed.events), title, "diagram"))
+        write_whole(wanted.svg, draw(drawn_path(row.replayed.events), title, "diagram"))
     if wanted.mermaid is not None:
-        _write(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
+        write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
     if wanted.pytest is not None:
         violated = [f"{c.identifier}.{c.clause}" for c in row.replayed.violated]
         text = pytest_file(
             result.profile, result.faults, result.instance.name, clause, row.clause.sentence, row.path, violated
         )
-        _write(wanted.pytest, text)
+        write_whole(wanted.pytest, text)
 
 
-def _write(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str) -> None:
+    """Write a file that appears by rename.
+
+    Raises
+    ------
+    BadFile
+        When it cannot be written; names it and why.
+    """
     unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_text(text, encoding="utf-8")

@@ -105,6 +105,7 @@ class Lowering:
     _out: list[list[Statement]] = field(default_factory=list)
     _named: int = 0
     _kinds: dict[str, str] = field(default_factory=dict)
+    _calls: list[int] = field(default_factory=list)
 
     def action(self, step: Step) -> LoweredAction:
         """The terms of an action with its parameters chosen.
@@ -114,7 +115,7 @@ class Lowering:
         NotInTheLanguage
             When the source uses something that is not part of the language, or a conjunct follows a write.
         """
-        self._guard, self._out, self._named = [], [[]], 0
+        self._guard, self._out, self._named, self._calls = [], [[]], 0, []
         with suppress(_NeverEnabledError):
             self._run(step.action.function, [_S, _C, *(Int(a) for a in step.arguments)])
         self._check_step_back(step)
@@ -241,6 +242,7 @@ class Lowering:
 
     def _call_statement(self, call: ast.Call, scope: _Scope) -> None:
         callee = self._expression(call.func, scope)
+        line = scope.first_line + call.lineno - 1
         if isinstance(callee, _SetMethod):
             self._change_set(callee, call, scope)
         elif callee in _CONJUNCTS:
@@ -248,11 +250,15 @@ class Lowering:
                 self._refuse(call, scope, "a conjunct of the guard follows a write")
             condition, rule = call.args
             words = ast.literal_eval(rule)
-            self._guard.append(Conjunct(_CONJUNCTS[callee], words, self._condition(condition, scope)))
+            term = self._condition(condition, scope)
+            self._guard.append(Conjunct(_CONJUNCTS[callee], words, term, (*self._calls, line)))
             if self._guard[-1].condition == FALSE:
                 raise _NeverEnabledError
         elif inspect.isfunction(callee):
-            self._run(callee, [self._by_value(a, scope) for a in call.args])
+            arguments = [self._by_value(a, scope) for a in call.args]
+            self._calls.append(line)
+            self._run(callee, arguments)
+            self._calls.pop()
         else:
             self._refuse(call, scope, "not a function of the specification")
 

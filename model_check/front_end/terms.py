@@ -94,11 +94,15 @@ Statement = Let | Write | If | Tick
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """One rule of a guard: its kind (`require`, `assume`, `within`), its words and its condition."""
+    """One rule of a guard: its kind (`require`, `assume`, `within`), its words and its condition.
+
+    `place` says where it stands: the line in the action, then the line in each function that the action calls for it.
+    """
 
     kind: str
     rule: str
     condition: Expression
+    place: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
