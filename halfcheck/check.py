@@ -35,6 +35,26 @@ def command(
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Memory for states and hash table, such as 8G. Nothing: what is available."),
+    ] = None,
+    disk: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where states go when memory ends. Nothing: a temporary folder."),
+    ] = None,
+    no_disk: Annotated[bool, typer.Option("--no-disk", help="Stop when memory ends.")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the search there now and then, and when it ends.")
+    ] = None,
+    checkpoint_every: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How often the search is saved.")
+    ] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from what --checkpoint DIR holds.")] = False,
+    fingerprints: Annotated[
+        bool,
+        typer.Option("--fingerprints", help="Keep a hash of 64 bits for each state; how likely a miss is, is said."),
+    ] = False,
     itf: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the first counterexample as ITF JSON.")
     ] = None,
@@ -55,16 +75,29 @@ def command(
     halfcheck check --profile 5.3.3
     halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
     halfcheck check --instance medium --width
+    halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR
+    halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR --resume
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
+    from model_check.explicit.memory import bytes_of
+    from model_check.explicit.resources import EXACT, Resources
 
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
+    resources = Resources(
+        memory=None if memory is None else bytes_of(memory),
+        disk=disk,
+        spill=not no_disk,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        resume=resume,
+        fingerprint_bits=64 if fingerprints else EXACT,
+    )
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
         result = check(
@@ -77,6 +110,7 @@ def command(
             most_steps=max_depth,
             most_states=max_states,
             report=report,
+            resources=resources,
         )
     _write(result, itf=itf, svg=svg, mermaid=mermaid, pytest=pytest)
     if as_json:
@@ -175,3 +209,10 @@ def _print(result: CheckResult) -> None:
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
         f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)"
     )
+    if result.disk_bytes:
+        console.print(f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
+    if result.collision_probability is not None:
+        console.print(
+            f"states are known by fingerprints: some state was missed with a probability of at most "
+            f"{result.collision_probability:.2g}"
+        )

@@ -12,6 +12,7 @@ from model_check.counterexample.steps import Replay, replay, write_path
 from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit import search as explicit_search
+from model_check.explicit.resources import Resources
 from model_check.explicit.search import Progress
 from model_check.instances import constants_for, load_instance
 from spec.language import Machine, Property, Step
@@ -88,6 +89,12 @@ class CheckResult:
         Of the search, and of making it ready.
     peak_bytes : int
         Bytes of the states and the hash table (0 in the CPython reading, which does not count).
+    disk_bytes : int
+        Bytes of the states that have left the memory.
+    resumed_from : int
+        States of the checkpoint from which the search went on; 0 without one.
+    collision_probability : float or None
+        The probability, at most, that a fingerprint stands for two states; None where words are compared.
     """
 
     profile: str
@@ -102,6 +109,9 @@ class CheckResult:
     seconds: float
     compile_seconds: float
     peak_bytes: int
+    disk_bytes: int = 0
+    resumed_from: int = 0
+    collision_probability: float | None = None
 
     @property
     def is_violated(self) -> bool:
@@ -139,6 +149,9 @@ class CheckResult:
             "compile_seconds": round(self.compile_seconds, 3),
             "states_per_second": self.states_per_second,
             "peak_bytes": self.peak_bytes,
+            "disk_bytes": self.disk_bytes,
+            "resumed_from": self.resumed_from,
+            "collision_probability": self.collision_probability,
             "unseen_witnesses": [witness.name for witness in self.unseen],
         }
 
@@ -207,6 +220,7 @@ def check(
     most_states: int | None = None,
     most_steps: int = 30,
     report: Report | None = None,
+    resources: Resources | None = None,
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
 
@@ -226,6 +240,8 @@ def check(
         To this depth `z3` looks for violations.
     report
         Called now and then with how far the search is.
+    resources
+        Memory, disk and checkpoints of the compiled search; the other readings have none.
 
     Raises
     ------
@@ -246,7 +262,12 @@ def check(
         message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
         raise ModelCheckError(message)
     if reading == "numba":
-        numbers, paths, seen = _by_numba(machine, constants, clauses, threads, most_states, report)
+        title = f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}"
+        search = {"threads": threads, "most_states": most_states, "report": report, "resources": resources}
+        numbers, paths, seen = _by_numba(machine, constants, clauses, {**search, "title": title})
+    elif resources is not None and resources != Resources():
+        message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
+        raise ModelCheckError(message)
     elif reading == "cpython":
         numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, report)
     else:
@@ -277,15 +298,8 @@ def _extent(reading: str, numbers: dict[str, Any]) -> str:
 Answer = tuple[dict[str, Any], dict[Property, list[Step] | None], set[Property]]
 
 
-def _by_numba(
-    machine: Machine,
-    constants: object,
-    clauses: Sequence[Property],
-    threads: int,
-    most_states: int | None,
-    report: Report | None,
-) -> Answer:
-    found = explicit_search.explore(machine, constants, threads=threads, most_states=most_states, report=report)
+def _by_numba(machine: Machine, constants: object, clauses: Sequence[Property], options: dict[str, Any]) -> Answer:
+    found = explicit_search.explore(machine, constants, **options)
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
     numbers = {
         "distinct": found.distinct,
@@ -295,6 +309,9 @@ def _by_numba(
         "seconds": found.seconds,
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
+        "disk_bytes": found.disk_bytes,
+        "resumed_from": found.resumed_from,
+        "collision_probability": found.collision_probability,
     }
     paths = {clause: found.path_to(bits[clause]) for clause in clauses}
     return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}
