@@ -49,6 +49,26 @@ def command(
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Memory for states and hash table, such as 8G. Nothing: what is available."),
+    ] = None,
+    disk: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where states go when memory ends. Nothing: a temporary folder."),
+    ] = None,
+    no_disk: Annotated[bool, typer.Option("--no-disk", help="Stop when memory ends.")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the search there now and then, and when it ends.")
+    ] = None,
+    checkpoint_every: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How often the search is saved.")
+    ] = 60.0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from what --checkpoint DIR holds.")] = False,
+    fingerprints: Annotated[
+        bool,
+        typer.Option("--fingerprints", help="Keep a hash of 64 bits for each state; how likely a miss is, is said."),
+    ] = False,
     itf: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the first counterexample as ITF JSON.")
     ] = None,
@@ -101,6 +121,8 @@ def command(
     halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
     halfcheck check --instance medium --width
     halfcheck check --instance small --faults slow_round --coverage
+    halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR
+    halfcheck check --instance medium --faults crash --threads 2 --memory 8G --checkpoint DIR --resume
     halfcheck check --profile 5.4.0 --faults slow_local,lose_end --threads 2 --json
     halfcheck check --instance tiny --property S1.immune_half --reading z3 --max-depth 15
     halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
@@ -109,6 +131,8 @@ def command(
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
+    from model_check.explicit.memory import bytes_of
+    from model_check.explicit.resources import EXACT, Resources
 
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     if minimal_faults:
@@ -158,6 +182,15 @@ def command(
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
+    resources = Resources(
+        memory=None if memory is None else bytes_of(memory),
+        disk=disk,
+        spill=not no_disk,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+        resume=resume,
+        fingerprint_bits=64 if fingerprints else EXACT,
+    )
     with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
         result = check(
             profile,
@@ -170,6 +203,7 @@ def command(
             most_states=max_states,
             coverage=coverage,
             report=report,
+            resources=resources,
         )
     _write(result, itf=itf, svg=svg, mermaid=mermaid, pytest=pytest)
     if as_json:
@@ -295,3 +329,10 @@ def _print(result: CheckResult) -> None:
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
         f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)"
     )
+    if result.disk_bytes:
+        console.print(f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
+    if result.collision_probability is not None:
+        console.print(
+            f"states are known by fingerprints: some state was missed with a probability of at most "
+            f"{result.collision_probability:.2g}"
+        )

@@ -13,10 +13,31 @@ if TYPE_CHECKING:
 
 
 def words(progress: Progress) -> str:
-    """How far a search is, as one line."""
+    """How far a search is, as one line.
+
+    Examples
+    --------
+    >>> from model_check.explicit.search import Progress
+    >>> words(Progress(4_200_000, 9_000_000, 17, 100_000, 1.0, 7_000_000, 0.7))
+    '4,200,000 states · 4.20 M states/s · depth 17 · queue 100,000 · about 7.0 M in all, 1 s left'
+    """
     speed = progress.distinct / max(progress.seconds, 1e-9)
-    rate = f"{speed / 1e6:.2f} M states/s"
-    return f"{progress.distinct:,} states · {rate} · depth {progress.depth} · queue {progress.queue:,}"
+    line = (
+        f"{progress.distinct:,} states · {speed / 1e6:.2f} M states/s "
+        f"· depth {progress.depth} · queue {progress.queue:,}"
+    )
+    if progress.expected is not None:
+        line += f" · about {progress.expected / 1e6:.1f} M in all"
+    if progress.seconds_left is not None:
+        line += f", {_duration(progress.seconds_left)} left"
+    return line
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit import coverage as explicit_coverage
 from model_check.explicit import search as explicit_search
+from model_check.explicit.resources import Resources
 from model_check.explicit.search import Progress
 from model_check.instances import constants_for, load_instance
 from spec.language import Machine, Property, Step
@@ -93,6 +94,12 @@ class CheckResult:
         Bytes of the states and the hash table (0 in the CPython reading, which does not count).
     coverage : Coverage or None
         Of all actions and properties over the states found; only where it was asked for.
+    disk_bytes : int
+        Bytes of the states that have left the memory.
+    resumed_from : int
+        States of the checkpoint from which the search went on; 0 without one.
+    collision_probability : float or None
+        The probability, at most, that a fingerprint stands for two states; None where words are compared.
     """
 
     profile: str
@@ -108,6 +115,9 @@ class CheckResult:
     compile_seconds: float
     peak_bytes: int
     coverage: Coverage | None = None
+    disk_bytes: int = 0
+    resumed_from: int = 0
+    collision_probability: float | None = None
 
     @property
     def is_violated(self) -> bool:
@@ -145,6 +155,9 @@ class CheckResult:
             "compile_seconds": round(self.compile_seconds, 3),
             "states_per_second": self.states_per_second,
             "peak_bytes": self.peak_bytes,
+            "disk_bytes": self.disk_bytes,
+            "resumed_from": self.resumed_from,
+            "collision_probability": self.collision_probability,
             "unseen_witnesses": [witness.name for witness in self.unseen],
         }
         return told if self.coverage is None else {**told, "coverage": self.coverage.to_json()}
@@ -219,6 +232,7 @@ def check(
     report: Report | None = None,
     machine: Machine = TRANSACTIONAL_MESSAGES,
     constants: Constants | None = None,
+    resources: Resources | None = None,
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
 
@@ -245,6 +259,8 @@ def check(
         Called now and then with how far the search is.
     machine, constants
         The specification, or one with more assumptions, and its constants where these are more than an instance's.
+    resources
+        Memory, disk and checkpoints of the compiled search; the other readings have none.
 
     Raises
     ------
@@ -268,9 +284,14 @@ def check(
         message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
         raise ModelCheckError(message)
     if reading == "numba":
+        title = f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}"
+        search = {"threads": threads, "most_states": most_states, "report": report, "resources": resources}
         numbers, paths, seen = _by_numba(
-            machine, constants, clauses, threads, most_states, until, report, coverage=coverage
+            machine, constants, clauses, until, {**search, "title": title}, coverage=coverage
         )
+    elif resources is not None and resources != Resources():
+        message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
+        raise ModelCheckError(message)
     elif reading == "cpython":
         numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, until, report, coverage=coverage)
     else:
@@ -305,22 +326,13 @@ def _by_numba(
     machine: Machine,
     constants: object,
     clauses: Sequence[Property],
-    threads: int,
-    most_states: int | None,
     until: Sequence[Property],
-    report: Report | None,
+    options: dict[str, Any],
     *,
     coverage: bool,
 ) -> Answer:
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
-    found = explicit_search.explore(
-        machine,
-        constants,
-        threads=threads,
-        most_states=most_states,
-        until=[bits[clause] for clause in until],
-        report=report,
-    )
+    found = explicit_search.explore(machine, constants, until=[bits[clause] for clause in until], **options)
     numbers = {
         "distinct": found.distinct,
         "generated": found.generated,
@@ -330,6 +342,9 @@ def _by_numba(
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
         "coverage": explicit_coverage.cover(found) if coverage else None,
+        "disk_bytes": found.disk_bytes,
+        "resumed_from": found.resumed_from,
+        "collision_probability": found.collision_probability,
     }
     paths = {clause: found.path_to(bits[clause]) for clause in clauses}
     return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}

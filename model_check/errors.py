@@ -27,3 +27,9 @@ class EvaluationError(ModelCheckError):
     """A value left its declared range while an engine ran."""
 
     exit_code: ClassVar[int] = 75
+
+
+class OutOfRoom(ModelCheckError):
+    """The memory or the disk that an engine may use is full; the message says what it had found."""
+
+    exit_code: ClassVar[int] = 255

@@ -70,7 +70,8 @@ def orbits_by_level(found: Exploration) -> list[int]:
     name, length = _symmetric_records(machine, found.constants)
     masks = _masks(packing, name, length)
     unused = packing.pack(machine.initial(found.constants).canonical()) & masks
-    regions = store.states.reshape(store.regions, store.room, store.width)
+    size = store.regions * store.found.room * store.width
+    regions = store.found.states[:size].reshape(store.regions, store.found.room, store.width)
     orbits = []
     for starts, ends in pairwise(found.levels):
         states = np.zeros(length + 1, dtype=np.int64)  # by the number of records that are used

@@ -1,4 +1,7 @@
-"""Atomic operations and prefetching for the kernels, as LLVM instructions: the first part of every generated module."""
+"""Atomic operations, prefetching and wide products for the kernels, as LLVM instructions.
+
+The first part of every generated module.
+"""
 
 from llvmlite import ir
 from numba import types
@@ -60,3 +63,15 @@ def fetch_and_add(typing_context, array, index, amount):
         return builder.atomic_rmw("add", address, arguments[2], "acq_rel")
 
     return array.dtype(array, index, array.dtype), generate
+
+
+@intrinsic
+def multiply_high(typing_context, left, right):
+    """The upper 64 bits of the product of two unsigned 64-bit numbers."""
+
+    def generate(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate

@@ -76,7 +76,8 @@ def compile_machine(machine: Machine, constants: object) -> Compiled:
     """
     packing = pack_machine(machine, constants)
     emitted = Emitter(machine, constants, packing).source()
-    text = "\n".join([HEADER, _text("atomics.py"), emitted, _text("kernel.py"), _text("walk_kernel.py")])
+    fixed = [_text(file) for file in ("hashing.py", "kernel.py", "walk_kernel.py")]
+    text = "\n".join([HEADER, _text("atomics.py"), emitted, *fixed])
     return Compiled(machine, load_generated(text), packing, machine.steps(constants))
 
 

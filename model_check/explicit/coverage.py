@@ -37,7 +37,7 @@ def cover(found: Exploration) -> Coverage:
 
     def count(run: tuple[int, int]) -> npt.NDArray[np.int64]:
         counts = np.zeros(len(counted) + claims, dtype=np.int64)
-        kernels.cover(found.store.states, *run, switches, counts)
+        kernels.cover(found.store.found.states, *run, switches, counts)
         return counts
 
     total = count((0, 0))  # compiles, before the threads begin
@@ -69,6 +69,6 @@ def _counting(compiled: Compiled, constants: object) -> tuple[ModuleType, tuple[
 def _runs(store: StateStore) -> Iterator[tuple[int, int]]:
     """Where the stored states lie, region by region, in pieces."""
     for region, count in enumerate(store.counts.tolist()):
-        start = region * store.room
+        start = region * store.found.room
         for first in range(start, start + count, RUN):
             yield first, min(first + RUN, start + count)

@@ -1,35 +1,18 @@
 """The search over packed states, for one thread and for several: a part of every generated module.
 
 The generated part, written by `model_check.explicit.emit`, gives `WORDS`, `STEPS`, `compiled`, `expand` and `judge`;
-`atomics.py` comes before it. Nothing imports this file; its text is appended, so that one file holds all that a verdict
-depends on.
+`atomics.py` and `hashing.py` come before this one. Nothing imports this file; its text is appended, so that one file
+holds all that a verdict depends on.
 
 Each thread stores the states that it finds in a region of its own, `WORDS` words a state. A state's number is its place
-in the region times the number of regions, plus the region. The hash table, shared by all, holds in each slot 32 bits of
-the hash and the state's number plus one; on equal bits the words are compared, so that the search is exact. A state is
-written before its slot is taken by compare-and-swap: whoever sees the slot sees the state. Slots are found by the
-hash's top bits.
+in the region times the number of regions, plus the region. The hash table is shared by all. In the exact mode a slot
+holds 32 bits of the hash and the state's number plus one; on equal bits the words are compared. A state is written
+before its slot is taken by compare-and-swap: whoever sees the slot sees the state. In the other mode a slot holds the
+64-bit fingerprint, which stands for the state.
 """
 
-LOW = u64(0xFFFFFFFF)
 AHEAD = 256  # states of which the slots are asked for at once
-MIX_1 = u64(0x9E3779B97F4A7C15)
-MIX_2 = u64(0xD6E8FEB86659FD93)
-
-
-@inlined
-def hash_of(words, at):
-    h = u64(0)
-    for i in range(WORDS):
-        h = (h ^ u64(words[at + i])) * MIX_1
-        h ^= h >> u64(32)
-    h *= MIX_2
-    return h ^ (h >> u64(29))
-
-
-@inlined
-def tag_of(h):
-    return (h * MIX_1) & ~LOW
+APART = 1 << 16  # slots at the table's low end
 
 
 @inlined
@@ -47,38 +30,83 @@ def home_of(number, regions, room):
 
 
 @compiled
-def enter(states, room, regions, region, first, last, table, top):
-    """Put the states at places first … last - 1 of a region, which are not in the table yet, into it."""
-    mask = u64(table.shape[0] - 1)
+def enter(states, room, regions, region, first, last, table, keep):
+    """Put the states at places first … last - 1 of a region, which are not in the table yet, into it.
+
+    `keep` is zero in the exact mode; otherwise it says which bits of the hash are the fingerprint.
+    """
+    slots = table.shape[0]
     hashes = np.empty(AHEAD, dtype=np.uint64)
     for some in range(first, last, AHEAD):
         m = min(AHEAD, last - some)
         for j in range(m):
             h = hash_of(states, home_of(((some + j) << regions) | region, regions, room))
-            hashes[j] = h
-            prefetch(table, h >> u64(top))
+            hashes[j] = h if keep == 0 else fingerprint_of(h, keep)
+            prefetch(table, place_of(hashes[j], slots))
         for j in range(m):
             h = hashes[j]
-            slot = tag_of(h) | u64((((some + j) << regions) | region) + 1)
-            p = h >> u64(top)
+            p = place_of(h, slots)
+            slot = h
+            if keep == 0:
+                slot = tag_of(h) | u64((((some + j) << regions) | region) + 1)
             while swap_if_equal(table, p, u64(0), slot) != u64(0):
-                p = (p + u64(1)) & mask
+                p = after(p, slots)
 
 
 @compiled
-def number_of(words, at, states, room, regions, table, top):
-    """The number of the state in `words`, or -1."""
-    mask = u64(table.shape[0] - 1)
+def number_of(words, at, states, room, regions, table):
+    """The number of the state in `words`, or -1; in the exact mode only."""
+    slots = table.shape[0]
     h = hash_of(words, at)
     tag = tag_of(h)
-    p = h >> u64(top)
+    p = place_of(h, slots)
     while table[p] != u64(0):
         if table[p] & ~LOW == tag:
             number = i64(table[p] & LOW) - 1
             if same(words, at, states, home_of(number, regions, room)):
                 return number
-        p = (p + u64(1)) & mask
+        p = after(p, slots)
     return -1
+
+
+@inlined
+def stored_exactly(found, at, h, states, room, regions, region, n, table):
+    """Store the state in `found` as number n of a region, unless the table knows it; whether it did."""
+    slots = table.shape[0]
+    p = place_of(h, slots)
+    tag = tag_of(h)
+    written = False
+    while True:
+        slot = load_shared(table, p)
+        if slot == u64(0):
+            if not written:
+                for i in range(WORDS):
+                    states[(region * room + n) * WORDS + i] = found[at + i]
+                written = True
+            slot = swap_if_equal(table, p, u64(0), tag | u64(((n << regions) | region) + 1))
+            if slot == u64(0):
+                return True
+        if slot & ~LOW == tag and same(found, at, states, home_of(i64(slot & LOW) - 1, regions, room)):
+            return False
+        p = after(p, slots)
+
+
+@inlined
+def stored_by_fingerprint(found, at, fingerprint, states, room, region, n, table):
+    """The same where a fingerprint stands for the state."""
+    slots = table.shape[0]
+    p = place_of(fingerprint, slots)
+    while True:
+        slot = load_shared(table, p)
+        if slot == u64(0):
+            slot = swap_if_equal(table, p, u64(0), fingerprint)
+            if slot == u64(0):
+                for i in range(WORDS):
+                    states[(region * room + n) * WORDS + i] = found[at + i]
+                return True
+        if slot == fingerprint:
+            return False
+        p = after(p, slots)
 
 
 @compiled
@@ -95,7 +123,7 @@ def search(
     chunk,
     chunks,
     table,
-    top,
+    keep,
     K,
     found,
     steps,
@@ -107,15 +135,14 @@ def search(
     """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
 
     The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
-    thread has taken. Returns in `out`: the states in this region, the successors generated, the step that left a
-    declared range (or -1), the number of the state from which it did, and whether the level is used up.
+    thread has taken. `keep` is as in `enter`. Returns in `out`: the states in this region, the successors generated,
+    the step that left a declared range (or -1), and the number of the state from which it did.
     """
-    mask = u64(table.shape[0] - 1)
+    slots = table.shape[0]
     most = steps.shape[0]
     n = count
     generated = 0
     out[2] = -1
-    out[4] = 0
     total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
@@ -123,7 +150,6 @@ def search(
         chunks -= 1
         at = fetch_and_add(claimed, 0, chunk)
         if at >= total:
-            out[4] = 1
             break
         stop = min(at + chunk, total)
         offset = 0
@@ -145,37 +171,22 @@ def search(
                 generated += m
                 for j in range(m):
                     h = hash_of(found, j * WORDS)
-                    hashes[j] = h
-                    prefetch(table, h >> u64(top))
-                for j in range(m):  # most successors are known: their words will be compared
-                    h = hashes[j]
-                    slot = load_shared(table, h >> u64(top))
-                    if slot & ~LOW == tag_of(h) and slot != u64(0):
-                        prefetch(states, home_of(i64(slot & LOW) - 1, regions, room))
+                    hashes[j] = h if keep == 0 else fingerprint_of(h, keep)
+                    prefetch(table, place_of(hashes[j], slots))
+                if keep == 0:
+                    for j in range(m):  # most successors are known: their words will be compared
+                        h = hashes[j]
+                        slot = load_shared(table, place_of(h, slots))
+                        if slot & ~LOW == tag_of(h) and slot != u64(0):
+                            prefetch(states, home_of(i64(slot & LOW) - 1, regions, room))
                 for j in range(m):
-                    h = hashes[j]
-                    p = h >> u64(top)
-                    tag = tag_of(h)
-                    mine = (region * room + n) * WORDS
-                    written = False
-                    while True:
-                        slot = load_shared(table, p)
-                        if slot == u64(0):
-                            if not written:
-                                for i in range(WORDS):
-                                    states[mine + i] = found[j * WORDS + i]
-                                written = True
-                            number = (n << regions) | region
-                            slot = swap_if_equal(table, p, u64(0), tag | u64(number + 1))
-                            if slot == u64(0):
-                                note(states, region * room + n, K, seen)
-                                n += 1
-                                break
-                        if slot & ~LOW == tag and same(
-                            found, j * WORDS, states, home_of(i64(slot & LOW) - 1, regions, room)
-                        ):
-                            break
-                        p = (p + u64(1)) & mask
+                    if keep == 0:
+                        is_new = stored_exactly(found, j * WORDS, hashes[j], states, room, regions, region, n, table)
+                    else:
+                        is_new = stored_by_fingerprint(found, j * WORDS, hashes[j], states, room, region, n, table)
+                    if is_new:
+                        note(states, region * room + n, K, seen)
+                        n += 1
     out[0] = n
     out[1] = generated
 
@@ -195,7 +206,7 @@ def mark_verdict(states, room, regions, region, first, last, K, bit, marks):
 
 
 @compiled
-def mark_before(states, room, regions, region, first, last, starts, ends, table, top, K, found, steps, parents, marks):
+def mark_before(states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, marks):
     """Mark the states of a region that have a marked successor in the level that starts and ends say."""
     most = steps.shape[0]
     base = region * room
@@ -206,8 +217,82 @@ def mark_before(states, room, regions, region, first, last, starts, ends, table,
         for j in range(m):
             parent = ((parents[j] - base) << regions) | region
             if marks[parent] == 0:
-                number = number_of(found, j * WORDS, states, room, regions, table, top)
+                number = number_of(found, j * WORDS, states, room, regions, table)
                 if number >= 0 and marks[number] == 1:
                     r = number & ((1 << regions) - 1)
                     if starts[r] <= number >> regions < ends[r]:
                         marks[parent] = 1
+
+
+@compiled
+def spread(table, slots):
+    """Grow a table from its first `slots` slots to all, in place.
+
+    Places keep the order of hashes, so that going down from the end every entry moves up, into slots that are empty by
+    then. The lowest ones, where it may not, are put aside first.
+    """
+    grown = table.shape[0]
+    low = min(slots, APART)
+    aside = np.empty(2 * APART, dtype=np.uint64)
+    m = 0
+    for p in range(low):
+        if table[p] != u64(0):
+            aside[m] = table[p]
+            table[p] = 0
+            m += 1
+    for i in range(slots - low):
+        p = slots - 1 - i
+        entry = table[p]
+        if entry != u64(0):
+            table[p] = 0
+            if place_of(entry, grown) > p:
+                put(entry, table)
+            else:
+                aside[m] = entry
+                m += 1
+    for i in range(m):
+        put(aside[i], table)
+
+
+@inlined
+def put(entry, table):
+    """Enter what is not in the table."""
+    slots = table.shape[0]
+    p = place_of(entry, slots)
+    while table[p] != u64(0):
+        p = after(p, slots)
+    table[p] = entry
+
+
+@compiled
+def put_all(some, table):
+    """Enter fingerprints that are not in the table."""
+    for i in range(some.shape[0]):
+        put(some[i], table)
+
+
+@compiled
+def fingerprints(states, room, regions, region, places, keep, into):
+    """The fingerprints of the states at some places of a region."""
+    for i in range(places.shape[0]):
+        into[i] = fingerprint_of(hash_of(states, home_of((places[i] << regions) | region, regions, room)), keep)
+
+
+@compiled
+def mark_before_fingerprints(states, room, regions, region, first, last, marked, keep, K, found, steps, parents, marks):
+    """Mark the states of a region that have a successor with a fingerprint in `marked`, a table of its own."""
+    slots = marked.shape[0]
+    most = steps.shape[0]
+    base = region * room
+    x = first
+    while x < last:
+        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        x = reached - base
+        for j in range(m):
+            fingerprint = fingerprint_of(hash_of(found, j * WORDS), keep)
+            p = place_of(fingerprint, slots)
+            while marked[p] != u64(0):
+                if marked[p] == fingerprint:
+                    marks[((parents[j] - base) << regions) | region] = 1
+                    break
+                p = after(p, slots)

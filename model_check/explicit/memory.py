@@ -1,4 +1,4 @@
-"""Memory that is reserved at once and paid for where it is used: nothing is copied when a search grows.
+"""Memory that is reserved at once and paid for where it is used, and files that take the place of a part of it.
 
 A page costs nothing before it is first written. Where the system offers huge pages they are asked for, since the first
 touch of many small ones takes longer than the search itself.
@@ -6,21 +6,74 @@ touch of many small ones takes longer than the search itself.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
+import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from model_check.errors import ModelCheckError
+
 SMALL = 1 << 22
 """Bytes below which memory is taken as usual."""
 
+SHARE = 0.9
+"""How much of what the machine has available a search takes that is given no limit."""
 
-def physical_bytes() -> int:
-    """The memory of this machine."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+_MAP_FIXED = 0x10
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def bytes_of(size: str) -> int:
+    """A size such as 512M or 8G (units of 1024, K to T) in bytes.
+
+    Raises
+    ------
+    ModelCheckError
+        When it is no size.
+
+    Examples
+    --------
+    >>> bytes_of("1.5G")
+    1610612736
+    """
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
+    if given is None:
+        message = f"no size: {size!r}; give a number with K, M, G or T, such as 512M or 8G"
+        raise ModelCheckError(message)
+    return int(float(given[1]) * _UNITS[given[2].upper()])
+
+
+def written(size: float) -> str:
+    """A number of bytes for people.
+
+    Examples
+    --------
+    >>> written(1610612736)
+    '1.5 GiB'
+    """
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.4g} GiB"
+
+
+def available_bytes() -> int:
+    """What this process may take of the machine's memory, and of its control group's, without swapping."""
+    available = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        available = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    with suppress(OSError, ValueError):  # "max" is no number
+        limit, used = (int(Path(f"/sys/fs/cgroup/memory.{what}").read_text("ascii")) for what in ("max", "current"))
+        available = min(available, limit - used)
+    return int(available * SHARE)
 
 
 def zeros(length: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -50,3 +103,37 @@ def zeros_up_to(length: int, least: int, dtype: type[np.generic]) -> npt.NDArray
         except OSError:
             length //= 2
     return zeros(least, dtype)
+
+
+def replace_by_file(array: npt.NDArray[Any], first: int, last: int, descriptor: int, offset: int) -> None:
+    """Let bytes first … last - 1 of an array of `zeros` be those of a file from `offset`, to be read only.
+
+    The memory behind them is given back. All three are multiples of the page size; the file has the bytes already.
+
+    Raises
+    ------
+    OSError
+        When the system refuses.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    address = array.ctypes.data + first
+    got = libc.mmap(address, last - first, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, descriptor, offset)
+    if got != address:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def advise(array: npt.NDArray[Any], first: int, last: int, advice: int) -> None:
+    """Tell the system how bytes first … last - 1 of an array are used (`mmap.MADV_…`); only a hint."""
+    libc = ctypes.CDLL(None)
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    libc.madvise(array.ctypes.data + first, last - first, advice)
+
+
+def mapped_bytes() -> int:
+    """How much of the files that this process maps is in its memory at the moment; 0 where the system does not say."""
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text("ascii").split()[2]) * mmap.PAGESIZE
+    return 0

@@ -1,4 +1,4 @@
-"""Breadth-first search over packed states, level by level, exact, with one thread or several.
+"""Breadth-first search over packed states, level by level, with one thread or several.
 
 A level is finished before the next begins, so that every number is the same whatever the number of threads. Parents
 are not stored: a path is rebuilt backwards through the levels, and of all shortest ones the first in the order of
@@ -8,21 +8,29 @@ actions and parameters is given, in whatever order the states were found.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from model_check.errors import EvaluationError
+from model_check.errors import EvaluationError, OutOfRoom
+from model_check.explicit.checkpoint import Checkpoints, Position
 from model_check.explicit.compile import Compiled, compile_machine
+from model_check.explicit.estimate import expected_states
+from model_check.explicit.exploration import Exploration, Progress
+from model_check.explicit.interruption import interruption
+from model_check.explicit.resources import Resources
 from model_check.explicit.store import StateStore
-from spec.language import Machine, Refused, SpecificationError, Step, successors
+from spec.language import Machine, Refused, SpecificationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+    from model_check.explicit.regions import Counts
+
+__all__ = ["ALONE", "CHUNK", "CHUNKS", "Exploration", "Progress", "explore"]
 
 CHUNK = 128
 """Parents that a thread takes at a time."""
@@ -34,107 +42,6 @@ ALONE = 4096
 """A level with fewer states is left to one thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a search is.
-
-    Attributes
-    ----------
-    distinct, generated : int
-        States found, and successors looked at (the initial state included in both).
-    depth : int
-        Steps from the initial state to the states that are being expanded.
-    queue : int
-        States found but not yet expanded.
-    seconds : float
-        Since the search began, compiling excluded.
-    """
-
-    distinct: int
-    generated: int
-    depth: int
-    queue: int
-    seconds: float
-
-
-@dataclass
-class Exploration:
-    """The states found by a search, and what they say.
-
-    Attributes
-    ----------
-    store : StateStore
-        The states and the hash table.
-    levels : list of array, shape (regions,)
-        Where each level begins in each region; one more at the end.
-    seen_at : tuple of int or None
-        For each clause the depth at which it is first violated, for each witness the depth at which it is first seen.
-    complete : bool
-        Whether every reachable state was expanded.
-    """
-
-    compiled: Compiled
-    constants: object
-    store: StateStore
-    levels: list[npt.NDArray[np.int64]]
-    distinct: int = 1
-    generated: int = 1
-    seen_at: tuple[int | None, ...] = ()
-    complete: bool = True
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-
-    @property
-    def depth(self) -> int:
-        """Steps from the initial state to the deepest state found."""
-        return len(self.levels) - 2
-
-    @property
-    def sizes(self) -> list[int]:
-        """States of each level, the initial state's first."""
-        return [int((ends - starts).sum()) for starts, ends in pairwise(self.levels)]
-
-    @property
-    def peak_bytes(self) -> int:
-        """Bytes of the states and the hash table."""
-        return self.store.bytes
-
-    def path_to(self, bit: int) -> list[Step] | None:
-        """The first shortest path to a state that violates the clause (is the witness) with this number.
-
-        The steps are taken in the CPython reading, so that a path is only given if both readings agree on it.
-        """
-        goal = self.seen_at[bit]
-        if goal is None:
-            return None
-        marks = self._mark(bit, goal)
-        state = self.compiled.machine.initial(self.constants)
-        path: list[Step] = []
-        for level in range(1, goal + 1):
-            for step, values in successors(state, self.constants, self.compiled.steps):
-                number = self.store.number_of(self.compiled.packing.pack(values))
-                if number >= 0 and marks[number] and self.store.is_between(number, *self.levels[level : level + 2]):
-                    path.append(step)
-                    state.load(values)
-                    break
-            else:
-                message = (
-                    f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
-                )
-                raise EvaluationError(message)
-        return path
-
-    def _mark(self, bit: int, goal: int) -> npt.NDArray[np.uint8]:
-        """Mark all states that lie on a shortest path to the first level where the bit is seen."""
-        switches = self.compiled.switches(self.constants)
-        marks = np.zeros(self.store.numbers, dtype=np.uint8)
-        self.store.mark_verdict(self.levels[goal], self.levels[goal + 1], switches, bit, marks)
-        for level in range(goal - 1, -1, -1):
-            starts, ends, next_ends = self.levels[level : level + 3]
-            self.store.mark_before(starts, ends, next_ends, switches, marks)
-        return marks
-
-
 def explore(
     machine: Machine,
     constants: object,
@@ -144,6 +51,8 @@ def explore(
     until: Collection[int] = (),
     compiled: Compiled | None = None,
     report: Callable[[Progress], None] | None = None,
+    resources: Resources | None = None,
+    title: str = "",
 ) -> Exploration:
     """Search all reachable states, or until `most_states` are stored or Ctrl-C ends it (`complete` says which).
 
@@ -151,80 +60,190 @@ def explore(
     (each witness seen): the depths of all that were seen by then are those of the whole search. `compiled` spares a
     caller with many searches of one instance the making of the module.
 
+    Parameters
+    ----------
+    resources
+        Memory, disk and checkpoints; what the machine has, and no checkpoints, when None.
+    title
+        What is searched, so that a checkpoint can say of what it is.
+
     Raises
     ------
     EvaluationError
         When a step leaves a declared range; names the step and the state.
+    OutOfRoom
+        When memory or disk are full; says what was found, and what to do.
+    ModelCheckError
+        When there is nothing to resume, or it is another search.
     """
     started = perf_counter()
+    resources = resources or Resources()
     compiled = compiled or compile_machine(machine, constants)
-    store = StateStore(compiled, threads)
-    switches = compiled.switches(constants)
-    bits = len(machine.clauses) + len(machine.witnesses)
-    with ThreadPoolExecutor(threads) as executor:
-        store.enter_first(compiled.packing.pack(machine.initial(constants).canonical()), switches)
+    with ExitStack() as stack:
+        checkpoints = None
+        if resources.checkpoint is not None:
+            checkpoints = Checkpoints(resources, resources.checkpoint, compiled, constants, title)
+            stack.callback(checkpoints.close)
+        saved = None if checkpoints is None else checkpoints.last
+        store = StateStore(compiled, threads, resources, 1 if saved is None else len(saved.counts))
+        stack.callback(store.found.close)
+        executor = stack.enter_context(ThreadPoolExecutor(threads))
+        raise_if_pressed = stack.enter_context(interruption())
+        switches = compiled.switches(constants)
+        found = _begun(store, constants, switches) if saved is None else _resumed(store, constants, saved, executor)
         store.warm_up(switches)
-        found = Exploration(compiled, constants, store, [np.zeros(store.regions, dtype=np.int64), store.counts.copy()])
         found.compile_seconds = perf_counter() - started
-        seen = store.seen()
-        found.seen_at = tuple(0 if seen >> bit & 1 else None for bit in range(bits))
-        started = perf_counter()
-        try:
-            while found.complete and (found.levels[-1] > found.levels[-2]).any():
-                if until and all(found.seen_at[bit] is not None for bit in until):
-                    found.complete = False
-                    break
-                _expand_level(found, executor, switches, most_states, report, started)
-                found.levels.append(store.counts.copy())
-                seen = store.seen()
-                found.seen_at = tuple(
-                    len(found.levels) - 2 if at is None and seen >> bit & 1 else at
-                    for bit, at in enumerate(found.seen_at)
-                )
-        except KeyboardInterrupt:
-            found.complete = False
-            found.levels.append(store.counts.copy())
-    if (found.levels[-1] == found.levels[-2]).all():
-        found.levels.pop()
-    found.distinct = int(store.counts.sum())
-    found.seconds = perf_counter() - started
+        _Search(found, switches, executor, checkpoints, most_states, report, raise_if_pressed, until).run()
     return found
 
 
-def _expand_level(
-    found: Exploration,
-    executor: ThreadPoolExecutor,
-    switches: npt.NDArray[np.int64],
-    most_states: int | None,
-    report: Callable[[Progress], None] | None,
-    started: float,
-) -> None:
-    """Expand the last level; afterwards `complete` is false if it was left early."""
-    store, (starts, ends) = found.store, found.levels[-2:]
-    size = int((ends - starts).sum())
-    claimed = np.zeros(16, dtype=np.int64)
-    threads = store.threads if size >= ALONE else 1
-    while claimed[0] < size:
-        store.make_room(CHUNK, threads, executor)
-        calls = [(region, starts, ends, claimed, CHUNK, CHUNKS, switches) for region in range(threads)]
-        if threads == 1:
-            store.search(*calls[0])
-        else:
-            for future in [executor.submit(store.search, *call) for call in calls]:
-                future.result()
+def _begun(store: StateStore, constants: object, switches: Counts) -> Exploration:
+    """The initial state only."""
+    compiled = store.compiled
+    store.enter_first(compiled.packing.pack(compiled.machine.initial(constants).canonical()), switches)
+    found = Exploration(compiled, constants, store, [np.zeros(store.regions, dtype=np.int64), store.counts.copy()])
+    seen = store.seen()
+    claims = len(compiled.machine.clauses) + len(compiled.machine.witnesses)
+    found.seen_at = tuple(0 if seen >> bit & 1 else None for bit in range(claims))
+    return found
+
+
+def _resumed(store: StateStore, constants: object, saved: Position, executor: ThreadPoolExecutor) -> Exploration:
+    """What a checkpoint holds."""
+    counts, levels = saved.padded(store.regions)
+    padding = [0] * (store.regions - len(saved.checksums))
+    store.restore(counts, saved.checksums + padding, saved.seen, executor)
+    found = Exploration(store.compiled, constants, store, levels)
+    found.claimed[0] = saved.claimed
+    found.generated = saved.generated
+    found.seen_at = tuple(saved.seen_at)
+    found.seconds = saved.seconds
+    found.resumed_from = saved.distinct
+    return found
+
+
+@dataclass
+class _Search:
+    """One run over the levels that are left."""
+
+    found: Exploration
+    switches: Counts
+    executor: ThreadPoolExecutor
+    checkpoints: Checkpoints | None
+    most_states: int | None
+    report: Callable[[Progress], None] | None
+    raise_if_pressed: Callable[[], None]
+    until: Collection[int]
+
+    def __post_init__(self) -> None:
+        self.store = self.found.store
+        self.before = self.found.seconds
+        self.expanded_before = self._expanded()
+        self.started = perf_counter()
+        self.expected: int | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Of the search, up to now."""
+        return self.before + perf_counter() - self.started
+
+    def run(self) -> None:
+        """Expand level after level."""
+        found, levels = self.found, self.found.levels
+        try:
+            while found.complete and (levels[-1] > levels[-2]).any():
+                if self.until and all(found.seen_at[bit] is not None for bit in self.until):
+                    found.complete = False
+                    break
+                self.expected = expected_states(found.sizes)
+                self._expand_level()
+                if found.complete:
+                    self._finish_level()
+        except KeyboardInterrupt:
+            found.complete = False
+        except OutOfRoom as error:
+            raise OutOfRoom(self._with_checkpoint(str(error))) from error
+        found.seconds = self.seconds
+        if self.checkpoints is not None:
+            self.checkpoints.write(self.store, found.position(found.seconds))
+        if not found.complete and found.claimed[0] > 0:
+            self._finish_level()
+        if (levels[-1] == levels[-2]).all():
+            levels.pop()
+        found.distinct = int(self.store.counts.sum())
+        found.peak_bytes = max(found.peak_bytes, self.store.bytes)
+
+    def _finish_level(self) -> None:
+        found = self.found
+        found.levels.append(self.store.counts.copy())
+        found.claimed[0] = 0
+        seen, depth = self.store.seen(), len(found.levels) - 2
+        found.seen_at = tuple(depth if at is None and seen >> bit & 1 else at for bit, at in enumerate(found.seen_at))
+
+    def _expand_level(self) -> None:
+        """Expand the last level; afterwards `complete` is false if it was left early."""
+        found, store, (starts, ends) = self.found, self.store, self.found.levels[-2:]
+        size = int((ends - starts).sum())
+        threads = store.threads if size >= ALONE else 1
+        while found.claimed[0] < size:
+            store.make_room(CHUNK, threads)
+            calls = [
+                (region, starts, ends, found.claimed, CHUNK, CHUNKS, self.switches, threads)
+                for region in range(threads)
+            ]
+            if threads == 1:
+                store.search(*calls[0])
+            else:
+                for future in [self.executor.submit(store.search, *call) for call in calls]:
+                    future.result()
+            self._look_at_outcome(threads, size)
+            if not found.complete:
+                return
+
+    def _look_at_outcome(self, threads: int, size: int) -> None:
+        found, store = self.found, self.store
         found.generated += int(store.outs[:threads, 1].sum())
         store.outs[:, 1] = 0
+        found.claimed[0] = min(int(found.claimed[0]), size)
+        found.peak_bytes = max(found.peak_bytes, store.bytes)
         for out in store.outs[:threads]:
             if out[2] >= 0:
                 raise EvaluationError(_out_of_range(found, int(out[3]), int(out[2])))
+        if self.checkpoints is not None:
+            self.checkpoints.write_if_due(store, found.position(self.seconds))
+        if self.report is not None:
+            self.report(self._progress())
+        self.raise_if_pressed()
         distinct = int(store.counts.sum())
-        if report is not None:
-            depth = len(found.levels) - 2
-            queue = distinct - int(starts.sum()) - min(int(claimed[0]), size)
-            report(Progress(distinct, found.generated, depth, queue, perf_counter() - started))
-        if most_states is not None and distinct >= most_states and (claimed[0] < size or distinct > int(ends.sum())):
+        is_over = found.claimed[0] == size and distinct == int(found.levels[-1].sum())
+        if self.most_states is not None and distinct >= self.most_states and not is_over:
             found.complete = False
-            return
+
+    def _expanded(self) -> int:
+        return int(self.found.levels[-2].sum() + self.found.claimed[0])
+
+    def _progress(self) -> Progress:
+        found, distinct, expanded = self.found, int(self.store.counts.sum()), self._expanded()
+        expected = None if self.expected is None else max(self.expected, distinct)
+        left = None
+        if expected is not None and expanded > self.expanded_before:
+            left = (expected - expanded) * (perf_counter() - self.started) / (expanded - self.expanded_before)
+        depth = len(found.levels) - 2
+        return Progress(distinct, found.generated, depth, distinct - expanded, self.seconds, expected, left)
+
+    def _with_checkpoint(self, message: str) -> str:
+        """Save what was found, if that is possible, and say where."""
+        if self.checkpoints is None:
+            return message
+        with suppress(OutOfRoom):
+            self.checkpoints.write(self.store, self.found.position(self.seconds))
+        last = self.checkpoints.last
+        if last is None:
+            return f"{message}; there is no checkpoint yet"
+        return (
+            f"{message}; the checkpoint in {self.checkpoints.folder} with {last.distinct:,} states is whole: "
+            "make room and go on with --resume"
+        )
 
 
 def _out_of_range(found: Exploration, number: int, step: int) -> str:

@@ -1,6 +1,6 @@
 """The states that a search has found: packed words in one region a thread, and the hash table that all share.
 
-This is the kernels' memory; `model_check.explicit.kernel` says how it is laid out.
+This is the kernels' memory; `model_check.explicit.kernel` says how it is laid out, `regions` and `table` how it grows.
 """
 
 from __future__ import annotations
@@ -10,30 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.memory import physical_bytes, zeros, zeros_up_to
+from model_check.errors import OutOfRoom
+from model_check.explicit.memory import written
+from model_check.explicit.regions import MOST_STATES, Regions
+from model_check.explicit.resources import EXACT, Resources
+from model_check.explicit.table import LOAD, HashTable
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from model_check.explicit.compile import Compiled
+    from model_check.explicit.regions import Counts
 
-Counts = npt.NDArray[np.int64]
-"""One number a region, shape (regions,)."""
-
-MOST_STATES = (1 << 32) - (1 << 20)
-"""States whose numbers fit into a slot of the hash table."""
-
-LEAST_ROOM = 1 << 14
-"""States for which a region has room, at least; it grows, at the cost of a copy, where the system reserves no more."""
-
-PAGE = 1 << 18
-"""A region is a multiple of so many states, so that regions share no page."""
-
-LOAD = 0.6
-"""How full the hash table may become."""
-
-FAST_GROWTH = 1 << 24
-"""Slots up to which the hash table grows four-fold at a time, and two-fold beyond."""
+PART_FOR_STATES = 8
+"""At least one part of so many of the memory is for states, and not for the table."""
 
 
 class StateStore:
@@ -43,30 +33,33 @@ class StateStore:
     ----------
     compiled : Compiled
     threads : int
-        How many will search; the regions are the next power of two.
+        How many will search; the regions are the next power of two, or `least_regions` if that is more.
+    resources : Resources
+        The memory that is never exceeded, and where states go when it ends.
 
     Attributes
     ----------
-    counts : array, shape (regions,)
-        States in each region.
     outs : array, shape (regions, 8)
         What the last call of the kernel returned for each region.
+    keep : int
+        The bits of a hash that are the fingerprint; zero where words are compared.
     """
 
-    def __init__(self, compiled: Compiled, threads: int) -> None:
+    def __init__(
+        self, compiled: Compiled, threads: int, resources: Resources | None = None, least_regions: int = 1
+    ) -> None:
         self.compiled = compiled
         self.kernels = compiled.module
         self.width = compiled.packing.words
         self.threads = threads
-        self.shift = (threads - 1).bit_length()
-        self.regions = 1 << self.shift
-        self.counts: Counts = np.zeros(self.regions, dtype=np.int64)
-        self.outs = np.zeros((self.regions, 8), dtype=np.int64)
-        most_room = min(physical_bytes() // (8 * self.width), MOST_STATES) // self.regions // PAGE * PAGE
-        size = self.regions * self.width
-        self.states: npt.NDArray[np.int64] = zeros_up_to(size * most_room, size * LEAST_ROOM, np.int64)
-        self.room = len(self.states) // size
-        self.table = np.zeros(1 << 16, dtype=np.uint64)
+        self.resources = resources or Resources()
+        self.memory = self.resources.memory_bytes()
+        self.shift = max((threads - 1).bit_length(), (least_regions - 1).bit_length())
+        self.outs = np.zeros((1 << self.shift, 8), dtype=np.int64)
+        self.found = Regions(1 << self.shift, self.width, self.resources)
+        self.table = HashTable(self.memory)
+        bits = self.resources.fingerprint_bits
+        self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
         self._seen = np.zeros((self.regions, 1), dtype=np.int64)
         most = max(4 * len(compiled.steps), 2048)
         self._buffers = [
@@ -80,30 +73,70 @@ class StateStore:
         ]
 
     @property
+    def regions(self) -> int:
+        """The number of regions, a power of two."""
+        return 1 << self.shift
+
+    @property
+    def counts(self) -> Counts:
+        """States in each region."""
+        return self.found.counts
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether words are compared."""
+        return self.resources.fingerprint_bits == EXACT
+
+    @property
     def bytes(self) -> int:
-        """Bytes of the states and the hash table; what is reserved but not used does not count."""
-        return int(self.counts.sum()) * self.width * 8 + self.table.nbytes
+        """Bytes in memory of the states and the hash table; what is reserved but not used does not count."""
+        return self.found.bytes_in_memory + self.table.bytes
 
     @property
-    def numbers(self) -> int:
-        """One more than the largest number that a state may have."""
-        return int(self.counts.max()) << self.shift
+    def place(self) -> tuple[npt.NDArray[np.int64], int, int]:
+        """The states, and how a number says where they are, as the kernels want it."""
+        return self.found.states, self.found.room, self.shift
 
     @property
-    def _top(self) -> int:
-        """How far a hash is shifted to give a slot of the table."""
-        return 64 - (len(self.table) - 1).bit_length()
+    def buffers(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Where `expand` may write successors, steps and parents while no search runs."""
+        return self._buffers[0][:3]
 
-    @property
-    def _place(self) -> tuple[npt.NDArray[np.int64], int, int]:
-        return self.states, self.room, self.shift
+    # --- filling ------------------------------------------------------------------------------------------------------
 
     def enter_first(self, words: npt.NDArray[np.int64], switches: Counts) -> None:
         """Store the initial state, words of shape (words,)."""
-        self.states[: self.width] = words
+        self.found.states[: self.width] = words
         self.counts[0] = 1
-        self.kernels.enter(*self._place, 0, 0, 1, self.table, self._top)
-        self.kernels.note(self.states, 0, switches, self._seen[0])
+        self._enter(0)
+        self.kernels.note(self.found.states, 0, switches, self._seen[0])
+
+    def restore(self, counts: Counts, checksums: list[int], seen: int, executor: Executor) -> None:
+        """Take the states of a checkpoint from its files, and put them into the table again.
+
+        Raises
+        ------
+        BadFile
+            When a file is too short, or its checksum is another.
+        OutOfRoom
+            When the memory is too small for them.
+        """
+        self._seen[0, 0] = seen
+        states = int(counts.sum())
+        what = f"for a checkpoint of {states:,} states"
+        slots = self.table.slots_for(states, self._most_for_table())
+        if slots is None:
+            raise self._out_of_room(what)
+        size = states * self.width * 8
+        most_bytes = self.memory - slots * 8
+        if size > most_bytes:
+            if not self.resources.spill:
+                raise self._out_of_room(what)
+            most_bytes //= 2
+        self.found.restore(counts, checksums, most_bytes)
+        self.table.grow(slots, self.kernels.spread)
+        for future in [executor.submit(self._enter, region) for region in range(self.regions)]:
+            future.result()
 
     def warm_up(self, switches: Counts) -> None:
         """Compile, or load, what a search calls, so that compiling is not part of its time."""
@@ -114,26 +147,57 @@ class StateStore:
         """The verdict bits of all states found, joined."""
         return int(np.bitwise_or.reduce(self._seen[:, 0]))
 
-    def make_room(self, chunk: int, threads: int, executor: Executor) -> None:
-        """Grow the regions and the table until each thread can expand at least one chunk of parents."""
+    def make_room(self, chunk: int, threads: int) -> None:
+        """Let each thread have room to expand at least one chunk of parents.
+
+        Raises
+        ------
+        OutOfRoom
+            When the memory, or the disk, is full.
+        """
         most = chunk * len(self.compiled.steps)
-        while int(self.counts[:threads].max()) + most > self.room:
-            grown = zeros(2 * len(self.states), np.int64)
-            for region, count in enumerate(self.counts):
-                old, new = region * self.room * self.width, 2 * region * self.room * self.width
-                grown[new : new + count * self.width] = self.states[old : old + count * self.width]
-            self.states, self.room = grown, 2 * self.room
-        needed = int(self.counts.sum()) + self.regions * most
-        if needed > LOAD * len(self.table):
-            slots = len(self.table)
-            while needed > LOAD * slots:
-                slots *= 4 if slots < FAST_GROWTH else 2
-            self.table = zeros(slots, np.uint64)
-            for future in [executor.submit(self._enter, region) for region in range(self.regions)]:
-                future.result()
+        states = int(self.counts.sum())
+        if int(self.counts[:threads].max()) + most > self.found.room:
+            message = f"{states:,} states: this system reserves addresses for no more, or there are {MOST_STATES:,}"
+            raise OutOfRoom(message)
+        slots = self.table.slots_for(states + threads * most, self._most_for_table())
+        if slots is None:
+            raise self._out_of_room(what="for the hash table")
+        needed = threads * most * self.width * 8
+        for_states = self.memory - slots * 8
+        if self.found.bytes_in_memory + needed > for_states:
+            if not self.resources.spill:
+                raise self._out_of_room(what="for the states")
+            self.found.spill(for_states // 2 - needed)
+            if self.found.bytes_in_memory + needed > for_states:
+                raise self._out_of_room(what="for the states that are being expanded")
+        if self.found.bytes_on_disk:
+            self.found.trim(max(self.memory - self.bytes - needed, 0))
+        if slots > len(self.table.slots):
+            self.table.grow(slots, self.kernels.spread)
+
+    def _most_for_table(self) -> int:
+        """The table may take nearly all where states can leave the memory, and otherwise its share of a full one."""
+        if self.resources.spill:
+            return self.memory - self.memory // PART_FOR_STATES
+        return int(self.memory / (1 + LOAD * self.width))
+
+    def _out_of_room(self, what: str) -> OutOfRoom:
+        """What the search held, and what to do."""
+        ways = ["give more (--memory)"]
+        if not self.resources.spill:
+            ways.append("let states go to the disk (no --no-disk)")
+        if self.is_exact:
+            ways.append("keep fingerprints only (--fingerprints)")
+        held = int(self.counts.sum())
+        return OutOfRoom(
+            f"{written(self.memory)} of memory are too little {what}: {held:,} states were found, "
+            f"{written(self.found.bytes_in_memory)} of them in memory, and {written(self.table.bytes)} of hash table; "
+            + ", or ".join(ways)
+        )
 
     def _enter(self, region: int) -> None:
-        self.kernels.enter(*self._place, region, 0, int(self.counts[region]), self.table, self._top)
+        self.kernels.enter(*self.place, region, 0, int(self.counts[region]), self.table.slots, self.keep)
 
     def search(
         self,
@@ -144,53 +208,29 @@ class StateStore:
         chunk: int,
         chunks: int,
         switches: Counts,
+        threads: int = 1,
     ) -> None:
         """Expand chunks of the level between starts and ends into a region; see the kernel of the same name."""
         count = int(self.counts[region])
-        share = (int(LOAD * len(self.table)) - int(self.counts.sum())) // self.regions
-        limit = min(self.room, count + share)
+        in_table = self.table.states - int(self.counts.sum())
+        in_memory = (self.memory - self.bytes) // (8 * self.width)
+        limit = min(self.found.room, count + min(in_table, in_memory) // threads)
         out = self.outs[region]
         self.kernels.search(
-            *self._place, region, count, limit, starts, ends, claimed, chunk, chunks, self.table, self._top, switches,
-            *self._buffers[region], self._seen[region], out,
+            *self.place, region, count, limit, starts, ends, claimed, chunk, chunks, self.table.slots, self.keep,
+            switches, *self._buffers[region], self._seen[region], out,
         )  # fmt: skip
         self.counts[region] = out[0]
 
-    def number_of(self, words: npt.NDArray[np.int64]) -> int:
-        """The number of the state with these words, or -1."""
-        return int(self.kernels.number_of(words, 0, *self._place, self.table, self._top))
+    # --- reading ------------------------------------------------------------------------------------------------------
 
     def words_of(self, number: int) -> npt.NDArray[np.int64]:
         """The words of a state, shape (words,)."""
-        home = ((number & (self.regions - 1)) * self.room + (number >> self.shift)) * self.width
-        return self.states[home : home + self.width]
+        home = ((number & (self.regions - 1)) * self.found.room + (number >> self.shift)) * self.width
+        return self.found.states[home : home + self.width]
 
     def all_words(self) -> npt.NDArray[np.int64]:
         """The words of all states, shape (states, words), region by region."""
-        regions = self.states.reshape(self.regions, self.room, self.width)
-        return np.concatenate([regions[region, :count] for region, count in enumerate(self.counts)])
-
-    def is_between(self, number: int, starts: Counts, ends: Counts) -> bool:
-        """Whether a state belongs to the level between starts and ends."""
-        region = number & (self.regions - 1)
-        return bool(starts[region] <= number >> self.shift < ends[region])
-
-    def mark_verdict(
-        self, starts: Counts, ends: Counts, switches: Counts, bit: int, marks: npt.NDArray[np.uint8]
-    ) -> None:
-        """Mark, by their numbers, the states of a level for which `judge` gives the bit."""
-        for region in range(self.regions):
-            first, last = int(starts[region]), int(ends[region])
-            self.kernels.mark_verdict(*self._place, region, first, last, switches, bit, marks)
-
-    def mark_before(
-        self, starts: Counts, ends: Counts, next_ends: Counts, switches: Counts, marks: npt.NDArray[np.uint8]
-    ) -> None:
-        """Mark the states of a level that have a marked successor in the next one."""
-        for region in range(self.regions):
-            first, last = int(starts[region]), int(ends[region])
-            found, steps, parents, _ = self._buffers[0]
-            self.kernels.mark_before(
-                *self._place, region, first, last, ends, next_ends, self.table, self._top, switches,
-                found, steps, parents, marks,
-            )  # fmt: skip
+        size = self.found.room * self.width
+        regions = [self.found.states[r * size : r * size + n * self.width] for r, n in enumerate(self.counts)]
+        return np.concatenate(regions).reshape(-1, self.width)

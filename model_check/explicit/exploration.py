@@ -1,0 +1,132 @@
+"""What a search has found, and how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.explicit.checkpoint import Position
+from model_check.explicit.collisions import collision_probability
+from model_check.explicit.paths import first_shortest_path
+
+if TYPE_CHECKING:
+    from model_check.explicit.compile import Compiled
+    from model_check.explicit.store import StateStore
+    from spec.language import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is.
+
+    Attributes
+    ----------
+    distinct, generated : int
+        States found, and successors looked at (the initial state included in both).
+    depth : int
+        Steps from the initial state to the states that are being expanded.
+    queue : int
+        States found but not yet expanded.
+    seconds : float
+        Since the search began, compiling excluded.
+    expected : int or None
+        States in all, guessed from the sizes of the levels; None when it is too early to say.
+    seconds_left : float or None
+        That the search may still take, if the guess is right.
+    """
+
+    distinct: int
+    generated: int
+    depth: int
+    queue: int
+    seconds: float
+    expected: int | None = None
+    seconds_left: float | None = None
+
+
+@dataclass
+class Exploration:
+    """The states found by a search, and what they say.
+
+    Attributes
+    ----------
+    store : StateStore
+        The states and the hash table.
+    levels : list of array, shape (regions,)
+        Where each level begins in each region; one more at the end.
+    claimed : array, shape (16,)
+        The first element: parents of the last level that are expanded.
+    seen_at : tuple of int or None
+        For each clause the depth at which it is first violated, for each witness the depth at which it is first seen.
+    complete : bool
+        Whether every reachable state was expanded.
+    seconds : float
+        Of the search, those before the checkpoint that it went on from included.
+    resumed_from : int
+        States of that checkpoint; 0 without one.
+    peak_bytes : int
+        Most bytes of states and hash table in memory at a time.
+    """
+
+    compiled: Compiled
+    constants: object
+    store: StateStore
+    levels: list[npt.NDArray[np.int64]]
+    claimed: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(16, dtype=np.int64))
+    distinct: int = 1
+    generated: int = 1
+    seen_at: tuple[int | None, ...] = ()
+    complete: bool = True
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    resumed_from: int = 0
+    peak_bytes: int = 0
+
+    @property
+    def depth(self) -> int:
+        """Steps from the initial state to the deepest state found."""
+        return len(self.levels) - 2
+
+    @property
+    def sizes(self) -> list[int]:
+        """States of each level, the initial state's first."""
+        return [int((ends - starts).sum()) for starts, ends in pairwise(self.levels)]
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes of the states that have left the memory."""
+        return self.store.found.bytes_on_disk
+
+    @property
+    def collision_probability(self) -> float | None:
+        """The probability, at most, that a fingerprint stands for two states; None where words are compared."""
+        bits = self.store.resources.fingerprint_bits
+        return None if self.store.is_exact else collision_probability(self.distinct, bits)
+
+    def path_to(self, bit: int) -> list[Step] | None:
+        """The first shortest path to a state that violates the clause (is the witness) with this number.
+
+        The steps are taken in the CPython reading, so that a path is only given if both readings agree on it.
+        """
+        goal = self.seen_at[bit]
+        if goal is None:
+            return None
+        switches = self.compiled.switches(self.constants)
+        return first_shortest_path(self.store, self.constants, switches, self.levels, bit, goal)
+
+    def position(self, seconds: float) -> Position:
+        """What a checkpoint holds beside the states."""
+        return Position(
+            self.store.counts.tolist(),
+            [level.tolist() for level in self.levels],
+            int(self.claimed[0]),
+            self.generated,
+            self.store.seen(),
+            list(self.seen_at),
+            seconds,
+            [],
+        )

@@ -1,0 +1,66 @@
+"""The hash of a packed state, and what the hash table makes of it: a part of every generated module.
+
+The hash is the upper half of a + Σ b[i]·word[i] modulo 2^128, with fixed random 128-bit numbers a and b[i]. Over the
+choice of these numbers any two different states have the same hash with probability 2^-64, whatever they have in common
+(multilinear hashing: D. Lemire and O. Kaser, "Strongly universal string hashing is fast", The Computer Journal 57(11),
+2014). What follows is one to one, so that it changes nothing of this; it keeps states that differ little apart in the
+table.
+"""
+
+LOW = u64(0xFFFFFFFF)
+MIX = u64(0xD6E8FEB86659FD93)
+
+
+def random_numbers(count):
+    """SplitMix64 from a fixed seed (G. Steele, D. Lea and C. Flood, OOPSLA 2014)."""
+    state, most = 0x243F6A8885A308D3, (1 << 64) - 1
+    numbers = []
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & most
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & most
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & most
+        numbers.append(z ^ (z >> 31))
+    return np.array(numbers, dtype=np.uint64)
+
+
+NUMBERS = random_numbers(2 + 2 * WORDS)  # a, then each b[i]: the lower half, then the upper
+
+
+@inlined
+def hash_of(words, at):
+    low = NUMBERS[0]
+    high = NUMBERS[1]
+    for i in range(WORDS):
+        word = u64(words[at + i])
+        product = NUMBERS[2 + 2 * i] * word
+        low += product
+        high += multiply_high(NUMBERS[2 + 2 * i], word) + NUMBERS[3 + 2 * i] * word + u64(low < product)
+    high = (high ^ (high >> u64(32))) * MIX
+    return high ^ (high >> u64(29))
+
+
+@inlined
+def fingerprint_of(h, keep):
+    """The bits of the hash that `keep` says; never zero, which is an empty slot."""
+    return max(h & keep, u64(1))
+
+
+@inlined
+def tag_of(h):
+    """The bits of the hash that a slot holds in the exact mode; they say the place, so that a table can grow by itself.
+
+    Of n states, n/2^32 others have the same on average: so seldom are the words of two different states compared.
+    """
+    return h & ~LOW
+
+
+@inlined
+def place_of(h, slots):
+    """The slot where a hash, or what a slot holds of it, is looked for first: in the order of the hashes."""
+    return i64(((h >> u64(32)) * u64(slots)) >> u64(32))
+
+
+@inlined
+def after(p, slots):
+    """The slot where it is looked for next."""
+    return p + 1 if p + 1 < slots else 0
