@@ -72,7 +72,9 @@ def test_what_was_being_written_when_the_process_died_does_not_matter(tmp_path: 
     with (tmp_path / "states.0").open("ab") as file:
         file.write(b"half a state")
     (tmp_path / f"{FILE}.tmp").write_text('{"format": 1, "sea')
-    assert answers(search(tmp_path, resume=True)) == answers(explore(TWO_PHASE_COMMIT, Constants(resource_managers=7)))
+    whole = answers(explore(TWO_PHASE_COMMIT, Constants(resource_managers=7)))
+    for _ in range(2):  # the second time from what the first one has appended
+        assert answers(search(tmp_path, resume=True)) == whole
 
 
 def test_ctrl_c_is_heard_between_two_calls_and_writes_a_last_checkpoint(tmp_path: Path) -> None:
