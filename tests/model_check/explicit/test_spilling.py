@@ -42,7 +42,7 @@ def paths(found: Exploration) -> list[list[str] | None]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_states_on_disk_change_no_number_and_no_path(tmp_path: Path, threads: int) -> None:
-    faults = ("crash", "lose_end")
+    faults = ("crash", "slow_local")
     roomy = search(None, threads, faults)
     tight = search(Resources(memory=LEAST_MEMORY, disk=tmp_path), threads, faults)
     assert roomy.disk_bytes == 0
