@@ -84,7 +84,7 @@ def resident(_=None):
     shared.append(kib["RssFile:"] << 10)
 
 seen, shared = [], []
-arguments = TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "small")
+arguments = TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash", "slow_local"], "small")
 explore(*arguments, most_states=1000)
 resident()
 explore(*arguments, report=resident, resources=Resources(memory=int(sys.argv[1])))
@@ -93,7 +93,7 @@ print(max(seen) - seen[0], max(shared) - shared[0])
 
 
 def test_the_process_takes_no_more_memory_than_it_is_given() -> None:
-    """The states and the table of the whole search take 55 MB."""
+    """The states and the table of the whole search take 76 MB and more."""
     told = subprocess.run(
         [sys.executable, "-c", MEASURED, str(LEAST_MEMORY)], capture_output=True, text=True, check=True
     )
