@@ -98,7 +98,9 @@ def test_the_process_takes_no_more_memory_than_it_is_given() -> None:
         [sys.executable, "-c", MEASURED, str(LEAST_MEMORY)], capture_output=True, text=True, check=True
     )
     anonymous, mapped = map(int, told.stdout.split())
-    assert anonymous + mapped < LEAST_MEMORY + (8 << 20)
+    others = 8 << 20  # buffers, and what Python itself takes meanwhile
+    assert anonymous < LEAST_MEMORY + others
+    assert anonymous + mapped < LEAST_MEMORY + 2 * others
 
 
 LIMITED = """
