@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz verdicts coverage bench bench-explicit bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint defects fuzz verdicts coverage bench bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -47,6 +47,12 @@ bench: setup ## run the fixed workloads of benchmarks/
 
 bench-explicit: setup ## run the explicit search beside Stateright and TLC; writes benchmarks/explicit/RESULTS.md
 	$(BIN)/python -m benchmarks.explicit $(ARGS)
+
+bench-large: setup ## search an instance of 50 million states and more, one thread and two (ARGS="5 INSTANCE PROFILE FAULTS")
+	$(BIN)/python -m benchmarks.explicit.large $(ARGS)
+
+bench-huge: setup ## one search from end to end, then killed half way and resumed (ARGS="INSTANCE PROFILE FAULTS")
+	$(BIN)/python -m benchmarks.explicit.huge $(ARGS)
 
 bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
 	$(BIN)/python -m benchmarks.against_tlc

@@ -1,7 +1,8 @@
 """How many states a breadth-first search will find, guessed from the sizes of its levels.
 
 The sizes grow at first by a factor that falls from level to level, until it is below one. The logarithm of this factor
-falls about linearly; a line is fitted to the last levels and followed until a level would be empty.
+falls about linearly; a line is fitted to the last levels and followed until a level would be empty. Where the levels
+shrink but the line rises, they are taken to shrink by the last factor from then on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LEAST_LEVELS = 12
 FITTED = 6
 """Growth factors to which the line is fitted."""
 
-MOST_GROWTH = 1.3
+MOST_GROWTH = 1.2
 """While levels grow by more than this factor, the end is not in sight."""
 
 MOST_LEVELS = 1000
@@ -41,8 +42,9 @@ def expected_states(sizes: Sequence[int]) -> int | None:
         return None
     growth = [log(b / a) for a, b in zip(sizes[-FITTED - 1 :], sizes[-FITTED:], strict=False)]
     slope, last = _line(growth)
-    if slope >= 0 or last > log(MOST_GROWTH):
+    if last > log(MOST_GROWTH) or (slope >= 0 and last >= 0):
         return None
+    slope = min(slope, 0.0)
     states, size = float(sum(sizes)), float(sizes[-1])
     for _ in range(MOST_LEVELS):
         last += slope

@@ -33,8 +33,8 @@ LEAST_ROOM = 1 << 14
 PAGE = 1 << 18
 """A region is a multiple of so many states, so that regions share no page."""
 
-PIECE = 1 << 21
-"""Bytes of a region that leave the memory at once, or a multiple: the size of a huge page."""
+PIECE = 1 << 16
+"""Bytes of a region that leave the memory at once, or a multiple: a multiple of every page size."""
 
 
 class Regions:

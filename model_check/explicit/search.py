@@ -38,6 +38,9 @@ CHUNK = 128
 CHUNKS = 256
 """Chunks that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
 
+CHUNKS_ON_DISK = 32
+"""The same when states are read from files: how often what was read is let go of."""
+
 ALONE = 4096
 """A level with fewer states is left to one thread."""
 
@@ -187,8 +190,9 @@ class _Search:
         threads = store.threads if size >= ALONE else 1
         while found.claimed[0] < size:
             store.make_room(CHUNK, threads)
+            chunks = CHUNKS_ON_DISK if found.disk_bytes else CHUNKS
             calls = [
-                (region, starts, ends, found.claimed, CHUNK, CHUNKS, self.switches, threads)
+                (region, starts, ends, found.claimed, CHUNK, chunks, self.switches, threads)
                 for region in range(threads)
             ]
             if threads == 1:

@@ -124,7 +124,7 @@ class StateStore:
         self._seen[0, 0] = seen
         states = int(counts.sum())
         what = f"for a checkpoint of {states:,} states"
-        slots = self.table.slots_for(states, self._most_for_table())
+        slots = self.table.slots_for(states, *self._for_table())
         if slots is None:
             raise self._out_of_room(what)
         size = states * self.width * 8
@@ -160,7 +160,7 @@ class StateStore:
         if int(self.counts[:threads].max()) + most > self.found.room:
             message = f"{states:,} states: this system reserves addresses for no more, or there are {MOST_STATES:,}"
             raise OutOfRoom(message)
-        slots = self.table.slots_for(states + threads * most, self._most_for_table())
+        slots = self.table.slots_for(states + threads * most, *self._for_table())
         if slots is None:
             raise self._out_of_room(what="for the hash table")
         needed = threads * most * self.width * 8
@@ -176,11 +176,10 @@ class StateStore:
         if slots > len(self.table.slots):
             self.table.grow(slots, self.kernels.spread)
 
-    def _most_for_table(self) -> int:
-        """The table may take nearly all where states can leave the memory, and otherwise its share of a full one."""
-        if self.resources.spill:
-            return self.memory - self.memory // PART_FOR_STATES
-        return int(self.memory / (1 + LOAD * self.width))
+    def _for_table(self) -> tuple[int, int]:
+        """Bytes that the table may take gladly, and at most: its share, and nearly all where states can go to disk."""
+        share = int(self.memory / (1 + LOAD * self.width))
+        return share, max(self.memory - self.memory // PART_FOR_STATES, share) if self.resources.spill else share
 
     def _out_of_room(self, what: str) -> OutOfRoom:
         """What the search held, and what to do."""

@@ -64,13 +64,17 @@ class HashTable:
         """How many states the table may hold before it must grow."""
         return int(LOAD * len(self.slots))
 
-    def slots_for(self, states: int, most_bytes: int) -> int | None:
-        """How many slots the table needs for so many states if it may take so many bytes; None when that is too few."""
+    def slots_for(self, states: int, gladly: int, most_bytes: int) -> int | None:
+        """How many slots the table needs for so many states; None when they take more than `most_bytes`.
+
+        Above `gladly` bytes it grows as little as it can.
+        """
         slots = len(self.slots)
         if states <= self.states:
             return slots
         while states > LOAD * slots:
-            slots = 4 * slots if slots < FAST_GROWTH else int(SLOW_GROWTH * slots)
+            is_fast = slots < FAST_GROWTH and 4 * slots * 8 <= gladly
+            slots = 4 * slots if is_fast else int(SLOW_GROWTH * slots)
         slots = min(slots, len(self._reserved), most_bytes // 8)
         return slots if states <= LOAD * slots and slots >= NARROW * len(self.slots) else None
 

@@ -1,0 +1,88 @@
+"""``python -m benchmarks.explicit.large [REPEATS [INSTANCE [PROFILE [FAULTS]]]]``: writes RESULTS_LARGE.md.
+
+The whole specification on an instance with at least 50 million states, one thread and two in turn, each search the
+first of a fresh process. Compiling is measured once, with an empty cache.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.explicit.checks import Run, World, check, given_world, machine
+
+RESULTS = Path(__file__).with_name("RESULTS_LARGE.md")
+USUAL = World("trio", "5.3.3", "crash")
+WANTED = {1: 2e6, 2: 3.5e6}
+LEAST_STATES = 50_000_000
+MOST_BYTES = 16
+
+
+def table(world: World, words: int, runs: dict[int, list[Run]], compile_seconds: float) -> str:
+    """The results as Markdown."""
+    first = runs[1][0].answer
+    lines = [
+        "# How fast a large instance is searched",
+        "",
+        "Written by `make bench-large`.",
+        "",
+        machine(),
+        f"{world}: {first['distinct']:,} distinct states of {words} words, {first['generated']:,} generated, depth "
+        f"{first['depth']}; stored exactly.",
+        f"Medians of {len(runs[1])} runs, each the first of a fresh process, one thread and two in turn; in brackets",
+        f"the quickest and the slowest. Compiling is not in the seconds; it takes {compile_seconds:.1f} s, once.",
+        "",
+        "| Threads | Seconds | Distinct/s | Bytes a state beyond words | States and table, bytes | Resident bytes |",
+        "|--:|--:|--:|--:|--:|--:|",
+    ]
+    bars = [("distinct states", "≥ 50 M", f"{first['distinct'] / 1e6:.1f} M", first["distinct"] >= LEAST_STATES)]
+    for threads, some in runs.items():
+        seconds = [run.answer["seconds"] for run in some]
+        middle = statistics.median(seconds)
+        rate = first["distinct"] / middle
+        peak = max(run.answer["peak_bytes"] for run in some)
+        beyond = peak / first["distinct"] - 8 * words
+        resident = max(run.resident_bytes for run in some)
+        lines.append(
+            f"| {threads} | {middle:.2f} ({min(seconds):.2f} … {max(seconds):.2f}) | {rate / 1e6:.2f} M | {beyond:.1f} "
+            f"| {peak:,} | {resident:,} |"
+        )
+        wanted = WANTED[threads]
+        name = f"distinct states a second, {threads} thread{'s'[: threads - 1]}"
+        bars.append((name, f"≥ {wanted / 1e6:g} M", f"{rate / 1e6:.2f} M", rate >= wanted))
+        bars.append(
+            (f"bytes a state, {threads} thread{'s'[: threads - 1]}", f"≤ {MOST_BYTES}", f"{beyond:.1f}", beyond <= 16)
+        )
+    lines += ["", "| Bar | Wanted | Measured | Met |", "|---|--:|--:|---|"]
+    lines += [f"| {what} | {want} | {got} | {'yes' if met else 'NO'} |" for what, want, got, met in bars]
+    return "\n".join([*lines, ""])
+
+
+def main(repeats: int, world: World) -> None:
+    """Run everything, print the table and write it."""
+    from model_check.explicit.width import state_width
+    from model_check.instances import constants_for
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    words = state_width(TRANSACTIONAL_MESSAGES, constants_for(world.profile, (), world.instance)).words
+    runs: dict[int, list[Run]] = {1: [], 2: []}
+    with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as cache:
+        os.environ["HALFCHECK_CACHE"] = cache
+        compile_seconds = check(world, "--max-states", 1000).answer["compile_seconds"]
+        for _ in range(repeats):
+            for threads, some in runs.items():
+                some.append(check(world, "--threads", threads))
+    (_,) = {
+        tuple(run.answer[name] for name in ("distinct", "generated", "depth")) for some in runs.values() for run in some
+    }
+    text = table(world, words, runs, compile_seconds)
+    RESULTS.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    main(int(given[0]) if given else 5, given_world(given[1:], USUAL))

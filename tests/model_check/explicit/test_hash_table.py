@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from model_check.explicit.compile import compile_machine
+from model_check.explicit.table import FAST_GROWTH, HashTable
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MASK = (1 << 64) - 1
+
+
+@pytest.fixture(autouse=True, params=["two_phase_commit"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def kernels() -> ModuleType:
+    return compile_machine(TWO_PHASE_COMMIT, Constants(resource_managers=7)).module
+
+
+def multilinear(numbers: list[int], words: list[int]) -> int:
+    """The hash as its definition says it, in Python's own integers."""
+    total = numbers[0] + (numbers[1] << 64)
+    for i, word in enumerate(words):
+        total += (numbers[2 + 2 * i] + (numbers[3 + 2 * i] << 64)) * word
+    high = total >> 64 & MASK
+    high = (high ^ high >> 32) * 0xD6E8FEB86659FD93 & MASK
+    return high ^ high >> 29
+
+
+def test_the_hash_is_the_multilinear_one(kernels: ModuleType) -> None:
+    numbers = [int(n) for n in kernels.NUMBERS]
+    generator = np.random.default_rng(1)
+    words = generator.integers(0, 1 << 63, 100, dtype=np.int64)
+    words[:3] = 0, -1, 1
+    for word in words:
+        expected = multilinear(numbers, [int(word) & MASK])
+        assert int(kernels.hash_of(np.array([word], dtype=np.int64), 0)) == expected
+
+
+def test_splitmix_gives_its_published_numbers(kernels: ModuleType) -> None:
+    """The first output for the seed 0x243F6A8885A308D3, taken step by step."""
+    z = 0x243F6A8885A308D3 + 0x9E3779B97F4A7C15 & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    assert int(kernels.NUMBERS[0]) == z ^ z >> 31
+    assert len({int(n) for n in kernels.random_numbers(1000)}) == 1000
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_entries_are_found_again_however_often_a_table_has_grown(kernels: ModuleType, clustered: bool) -> None:
+    generator = np.random.default_rng(2)
+    entries = generator.integers(1, 1 << 64, 40_000, dtype=np.uint64)
+    if clustered:  # many with one place, at the low end and at the high end
+        entries[:300] = np.arange(1, 301, dtype=np.uint64)
+        entries[300:600] = np.uint64(MASK) - np.arange(300, dtype=np.uint64)
+    entries = np.unique(entries)
+    reserved = np.zeros(1 << 20, dtype=np.uint64)
+    slots = 1 << 16
+    kernels.put_all(entries, reserved[:slots])
+    while slots < len(reserved):
+        grown = min(int(1.25 * slots), len(reserved))
+        kernels.spread(reserved[:grown], slots)
+        slots = grown
+        assert_found(kernels, entries, reserved[:slots])
+    assert not (reserved == 0).all()
+
+
+def assert_found(kernels: ModuleType, entries: npt.NDArray[np.uint64], table: npt.NDArray[np.uint64]) -> None:
+    assert np.array_equal(np.sort(table[table != 0]), entries)
+    slots = len(table)
+    where = {int(entry): place for place, entry in enumerate(table) if entry}
+    for entry in map(int, entries):
+        home = (entry >> 32) * slots >> 32
+        assert kernels.place_of(np.uint64(entry), slots) == home
+        place = where[entry]
+        between = table[home:place] if home <= place else np.concatenate([table[home:], table[:place]])
+        assert (between != 0).all()
+
+
+def test_a_large_search_takes_at_most_16_bytes_a_state_for_its_table() -> None:
+    table = HashTable(1 << 36)
+    sizes = [len(table.slots)]
+    while sizes[-1] < 1 << 29:
+        grown = table.slots_for(int(0.65 * sizes[-1]) + 1, 1 << 36, 1 << 36)
+        assert grown is not None
+        sizes.append(grown)
+        table.slots = np.lib.stride_tricks.as_strided(table.slots, (grown,))
+    for before, after in pairwise(sizes):
+        states = int(0.65 * before) + 1  # with which the table has just grown
+        if states > 10_000_000:
+            assert before >= FAST_GROWTH
+            assert 8 * after / states <= 16
+    assert sizes[-1] * 0.65 > 300_000_000
+
+
+def test_a_table_that_may_not_grow_says_so() -> None:
+    table = HashTable(1 << 20)
+    room = 1 << 20
+    assert table.slots_for(table.states, room, room) == len(table.slots) == 1 << 16
+    assert table.slots_for(table.states + 1, room, room) == 1.25 * (1 << 16)
+    assert table.slots_for(table.states + 1, 2 * room, 2 * room) == 1 << 17
+    assert table.slots_for(table.states + 1, room, room // 2) is None
+    assert table.slots_for(1 << 17, room, room) is None
+    assert HashTable(1 << 25).slots_for(table.states + 1, 1 << 25, 1 << 25) == 1 << 18

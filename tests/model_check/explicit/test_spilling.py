@@ -1,0 +1,163 @@
+"""States leave the memory when it ends, and nothing but the place where they are changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.errors import ModelCheckError, OutOfRoom
+from model_check.explicit.memory import bytes_of
+from model_check.explicit.resources import LEAST_MEMORY, Resources
+from model_check.explicit.search import Exploration, explore
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True, params=["small"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def search(resources: Resources | None, threads: int = 1, faults: tuple[str, ...] = ("crash",)) -> Exploration:
+    constants = constants_for("5.3.3", faults, "small")
+    return explore(TRANSACTIONAL_MESSAGES, constants, threads=threads, resources=resources)
+
+
+def paths(found: Exploration) -> list[list[str] | None]:
+    texts = []
+    for bit in range(len(TRANSACTIONAL_MESSAGES.clauses)):
+        path = found.path_to(bit)
+        texts.append(None if path is None else [str(step) for step in path])
+    return texts
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_states_on_disk_change_no_number_and_no_path(tmp_path: Path, threads: int) -> None:
+    faults = ("crash", "slow_local")
+    roomy = search(None, threads, faults)
+    tight = search(Resources(memory=LEAST_MEMORY, disk=tmp_path), threads, faults)
+    assert roomy.disk_bytes == 0
+    assert tight.disk_bytes > LEAST_MEMORY  # so that they left in several goes
+    assert tight.peak_bytes <= LEAST_MEMORY < roomy.peak_bytes
+    assert (tight.distinct, tight.generated, tight.sizes) == (roomy.distinct, roomy.generated, roomy.sizes)
+    assert tight.seen_at == roomy.seen_at
+    assert set(map(bytes, tight.store.all_words())) == set(map(bytes, roomy.store.all_words()))
+    assert paths(tight) == paths(roomy)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_disk_a_search_that_is_too_large_says_what_it_held_and_what_to_do() -> None:
+    with pytest.raises(OutOfRoom) as full:
+        search(Resources(memory=LEAST_MEMORY, spill=False), faults=("crash", "lose_end"))
+    held = re.fullmatch(
+        r"32 MiB of memory are too little for the (?:states|hash table): ([\d,]+) states were found, \S+ MiB of them "
+        r"in memory, and \S+ MiB of hash table; give more \(--memory\), or let states go to the disk \(no --no-disk\), "
+        r"or keep fingerprints only \(--fingerprints\)",
+        str(full.value),
+    )
+    assert held is not None, str(full.value)
+    assert int(held[1].replace(",", "")) > 0.9 * LEAST_MEMORY / (24 + 8 / 0.65)
+    assert full.value.exit_code == 255
+
+
+MEASURED = """
+import sys
+from pathlib import Path
+from model_check.explicit.resources import Resources
+from model_check.explicit.search import explore
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+def resident(_=None):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    kib = {line.split()[0]: int(line.split()[1]) for line in lines if line.startswith("Rss")}
+    seen.append(kib["RssAnon:"] << 10)
+    shared.append(kib["RssFile:"] << 10)
+
+seen, shared = [], []
+arguments = TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash", "slow_local"], "small")
+explore(*arguments, most_states=1000)
+resident()
+explore(*arguments, report=resident, resources=Resources(memory=int(sys.argv[1])))
+print(max(seen) - seen[0], max(shared) - shared[0])
+"""
+
+
+def test_the_process_takes_no_more_memory_than_it_is_given() -> None:
+    """The states and the table of the whole search take 76 MB and more."""
+    told = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(LEAST_MEMORY)], capture_output=True, text=True, check=True
+    )
+    anonymous, mapped = map(int, told.stdout.split())
+    others = 8 << 20  # buffers, and what Python itself takes meanwhile
+    assert anonymous < LEAST_MEMORY + others
+    assert anonymous + mapped < LEAST_MEMORY + 2 * others
+
+
+LIMITED = """
+import resource, sys
+from halfcheck.app import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+sys.exit(run(sys.argv[1:]))
+"""
+COMMAND = ["check", "--instance", "small", "--faults", "crash", "--json"]
+
+
+def test_a_full_disk_is_one_clear_line_and_a_checkpoint_survives_it(tmp_path: Path) -> None:
+    limited: list[str | Path] = [sys.executable, "-c", LIMITED, *COMMAND, "--memory", "32M"]
+    full = subprocess.run([*limited, "--disk", tmp_path], capture_output=True, text=True, check=False)
+    assert (full.returncode, full.stdout) == (255, "")
+    assert full.stderr == f"halfcheck: {tmp_path}: File too large where states are kept\n"
+
+    folder = tmp_path / "checkpoint"
+    saved = [*limited, "--checkpoint", folder, "--checkpoint-every", "0"]
+    full = subprocess.run(saved, capture_output=True, text=True, check=False)
+    assert (full.returncode, full.stdout) == (255, "")
+    kept = json.loads((folder / "checkpoint.json").read_text())["distinct"]
+    assert full.stderr == (
+        f"halfcheck: {folder}: File too large where states are kept; the checkpoint in {folder} with {kept:,} states "
+        "is whole: make room and go on with --resume\n"
+    )
+    assert 1000 < kept <= (4 << 20) // 24
+
+    command: list[str | Path] = [sys.executable, "-m", "halfcheck", *COMMAND, "--checkpoint", folder, "--resume"]
+    resumed = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    assert resumed["resumed_from"] == kept
+    assert (resumed["distinct"], resumed["generated"], resumed["depth"]) == (881_994, 2_525_941, 37)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"memory": 1 << 20}, r"^1 MiB of memory are too little for a search: give 32 MiB or more$"),
+        ({"disk": "d", "spill": False}, r"^a folder for states \(d\) and no disk contradict each other"),
+        ({"disk": "d", "checkpoint": "c"}, r"^two folders for states, d and c: "),
+        ({"resume": True}, r"^nothing to resume from: "),
+        ({"checkpoint": "c", "checkpoint_every": -1.0}, r"^a checkpoint every -1 seconds: "),
+        ({"fingerprint_bits": 65}, r"^fingerprints of 65 bits: give 1 to 64$"),
+    ],
+)
+def test_resources_that_make_no_sense_are_refused(given: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ModelCheckError, match=complaint) as refused:
+        Resources(**given)  # type: ignore[arg-type]
+    assert refused.value.exit_code == 151
+
+
+@pytest.mark.parametrize(("text", "size"), [("64M", 64 << 20), ("1.5g", 3 << 29), ("2 GiB", 2 << 30), ("100", 100)])
+def test_sizes_are_read(text: str, size: int) -> None:
+    assert bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "8X", "-1G", "G", "1,5G", "8 G B"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(ModelCheckError, match=re.escape(f"no size: {text!r}; give a number with K, M, G or T")):
+        bytes_of(text)
