@@ -1,14 +1,18 @@
-"""What pytest does not look into for examples, and which tests run on the same worker."""
+"""What pytest does not look into for examples, what is not traced, and which tests run on the same worker."""
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from numba.core.event import Listener, register
 from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from xdist.remote import Producer
 
 # Text that is appended to a generated module, and no module of its own.
@@ -28,6 +32,38 @@ class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
         file, _, parameters = nodeid.partition("[")
         named = set(re.split(r"[-\]]", parameters))
         return next((name for name in COMPILED if name in named), file.split("::")[0])
+
+
+class NobodyLooks(Listener):
+    """While Numba compiles, no line of this project is taken; to trace its compiler takes as long again."""
+
+    def __init__(self) -> None:
+        self.tracers: list[Any] = []
+
+    def on_start(self, _event: object) -> None:
+        """Compiling begins, perhaps inside of another."""
+        self.tracers.append(sys.gettrace())
+        sys.settrace(None)
+
+    def on_end(self, _event: object) -> None:
+        """Compiling ends."""
+        sys.settrace(self.tracers.pop())
+
+
+def pytest_configure() -> None:
+    """Numba tells when it compiles."""
+    register("numba:compile", NobodyLooks())  # type: ignore[no-untyped-call]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Call a test that is marked `untraced` at full speed: smaller tests show that the same lines were taken."""
+    if item.get_closest_marker("untraced") is None:
+        return (yield)
+    from tests.model_check.checked import untraced
+
+    with untraced():
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

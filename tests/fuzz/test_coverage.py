@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fuzz.campaign import count_states, run_campaign
 from fuzz.coverage import GuardCoverage, Guards
 from fuzz.moves import KINDS
@@ -44,6 +46,7 @@ def test_each_action_is_in_some_kind_of_move() -> None:
     assert {name for names in KINDS.values() for name in names} == {a.name for a in TRANSACTIONAL_MESSAGES.actions}
 
 
+@pytest.mark.untraced
 def test_nearly_every_conjunct_is_false_once() -> None:
     campaign = run_campaign(World.of("5.3.3", FAULTS), FAULTS, examples=300, steps=50, random_seed=7)
     told = campaign.to_json()["coverage"]
@@ -52,6 +55,7 @@ def test_nearly_every_conjunct_is_false_once() -> None:
     assert told["states"]["reachable"] == 8_400
 
 
+@pytest.mark.untraced
 def test_states_that_are_seen_are_states_that_a_search_finds() -> None:
     counted = count_states("4.9.7", examples=60, steps=40, random_seed=7)
     assert counted.reachable == 2_390

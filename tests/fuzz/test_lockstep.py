@@ -23,6 +23,7 @@ def fuzzed(profile: str, faults: tuple[str, ...], *, examples: int, seed: int = 
     return fuzz(world, examples=examples, steps=50, random_seed=seed, coverage=coverage), coverage
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", PROFILES)
 def test_specification_and_broker_agree_on_500_schedules(profile: str) -> None:
     done, coverage = fuzzed(profile, FAULTS, examples=500)
@@ -32,6 +33,7 @@ def test_specification_and_broker_agree_on_500_schedules(profile: str) -> None:
     assert coverage.never_enabled == ([] if PROFILES[profile].batches_ops else ["write_op_batch"])
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", PROFILES)
 def test_specification_and_broker_agree_in_the_quiet_world(profile: str) -> None:
     done, _ = fuzzed(profile, (), examples=100)

@@ -56,6 +56,7 @@ def test_the_table_names_every_transaction_and_what_it_resembles(capfd: pytest.C
     assert "46 records, written by 4.9.7" in out
 
 
+@pytest.mark.untraced
 def test_a_long_table_leaves_out_what_is_plain_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     path = str(golden_store("4.9.7", "mixed").path)
     assert app.run(["audit", path]) == ExitCode.OK
@@ -105,6 +106,7 @@ def test_the_keys_that_others_build_on_are_all_required_by_the_schema() -> None:
     assert not Draft202012Validator(schema).is_valid({})
 
 
+@pytest.mark.untraced
 def test_json_without_all_lists_what_is_not_plain_up_to_the_limit(capfd: pytest.CaptureFixture[str]) -> None:
     path = str(golden_store("5.3.3", "wide").path)
     assert app.run(["audit", path, "--json"]) == ExitCode.OK

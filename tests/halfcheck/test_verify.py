@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from fuzz.mutants import kill_table
-from halfcheck import lockstep_runs
+from halfcheck import lockstep_runs, verification
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verify import command
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS
 from spark_trace_analysis.manifest import source_fingerprint
 from spec.profiles import PROFILES
+from tests.model_check.checked import at_full_speed
 
 PHASES = [
     "refuse", "search", "cross-check", "audit", "lockstep", "mutants", "simulate", "judge by kernels", "judge by SQL",
@@ -30,6 +31,8 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
 ) -> None:
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::10])
+    for phase in ("check", "explained_store", "refused_specification", "lockstep_run", "mutant_hunt"):
+        monkeypatch.setattr(verification, phase, at_full_speed(getattr(verification, phase)))
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]
     assert run([*words, "--out", str(tmp_path / "report"), "--work", str(tmp_path / "work")]) == ExitCode.OK
     told = json.loads(capsys.readouterr().out)

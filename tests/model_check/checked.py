@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from model_check.check import CheckResult, check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @cache
@@ -29,6 +32,17 @@ def untraced() -> Iterator[None]:
         yield
     finally:
         sys.settrace(tracer)
+
+
+def at_full_speed(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, each call of it untraced: for the long parts of a test that is traced otherwise."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        with untraced():
+            return function(*arguments, **named)
+
+    return call
 
 
 def faults_of(environment: str) -> tuple[str, ...]:

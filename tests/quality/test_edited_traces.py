@@ -87,6 +87,7 @@ def edits() -> list[tuple[str, Edit]]:
     return made
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("kind", ["removed", "added", "swapped"])
 def test_an_edited_trace_is_refused_where_the_edit_shows_or_is_another_legal_history(kind: str) -> None:
     tried = [(name, edit) for name, edit in edits() if edit.kind == kind]

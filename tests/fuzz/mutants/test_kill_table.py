@@ -11,6 +11,7 @@ from fuzz.mutants.kill_table import MUTANTS, hunt
 from fuzz.mutants.mutant import Mutant, Part
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_the_mutant_is_killed_by_what_it_touches(mutant: Mutant) -> None:
     kill = hunt(mutant, random_seed=7)

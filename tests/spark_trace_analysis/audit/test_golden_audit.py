@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.table import SCHEMA
+from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import Audit
@@ -92,7 +93,8 @@ def golden(request: pytest.FixtureRequest) -> GoldenStore:
 def audit_of(golden: GoldenStore) -> Audit:
     """Each store is audited once for all the tests of this file."""
     if golden.name not in AUDITS:
-        AUDITS[golden.name] = audit_store(golden.path)
+        with untraced():
+            AUDITS[golden.name] = audit_store(golden.path)
     return AUDITS[golden.name]
 
 

@@ -40,6 +40,7 @@ def verdict_of(name: str, trace: Trace) -> Verdict:
     return validate(trace, golden.settings, golden.switches)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", NAMES)
 def test_each_store_is_explained_with_no_fault_but_those_that_its_driver_made(name: str) -> None:
     trace = golden_trace(name).with_driver
