@@ -53,9 +53,8 @@ def table(world: World, words: int, runs: dict[int, list[Run]], compile_seconds:
         wanted = WANTED[threads]
         name = f"distinct states a second, {threads} thread{'s'[: threads - 1]}"
         bars.append((name, f"≥ {wanted / 1e6:g} M", f"{rate / 1e6:.2f} M", rate >= wanted))
-        bars.append(
-            (f"bytes a state, {threads} thread{'s'[: threads - 1]}", f"≤ {MOST_BYTES}", f"{beyond:.1f}", beyond <= 16)
-        )
+        name = f"bytes a state beyond its words, {threads} thread{'s'[: threads - 1]}"
+        bars.append((name, f"≤ {MOST_BYTES}", f"{beyond:.1f}", beyond <= MOST_BYTES))
     lines += ["", "| Bar | Wanted | Measured | Met |", "|---|--:|--:|---|"]
     lines += [f"| {what} | {want} | {got} | {'yes' if met else 'NO'} |" for what, want, got, met in bars]
     return "\n".join([*lines, ""])

@@ -12,6 +12,7 @@ before its slot is taken by compare-and-swap: whoever sees the slot sees the sta
 """
 
 AHEAD = 256  # states of which the slots are asked for at once
+LINE = 8  # words in a line of the cache
 APART = 1 << 16  # slots at the table's low end
 
 
@@ -178,7 +179,10 @@ def search(
                         h = hashes[j]
                         slot = load_shared(table, place_of(h, slots))
                         if slot & ~LOW == tag_of(h) and slot != u64(0):
-                            prefetch(states, home_of(i64(slot & LOW) - 1, regions, room))
+                            home = home_of(i64(slot & LOW) - 1, regions, room)
+                            prefetch(states, home)
+                            if LINE % WORDS != 0:  # they may lie in two lines of the cache
+                                prefetch(states, home + WORDS - 1)
                 for j in range(m):
                     if keep == 0:
                         is_new = stored_exactly(found, j * WORDS, hashes[j], states, room, regions, region, n, table)

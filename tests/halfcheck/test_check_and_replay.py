@@ -61,6 +61,13 @@ def test_the_json_has_the_shape_that_others_build_on(capsys: pytest.CaptureFixtu
     jsonschema.validate(check_json(capsys), json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
+def test_a_search_by_fingerprints_says_how_likely_it_missed_a_state(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*CRASH, "--fingerprints"]) == ExitCode.SAFETY_VIOLATED
+    assert "some state was missed with a probability of at most 3.9e-11" in capsys.readouterr().out
+    assert check_json(capsys, "--fingerprints")["collision_probability"] == pytest.approx(37_696**2 / 2**65, rel=1e-3)
+    assert check_json(capsys)["collision_probability"] is None
+
+
 def test_the_schema_refuses_a_renamed_key(capsys: pytest.CaptureFixture[str]) -> None:
     told = check_json(capsys)
     told["states"] = told.pop("distinct")
@@ -107,6 +114,13 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
         (["check", "--max-states", "0"], "--max-states", 151),
         (["check", "--max-states", "many"], "many", 151),
         (["check", "extra"], "extra", 151),
+        (["check", "--memory", "8 horses"], "no size: '8 horses'; give a number with K, M, G or T", 151),
+        (["check", "--memory", "1M"], "1 MiB of memory are too little for a search: give 32 MiB or more", 151),
+        (["check", "--disk", "d", "--no-disk"], "a folder for states (d) and no disk contradict each other", 151),
+        (["check", "--resume"], "nothing to resume from: give the folder of the checkpoint", 151),
+        (["check", "--checkpoint-every", "-1"], "--checkpoint-every", 151),
+        (["check", "--instance", "tiny", "--disk", "/dev/null/d"], "/dev/null/d: Not a directory", 150),
+        (["check", "--reading", "cpython", "--fingerprints"], "the reading cpython knows no memory limit", 151),
         (["replay"], "give either FILE or --steps", 151),
         (["replay", "missing.json"], "missing.json", 150),
         (["replay", "--steps", ";"], "no steps are given", 151),
