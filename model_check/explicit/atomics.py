@@ -66,6 +66,23 @@ def fetch_and_add(typing_context, array, index, amount):
 
 
 @intrinsic
+def call_native(typing_context, address, arguments):
+    """Call the machine code at an address with numbers, and with arrays as pointers to their first elements."""
+
+    def generate(context, builder, signature, given):
+        number = ir.IntType(64)
+        members = cgutils.unpack_tuple(builder, given[1])
+        values = [
+            context.make_array(kind)(context, builder, member).data if isinstance(kind, types.Array) else member
+            for kind, member in zip(signature.args[1].types, members, strict=True)
+        ]
+        function = ir.FunctionType(number, [value.type for value in values])
+        return builder.call(builder.inttoptr(given[0], function.as_pointer()), values)
+
+    return types.int64(address, arguments), generate
+
+
+@intrinsic
 def multiply_high(typing_context, left, right):
     """The upper 64 bits of the product of two unsigned 64-bit numbers."""
 

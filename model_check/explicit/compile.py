@@ -1,7 +1,8 @@
-"""One generated file a machine and instance, named by the hash of its content.
+"""What runs a machine in an instance: the kernels, compiled by Numba, and the machine's own code, compiled by LLVM.
 
-Numba caches what it compiled beside the file. Because the file holds the specification's actions as well as the
-kernels, and its name is its content, a changed specification can never be answered from a stale compile cache.
+The kernels know of the machine only how many words a state takes, and call its code by address; their generated file is
+named by the hash of its content. So a changed specification can never be answered from a stale compile cache, and the
+kernels are not compiled again for it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import platformdirs
 
-from model_check.explicit.emit import Emitter
+from model_check.explicit.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
+from model_check.explicit.native import Native, load_native
 from model_check.explicit.packing import Packing, pack_machine
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Compiled:
     ----------
     module : ModuleType
         The generated module with its kernels.
+    native : Native
+        The machine code that they call.
     packing : Packing
     steps : tuple of Step
         What each step number of the kernels stands for.
@@ -55,12 +59,15 @@ class Compiled:
 
     machine: Machine
     module: ModuleType
+    native: Native
     packing: Packing
     steps: tuple[Step, ...]
 
     def switches(self, constants: object) -> npt.NDArray[np.int64]:
-        """The switches of a profile and an environment as the kernels want them."""
-        return np.array([int(getattr(constants, name)) for name in self.machine.switches] or [0], dtype=np.int64)
+        """The switches of a profile and an environment as the kernels want them; see `model_check.explicit.calls`."""
+        switches = [int(getattr(constants, name)) for name in self.machine.switches]
+        addresses = [self.native.addresses[name] for name in FUNCTIONS]
+        return np.array([*switches, len(self.steps), *addresses], dtype=np.int64)
 
 
 def kernel_cache() -> Path:
@@ -70,15 +77,22 @@ def kernel_cache() -> Path:
 
 
 def compile_machine(machine: Machine, constants: object) -> Compiled:
-    """Generate the module for a machine in an instance, or find it; functions compile when they are first called.
+    """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
 
-    The switches in `constants` do not matter: one module serves all profiles and environments.
+    The switches in `constants` do not matter: what is compiled serves all profiles and environments.
     """
     packing = pack_machine(machine, constants)
-    emitted = Emitter(machine, constants, packing).source()
-    fixed = [_text(file) for file in ("hashing.py", "kernel.py", "walk_kernel.py")]
-    text = "\n".join([HEADER, _text("atomics.py"), emitted, *fixed])
-    return Compiled(machine, load_generated(text), packing, machine.steps(constants))
+    emitter = Emitter(machine, constants, packing)
+    sizes = [
+        f"WORDS = {packing.words}",
+        f"CLAIMS_A_WORD = {CLAIMS_A_WORD}",
+        f"VERDICT_WORDS = {emitter.verdict_words}",
+        "",
+    ]
+    texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py", "kernel.py", "walk_kernel.py")]
+    module = load_generated("\n".join([HEADER, *sizes, *texts]))
+    native = load_native(emitter.source(), FUNCTIONS, kernel_cache())
+    return Compiled(machine, module, native, packing, emitter.steps)
 
 
 def load_generated(text: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -10,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.coverage import Coverage, coverage_of
-from model_check.explicit.compile import HEADER, load_generated
+from model_check.explicit.compile import kernel_cache
 from model_check.explicit.emit_coverage import CoverageEmitter
+from model_check.explicit.native import load_native
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
 
     from model_check.coverage import Place
     from model_check.explicit.compile import Compiled
@@ -31,16 +32,17 @@ RUN = 1 << 18
 def cover(found: Exploration) -> Coverage:
     """Count over all states of a search, expanded or not, with as many threads as it had."""
     compiled, constants = found.compiled, found.constants
-    kernels, counted = _counting(compiled, constants)
+    address, counted = _counting(compiled, constants)
+    count_states = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)(address)
     switches = compiled.switches(constants)
     claims = len(compiled.machine.clauses) + len(compiled.machine.witnesses)
 
     def count(run: tuple[int, int]) -> npt.NDArray[np.int64]:
         counts = np.zeros(len(counted) + claims, dtype=np.int64)
-        kernels.cover(found.store.found.states, *run, switches, counts)
+        count_states(found.store.found.states.ctypes.data, *run, switches.ctypes.data, counts.ctypes.data)
         return counts
 
-    total = count((0, 0))  # compiles, before the threads begin
+    total = np.zeros(len(counted) + claims, dtype=np.int64)
     with ThreadPoolExecutor(found.store.threads) as executor:
         for counts in executor.map(count, _runs(found.store)):
             total += counts
@@ -54,15 +56,15 @@ def cover(found: Exploration) -> Coverage:
     return coverage_of(compiled.machine, found.distinct, enabled, first_false, total[len(counted) :].tolist())
 
 
-_LOADED: dict[tuple[Machine, str], tuple[ModuleType, tuple[Counted, ...]]] = {}
+_LOADED: dict[tuple[Machine, str], tuple[int, tuple[Counted, ...]]] = {}
 
 
-def _counting(compiled: Compiled, constants: object) -> tuple[ModuleType, tuple[Counted, ...]]:
-    """The counting module; one serves all profiles and environments of a machine's instance, as the search's does."""
-    key = (compiled.machine, compiled.module.__name__)
+def _counting(compiled: Compiled, constants: object) -> tuple[int, tuple[Counted, ...]]:
+    """Where the counting code is; one serves all profiles and environments of a machine's instance, as the search's."""
+    key = (compiled.machine, compiled.native.name)
     if key not in _LOADED:
         source, counted = CoverageEmitter(compiled.machine, constants, compiled.packing).coverage_source()
-        _LOADED[key] = load_generated(HEADER + source), counted
+        _LOADED[key] = load_native(source, ("cover",), kernel_cache()).addresses["cover"], counted
     return _LOADED[key]
 
 

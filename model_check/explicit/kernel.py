@@ -1,8 +1,7 @@
 """The search over packed states, for one thread and for several: a part of every generated module.
 
-The generated part, written by `model_check.explicit.emit`, gives `WORDS`, `STEPS`, `compiled`, `expand` and `judge`;
-`atomics.py` and `hashing.py` come before this one. Nothing imports this file; its text is appended, so that one file
-holds all that a verdict depends on.
+The generated part gives `WORDS`, `VERDICT_WORDS` and `CLAIMS_A_WORD`; `atomics.py`, `calls.py` and `hashing.py` come
+before this one. Nothing imports this file; its text is appended, so that one file holds all that the kernels depend on.
 
 Each thread stores the states that it finds in a region of its own, `WORDS` words a state. A state's number is its place
 in the region times the number of regions, plus the region. The hash table is shared by all. In the exact mode a slot
@@ -147,7 +146,7 @@ def search(
     total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
-    while chunks > 0 and n + chunk * STEPS <= limit:
+    while chunks > 0 and n + chunk * steps_of(K) <= limit:
         chunks -= 1
         at = fetch_and_add(claimed, 0, chunk)
         if at >= total:
@@ -170,6 +169,7 @@ def search(
                     return
                 x = reached - base
                 generated += m
+                before = n
                 for j in range(m):
                     h = hash_of(found, j * WORDS)
                     hashes[j] = h if keep == 0 else fingerprint_of(h, keep)
@@ -189,8 +189,8 @@ def search(
                     else:
                         is_new = stored_by_fingerprint(found, j * WORDS, hashes[j], states, room, region, n, table)
                     if is_new:
-                        note(states, region * room + n, K, seen)
                         n += 1
+                judge_run(states, region * room + before, region * room + n, K, seen)
     out[0] = n
     out[1] = generated
 
@@ -198,15 +198,24 @@ def search(
 @compiled
 def note(states, x, K, seen):
     """Add up which clauses are violated, and which witnesses are seen, by some state."""
-    seen[0] |= judge(states, x, K)
+    judge(states, x, K, seen)
 
 
 @compiled
 def mark_verdict(states, room, regions, region, first, last, K, bit, marks):
     """Mark the states of a region for which `judge` gives the bit."""
-    for place in range(first, last):
-        if judge(states, region * room + place, K) >> bit & 1:
-            marks[(place << regions) | region] = 1
+    verdict = np.empty(VERDICT_WORDS, dtype=np.int64)
+    word, shift = bit // CLAIMS_A_WORD, bit % CLAIMS_A_WORD
+    for some in range(first, last, AHEAD):
+        stop = min(some + AHEAD, last)
+        verdict[:] = 0
+        judge_run(states, region * room + some, region * room + stop, K, verdict)
+        if verdict[word] >> shift & 1:
+            for place in range(some, stop):
+                verdict[:] = 0
+                judge(states, region * room + place, K, verdict)
+                if verdict[word] >> shift & 1:
+                    marks[(place << regions) | region] = 1
 
 
 @compiled

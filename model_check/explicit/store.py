@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.errors import OutOfRoom
+from model_check.explicit.emit import CLAIMS_A_WORD
 from model_check.explicit.memory import written
 from model_check.explicit.regions import MOST_STATES, Regions
 from model_check.explicit.resources import EXACT, Resources
@@ -60,8 +61,8 @@ class StateStore:
         self.table = HashTable(self.memory)
         bits = self.resources.fingerprint_bits
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
-        self._seen = np.zeros((self.regions, 1), dtype=np.int64)
-        most = max(4 * len(compiled.steps), 2048)
+        self._seen = np.zeros((self.regions, self.kernels.VERDICT_WORDS), dtype=np.int64)
+        most = max(64 * len(compiled.steps), 2048)
         self._buffers = [
             (
                 np.zeros(most * self.width, dtype=np.int64),
@@ -121,7 +122,8 @@ class StateStore:
         OutOfRoom
             When the memory is too small for them.
         """
-        self._seen[0, 0] = seen
+        for place in range(self._seen.shape[1]):
+            self._seen[0, place] = seen >> (CLAIMS_A_WORD * place) & ((1 << CLAIMS_A_WORD) - 1)
         states = int(counts.sum())
         what = f"for a checkpoint of {states:,} states"
         slots = self.table.slots_for(states, *self._for_table())
@@ -145,7 +147,8 @@ class StateStore:
 
     def seen(self) -> int:
         """The verdict bits of all states found, joined."""
-        return int(np.bitwise_or.reduce(self._seen[:, 0]))
+        words = np.bitwise_or.reduce(self._seen, axis=0)
+        return sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
 
     def make_room(self, chunk: int, threads: int) -> None:
         """Let each thread have room to expand at least one chunk of parents.

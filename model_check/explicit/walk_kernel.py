@@ -18,8 +18,8 @@ def scrambled(z):
 def walk(initial, seed, first, count, length, tick, K, found, steps, parents, walks, times, places, taken, rows):
     """Walks number first … first + count - 1; returns the events written, or -1 - step when one left a declared range.
 
-    `tick` tells for each step number whether it moves the clock. Out: for each event the walk's number, the clock, its
-    place in the walk, the step number and the observed fields.
+    `tick` tells for each step number by how much it moves the clock. Out: for each event the walk's number, the clock,
+    its place in the walk, the step number and the observed fields.
     """
     n = 0
     here = np.empty(WORDS, dtype=np.int64)
@@ -42,6 +42,6 @@ def walk(initial, seed, first, count, length, tick, K, found, steps, parents, wa
             times[n] = now
             places[n] = place
             taken[n] = steps[j]
-            observe(here, 0, steps[j], rows[n])
+            observe(here, 0, steps[j], K, rows[n])
             n += 1
     return n

@@ -1,11 +1,17 @@
-"""The generated part of a module run by plain Python: what the emitter wrote, with no compiler in between."""
+"""The machine code of a machine in an instance, called without the kernels."""
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from model_check.explicit.emit import Emitter
+import numpy as np
+import numpy.typing as npt
+
+from model_check.explicit.compile import kernel_cache
+from model_check.explicit.emit import FUNCTIONS, Emitter
+from model_check.explicit.native import Native, load_native
 from model_check.explicit.packing import Packing, pack_machine
 
 if TYPE_CHECKING:
@@ -16,13 +22,6 @@ if TYPE_CHECKING:
 Values = tuple[int, ...]
 
 
-class Words(list[int]):
-    """Words of 64 bits: what is stored wraps around, as in the compiled module."""
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, (value + (1 << 63)) % (1 << 64) - (1 << 63))
-
-
 @dataclass
 class Emitted:
     """`expand` and `judge` of a machine in an instance, on unpacked states."""
@@ -30,42 +29,42 @@ class Emitted:
     machine: Machine
     constants: object
     packing: Packing
-    module: dict[str, Any]
+    native: Native
     steps: tuple[Step, ...]
+    verdict_words: int
 
-    def _switches(self) -> list[int]:
-        return [int(getattr(self.constants, name)) for name in self.machine.switches]
+    def _call(self, function: str, *arguments: int | npt.NDArray[np.generic]) -> int:
+        given = [a if isinstance(a, int) else a.ctypes.data for a in arguments]
+        call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(given))(self.native.addresses[function])
+        return int(call(*given))
 
-    def _words(self, values: Values) -> Words:
-        return Words(int(word) for word in self.packing.pack(values))
+    def _switches(self) -> npt.NDArray[np.int64]:
+        return np.array([int(getattr(self.constants, name)) for name in self.machine.switches], dtype=np.int64)
 
     def successors(self, values: Values) -> list[tuple[str, Values]]:
         """The enabled steps and where they lead; `OverflowError` names the step that leaves a declared range."""
         room, width = len(self.steps), self.packing.words
-        found, taken, parents = Words([0] * (room * width)), [0] * room, [0] * room
-        words = self._words(values)
-        n, _ = self.module["expand"](words, 0, 1, self._switches(), found, taken, parents, room)
+        found, taken, parents = np.zeros(room * width, np.int64), np.zeros(room, np.int32), np.ones(room, np.int64)
+        n = self._call("expand", self.packing.pack(values), 0, 1, self._switches(), found, taken, parents)
         if n < 0:
             raise OverflowError(str(self.steps[-1 - n]))
-        return [(str(self.steps[taken[j]]), self._unpack(found[j * width : (j + 1) * width])) for j in range(n)]
+        assert not parents[:n].any()
+        return [(str(self.steps[taken[j]]), self.packing.unpack(found[j * width : (j + 1) * width])) for j in range(n)]
 
     def verdict(self, values: Values) -> int:
-        """A bit a violated clause, then a bit a witness."""
-        return int(self.module["judge"](self._words(values), 0, self._switches()))
-
-    def _unpack(self, words: list[int]) -> Values:
-        import numpy as np
-
-        return self.packing.unpack(np.array(words, dtype=np.int64))
+        """A bit a violated clause, then a bit a witness; for no more of them than one word holds."""
+        verdict = np.zeros(self.verdict_words, np.int64)
+        self._call("judge", self.packing.pack(values), 0, 1, self._switches(), verdict)
+        (word,) = verdict.tolist()
+        return int(word)
 
 
 def emitted(machine: Machine, constants: object, emitter: type[Emitter] = Emitter) -> Emitted:
-    """Generate the module of a machine and load it without Numba."""
+    """Compile a machine's code and load it without Numba."""
     packing = pack_machine(machine, constants)
-    text = emitter(machine, constants, packing).source()
-    module: dict[str, Any] = {"inlined": lambda f: f, "compiled": lambda f: f}
-    exec(compile(text, f"<emitted {machine.name}>", "exec"), module)  # noqa: S102
-    return Emitted(machine, constants, packing, module, machine.steps(constants))
+    written = emitter(machine, constants, packing)
+    native = load_native(written.source(), FUNCTIONS, kernel_cache())
+    return Emitted(machine, constants, packing, native, written.steps, written.verdict_words)
 
 
 def in_cpython(machine: Machine, constants: object, values: Values) -> Iterator[tuple[str, Values]]:

@@ -97,6 +97,7 @@ def test_formulas_and_actions_agree_state_by_state(steps_back: bool) -> None:
 def test_the_switch_compiles_nothing_and_with_it_off_nothing_is_kept_longer() -> None:
     on, off = (compile_machine(STEPPING_CLOCK, Constants(steps_back=value)) for value in (True, False))
     assert on.module is off.module
+    assert on.native is off.native
     assert on.packing == off.packing
     floors = {slot.label: slot.low for slot in layout(State, Constants()) if slot.kind is Kind.INSTANT}
     assert floors["timer[0].fires_at"] == Constants().horizon - Constants().cut
@@ -288,14 +289,14 @@ class KeepsNoSlack(Emitter):
     """The floor is the same whatever the switch is."""
 
     def _slack(self, path: tuple[str, ...]) -> str | None:
-        return None if super()._slack(path) is None else "False"
+        return None if super()._slack(path) is None else "false"
 
 
 class NeverStepsBack(Emitter):
     """A step back leaves the instants alone."""
 
-    def _tick_back(self, indent: str, words: str) -> list[str]:
-        return [f"{indent}pass"]
+    def _tick_back(self) -> None:
+        pass
 
 
 @pytest.mark.parametrize("broken", [KeepsNoSlack, NeverStepsBack])

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 class DropsAnAssignment(Emitter):
     """Of each action with three statements or more, the last is forgotten."""
 
-    def _action(self, name: str, action: LoweredAction) -> str:
+    def _action(self, number: int, action: LoweredAction, steps: int) -> str:
         effect = action.effect[:-1] if len(action.effect) >= 3 else action.effect
-        return super()._action(name, replace(action, effect=effect))
+        return super()._action(number, replace(action, effect=effect), steps)
 
 
 class ForgetsAConjunct(Emitter):
     """Of each guard with four conjuncts or more, the last is forgotten."""
 
-    def _action(self, name: str, action: LoweredAction) -> str:
+    def _action(self, number: int, action: LoweredAction, steps: int) -> str:
         guard = action.guard[:-1] if len(action.guard) >= 4 else action.guard
-        return super()._action(name, replace(action, guard=guard))
+        return super()._action(number, replace(action, guard=guard), steps)
 
 
 class TakesLessForLessOrEqual(Emitter):
@@ -57,17 +57,17 @@ class TakesLessForLessOrEqual(Emitter):
 class AgesNothing(Emitter):
     """The clock goes on, and no instant becomes older."""
 
-    def _tick(self, indent: str) -> list[str]:
-        return [f"{indent}pass"]
+    def _tick(self) -> None:
+        pass
 
 
 class WritesAtTheFirstPlace(Emitter):
     """Each write into an array goes to its first place."""
 
-    def _statement(self, statement: Statement, indent: str, words: str) -> list[str]:
+    def _statement(self, statement: Statement) -> None:
         if isinstance(statement, Write) and statement.index is not None:
             statement = replace(statement, index=Int(0))
-        return super()._statement(statement, indent, words)
+        super()._statement(statement)
 
 
 def disagreement(emitter: type[Emitter] = Emitter) -> str | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.explicit.compile import compile_machine, kernel_cache
+from model_check.explicit import native
+from model_check.explicit.compile import Compiled, compile_machine, kernel_cache
 from model_check.explicit.search import explore
 from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 
@@ -72,8 +75,12 @@ def edited(folder: Path, name: str, old: str, new: str) -> ModuleType:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and nothing in memory."""
     folder = tmp_path / "kernels"
     monkeypatch.setenv("HALFCHECK_CACHE", str(folder))
+    monkeypatch.setattr(native, "_LOADED", {})
+    for name in [name for name in sys.modules if name.startswith("kernel_")]:
+        monkeypatch.delitem(sys.modules, name)
     return folder
 
 
@@ -81,7 +88,8 @@ def test_an_edited_action_gets_another_file_and_another_verdict(cache: Path, tmp
     before = edited(tmp_path, "edited_before", "s.count < 5", "s.count < 5")
     found = explore(before.MACHINE, before.Sizes())
     assert (found.distinct, found.path_to(0)) == (6, None)
-    (first,) = cache.glob("kernel_*.py")
+    (first,) = cache.glob("steps_*.o")
+    kernels = found.compiled.module
 
     after = edited(tmp_path, "edited_after", "s.count < 5", "s.count < 6")
     found = explore(after.MACHINE, after.Sizes())
@@ -89,23 +97,97 @@ def test_an_edited_action_gets_another_file_and_another_verdict(cache: Path, tmp
     assert found.distinct == 7
     assert path is not None
     assert len(path) == 6
-    files = set(cache.glob("kernel_*.py"))
+    files = set(cache.glob("steps_*.o"))
     assert len(files) == 2
     assert first in files
+    assert found.compiled.module is kernels, "only the machine's own code is compiled again"
 
     again = edited(tmp_path, "edited_again", "s.count < 5", "s.count < 5")
     assert explore(again.MACHINE, again.Sizes()).distinct == 6
-    assert set(cache.glob("kernel_*.py")) == files
+    assert set(cache.glob("steps_*.o")) == files
 
 
-def test_a_module_is_loaded_from_its_file_when_it_is_not_in_memory(cache: Path) -> None:
+def forget(compiled: Compiled) -> None:
+    """As in a new process."""
+    del sys.modules[compiled.module.__name__]
+    native._LOADED.clear()
+
+
+def test_kernels_are_loaded_from_their_file_when_they_are_not_in_memory(cache: Path) -> None:
     constants = Constants(resource_managers=2)
     first = compile_machine(TWO_PHASE_COMMIT, constants)
     assert compile_machine(TWO_PHASE_COMMIT, constants).module is first.module
-    (path,) = cache.glob("kernel_*.py")
-    del sys.modules[first.module.__name__]
+    forget(first)
     assert compile_machine(TWO_PHASE_COMMIT, constants).module is not first.module
-    assert list(cache.glob("kernel_*.py")) == [path]
+    (path,) = cache.glob("kernel_*.py")
+    assert path.stem == first.module.__name__
+
+
+def test_machine_code_is_loaded_from_its_file_when_it_is_not_in_memory(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constants = Constants(resource_managers=2)
+    first = explore(TWO_PHASE_COMMIT, constants)
+    forget(first.compiled)
+    (path,) = cache.glob("steps_*.o")
+    monkeypatch.setattr(native, "compile_text", None)
+    again = explore(TWO_PHASE_COMMIT, constants)
+    assert again.compiled.native is not first.compiled.native
+    assert again.sizes == first.sizes
+    assert list(cache.glob("steps_*")) == [path]
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "changed", "text"])
+def test_a_damaged_file_is_not_run_but_written_again(cache: Path, damage: str) -> None:
+    constants = Constants(resource_managers=2)
+    first = explore(TWO_PHASE_COMMIT, constants)
+    forget(first.compiled)
+    (path,) = cache.glob("steps_*.o")
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    broken = {
+        "empty": b"",
+        "cut": whole[:middle],
+        "changed": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+        "text": b"no machine code\n" * 100,
+    }[damage]
+    path.write_bytes(broken)
+    assert explore(TWO_PHASE_COMMIT, constants).sizes == first.sizes
+    assert path.read_bytes() == whole
+    assert list(cache.glob("steps_*")) == [path]
+
+
+COMPILES = """
+import sys
+from pathlib import Path
+from model_check.explicit.native import load_native
+text = "define i64 @answer() {\\n  ret i64 42\\n}\\n"
+import ctypes
+print("ready", flush=True)
+sys.stdin.readline()
+address = load_native(text, ("answer",), Path(sys.argv[1])).addresses["answer"]
+print(ctypes.CFUNCTYPE(ctypes.c_int64)(address)())
+"""
+
+
+def test_several_processes_may_compile_the_same_at_once(cache: Path) -> None:
+    command = [sys.executable, "-c", COMPILES, str(cache)]
+    pipe = subprocess.PIPE
+    with ExitStack() as running:
+        processes = [running.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe)) for _ in range(3)]
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+        answers = []
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        for process in processes:
+            answers.append(process.communicate()[0])
+            assert process.returncode == 0
+    assert answers == [b"42\n"] * 3
+    assert len(list(cache.iterdir())) == 1
 
 
 def test_the_cache_folder_is_the_users_unless_one_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model_check.explicit.compile import compile_machine
+from model_check.explicit.emit import CLAIMS_A_WORD
 from model_check.instances import constants_for
 from spec.language import holds, is_witnessed, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -50,7 +51,9 @@ def test_every_step_from_every_walked_state_is_the_same(profile: str, environmen
     for number, values in enumerate(states):
         in_cpython = [(str(step), after) for step, after in successors(state.load(values), constants, compiled.steps)]
         assert by_kernel[number] == in_cpython
-        verdict = int(kernels.judge(packed, number, switches))
+        words = np.zeros(kernels.VERDICT_WORDS, np.int64)
+        kernels.judge(packed, number, switches, words)
+        verdict = sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
         claims = [not holds(state, constants, clause) for clause in machine.clauses]
         claims += [is_witnessed(state, constants, witness) for witness in machine.witnesses]
         assert [bool(verdict >> bit & 1) for bit in range(len(claims))] == claims
