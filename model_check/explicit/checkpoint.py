@@ -192,7 +192,7 @@ def read_checkpoint(file: Path) -> tuple[dict[str, Any], Position]:
 
 
 def _identity(resources: Resources, compiled: Compiled, constants: object, title: str) -> dict[str, Any]:
-    """What must be the same for a search to go on; the module's name is the hash of specification and kernels."""
+    """What must be the same for a search to go on; the names are hashes of kernels and specification."""
     known = is_dataclass(constants) and not isinstance(constants, type)
     values = asdict(constants) if known else {}  # type: ignore[call-overload]
     return json.loads(  # type: ignore[no-any-return]
@@ -201,8 +201,8 @@ def _identity(resources: Resources, compiled: Compiled, constants: object, title
                 "title": title,
                 "storage": "words" if resources.fingerprint_bits == EXACT else f"{resources.fingerprint_bits} bits",
                 "constants": values,
-                "switches": compiled.switches(constants).tolist(),
-                "module": compiled.module.__name__,
+                "switches": [int(getattr(constants, name)) for name in compiled.machine.switches],
+                "module": [compiled.module.__name__, compiled.native.name],
             },
             default=str,
         )
