@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,16 +39,16 @@ class NobodyLooks(Listener):
     """While Numba compiles, no line of this project is taken; to trace its compiler takes as long again."""
 
     def __init__(self) -> None:
-        self.tracers: list[Any] = []
+        self.tracers: dict[int, list[Any]] = {}  # a thread has its own
 
     def on_start(self, _event: object) -> None:
         """Compiling begins, perhaps inside of another."""
-        self.tracers.append(sys.gettrace())
+        self.tracers.setdefault(get_ident(), []).append(sys.gettrace())
         sys.settrace(None)
 
     def on_end(self, _event: object) -> None:
         """Compiling ends."""
-        sys.settrace(self.tracers.pop())
+        sys.settrace(self.tracers[get_ident()].pop())
 
 
 def pytest_configure() -> None:

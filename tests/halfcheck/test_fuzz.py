@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fuzz import campaign
 from fuzz.mutants import kill_table
 from fuzz.mutants.edited_package import Edit
 from fuzz.world import World
 from halfcheck.app import run
+from model_check.cpython.search import explore
 from spec.constants import FAULTS
+from tests.model_check.checked import at_full_speed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +26,12 @@ KEYS = {
     "profile", "environment", "instance", "seed", "examples", "steps", "seconds", "steps_per_second", "coverage",
     "mismatch",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the schedules stands the exhaustive count of a small instance, which takes longest of all."""
+    monkeypatch.setattr(campaign, "explore", at_full_speed(explore))
 
 
 def test_a_sound_pair_agrees(capsys: Captured) -> None:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from fuzz import campaign
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.world import World
 from halfcheck.errors import exit_code_of
 from halfcheck.exit_codes import ExitCode
 from halfcheck.lockstep_runs import lockstep_run
+from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
+from tests.model_check.checked import at_full_speed
+
+
+@pytest.fixture(autouse=True)
+def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the schedules stands the exhaustive count of a small instance, which takes longest of all."""
+    monkeypatch.setattr(campaign, "explore", at_full_speed(explore))
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -19,6 +19,14 @@ def test_the_mutant_is_killed_by_what_it_touches(mutant: Mutant) -> None:
     assert kill.is_for_the_right_reason, f"{kill.variable} is not in {sorted(mutant.seen_in)}"
 
 
+def test_an_error_in_the_specification_is_noticed_beside_the_sound_broker() -> None:
+    mutant = next(mutant for mutant in MUTANTS if mutant.name == "spec: equal age young")
+    kill = hunt(mutant, random_seed=7)
+    assert kill.variable == "the round's branch"
+    assert kill.failure is not None
+    assert str(kill.failure.mismatch).endswith("is ended_at_young_half in the specification, ops_pulled in the broker")
+
+
 def test_there_are_enough_mutants_of_each_part() -> None:
     assert Counter(mutant.part for mutant in MUTANTS) == {Part.BROKER: 31, Part.SPEC: 12, Part.PROPERTY: 9}
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
