@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import asdict, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.errors import BadFile, ModelCheckError
-from spec.constants import FAULTS, SWITCHES, Constants, Instance, Switches
+from spec.constants import FAULTS, SWITCHES, Constants, Instance
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spec.switches import Switches
+
 
 def instance_names() -> tuple[str, ...]:
     """The instances that come with the specification, smallest first."""
     found = {path.name.removesuffix(".toml") for path in resources.files("spec").joinpath("instances").iterdir()}
-    order = ("tiny", "deep", "plain", "small", "trio", "medium")
+    order = ("tiny", "patient", "odd", "skewed", "deep", "small", "trio", "medium", "large", "shared")
     return tuple(sorted(found, key=lambda name: (order.index(name) if name in order else len(order), name)))
 
 
@@ -126,8 +128,20 @@ def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-_LEAST = {"check_max": 1, "timeout": 0, "check_interval": 0, "round_limit": 0, "op_batch_interval": 0}
+_LEAST = {
+    "check_max": 1,
+    "timeout": 0,
+    "check_interval": 0,
+    "round_limit": 0,
+    "op_batch_interval": 0,
+    "reserved_time": -1,
+    "clock_steps": 0,
+    "mishaps": 0,
+    "stray_ends": 0,
+}
+_LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
 _MOST = 62
+_MOST_OF = {"clock_steps": 1}  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 
 
 def _instance(name: str, text: str, source: str) -> Instance:
@@ -136,8 +150,9 @@ def _instance(name: str, text: str, source: str) -> Instance:
     except tomllib.TOMLDecodeError as error:
         msg = f"instance file {source}: {error}"
         raise BadFile(msg) from error
-    wanted = [f.name for f in fields(Instance) if f.name != "name"]
-    for field in wanted:
+    declared = [f for f in fields(Instance) if f.name != "name"]
+    wanted = [f.name for f in declared]
+    for field in (f.name for f in declared if f.default is MISSING):
         if field not in given:
             msg = f"instance file {source}: {field} is missing"
             raise BadFile(msg)
@@ -145,17 +160,26 @@ def _instance(name: str, text: str, source: str) -> Instance:
         if field not in wanted:
             msg = f"instance file {source}: unknown field {field!r}; there are {', '.join(wanted)}"
             raise BadFile(msg)
-        if field == "immunities":
-            _check_immunities(value, source)
-        elif type(value) is not int or not _LEAST.get(field, 1) <= value <= _MOST:
-            least = _LEAST.get(field, 1)
-            msg = f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {_MOST}"
+        if field in _LISTS:
+            _check_list(field, value, source)
+        elif type(value) is not int or not _LEAST.get(field, 1) <= value <= _MOST_OF.get(field, _MOST):
+            least, most = _LEAST.get(field, 1), _MOST_OF.get(field, _MOST)
+            msg = f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {most}"
             raise BadFile(msg)
-    return Instance(name=name, **{**given, "immunities": tuple(given["immunities"])})
+    too_many = [checks for checks in given.get("first_checks", []) if checks > given["check_max"]]
+    if too_many:
+        msg = (
+            f"instance file {source}: first_checks = {given['first_checks']!r} has more than check_max allows, "
+            f"which is {given['check_max']}"
+        )
+        raise BadFile(msg)
+    sizes: dict[str, Any] = {field: tuple(v) if field in _LISTS else v for field, v in given.items()}
+    return Instance(name=name, **sizes)
 
 
-def _check_immunities(value: object, source: str) -> None:
-    is_good = isinstance(value, list) and value and all(type(v) is int and -1 <= v <= _MOST for v in value)
+def _check_list(field: str, value: object, source: str) -> None:
+    least = _LISTS[field]
+    is_good = isinstance(value, list) and value and all(type(v) is int and least <= v <= _MOST for v in value)
     if not is_good:
-        msg = f"instance file {source}: immunities = {value!r} is not a list of whole numbers from -1 (none) to {_MOST}"
+        msg = f"instance file {source}: {field} = {value!r} is not a list of whole numbers from {least} to {_MOST}"
         raise BadFile(msg)

@@ -4,7 +4,9 @@ Transactions could be numbered in any way. A specification that numbers them in 
 symmetric` names the array) keeps one of all states that differ by the numbers only. Of the T records of a state k are
 used, and their numbers could have been any k of T in any order: the state stands for T! / (T - k)! of them. This is so
 as long as the state shows in which order its records were used first, as it does when they keep their place in a queue;
-a search without the reduction is the check of it.
+a search without the reduction is the check of it. Transactional messages lose that order with `power_loss` only: after
+two power losses, or one and a `twin_send`, no half may be left that shows it. The sums are too large there; verdicts
+and depths are still what they are without the reduction.
 """
 
 from __future__ import annotations

@@ -1,30 +1,58 @@
-"""The broker's process: offsets go to their file now and then, and the process may die and start again.
+"""The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 
-RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize.
+RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
 """
 
 from __future__ import annotations
 
-from spec.check_round import awaits_its_producer, forget_round
+from spec.bounds import room_for_a_mishap
+from spec.check_guards import awaits_its_producer
 from spec.constants import Constants
-from spec.end_transaction import forget_end
-from spec.half_queue import age, immunity
-from spec.language import NONE, action, assume, require
-from spec.op_batch import batch_is_overdue, drop_batch
-from spec.state import End, Local, State
+from spec.end_transaction import forget_ends
+from spec.half_queue import age, append_half, immunity, its_copy_is_there, room_for_a_half
+from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
+from spec.op_batch import append_op, batch_is_overdue, drop_batch
+from spec.round_end import forget_round
+from spec.state import Burnt, Cause, End, Left, Local, Role, Settled, State
 
 
 @action(event="offsets_persisted")
 def persist_offsets(s: State, c: Constants) -> None:
     """config/consumerOffset.json is written.
 
-    RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here.
+    RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here. Nothing ties it
+    to the flush of the commit log (B13); a repaired broker flushes first.
     """
+    require(s.role != Role.ACTING_MASTER, "the broker is not dead")
     require(
         s.saved.half != s.offsets.half or s.saved.op != s.offsets.op, "an offset has moved since the file was written"
     )
+    if c.flushes_before_saving:
+        flush(s, c)
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
+
+
+@action(event="log_flushed")
+def flush_log(s: State, c: Constants) -> None:
+    """The commit log is flushed to disk.
+
+    RocketMQ: CommitLog.FlushRealTimeService, every flushIntervalCommitLog; copies and op messages do not wait for it.
+    """
+    require(s.flushed.halves != s.half_length or s.flushed.ops != s.op_length, "something was written since")
+    assume(c.power_loss, "nobody asks what is on the disk")
+    room_for_a_mishap(s, c)
+    flush(s, c)
+
+
+def flush(s: State, c: Constants) -> None:
+    """All messages survive a power loss. What no power loss can ask for is not kept."""
+    matters = c.power_loss and s.mishaps < c.mishaps
+    s.flushed.halves = s.half_length if matters else 0
+    s.flushed.ops = s.op_length if matters else 0
+
+
+# --- the end of a process ---------------------------------------------------------------------------------------------
 
 
 @action(event="crashed")
@@ -35,6 +63,103 @@ def crash(s: State, c: Constants) -> None:
     dies with its entries (B02).
     """
     assume(c.crash, "the broker's process does not die")
+    require(s.role == Role.MASTER, "the broker is the master")
+    start_again(s, c)
+
+
+@action(event="stopped")
+def stop(s: State, c: Constants) -> None:
+    """The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
+
+    RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
+    and nothing else (B03). The check service has come to its end, and requests that arrived were handled.
+    """
+    require(not s.round.running, "the check service has come to its end")
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(all(s.half[h].end != End.COMMIT_STORED for h in range(c.half_slots)), "no END_TRANSACTION is being handled")
+    assume(c.graceful_stop, "nobody stops the broker")
+    within(
+        not c.flushes_on_stop or s.batch.names.is_empty() or s.op_length < c.op_slots,
+        "the op queue of the instance has room",
+    )
+    if c.flushes_on_stop and not s.batch.names.is_empty():
+        append_op(s, s.batch.names)
+    s.saved.half = s.offsets.half
+    s.saved.op = s.offsets.op
+    start_again(s, c)
+
+
+@action(event="power_lost", records=upto("log_slots"))
+def lose_power(s: State, c: Constants, records: int) -> None:
+    """The machine loses power and starts again: of all halves and op messages only the first `records` are left.
+
+    RocketMQ: flushDiskType=ASYNC_FLUSH; a slave that takes over after asynchronous replication looks the same. What was
+    flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered.
+    """
+    assume(c.power_loss, "the machine keeps its power")
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(records < s.half_length + s.op_length, "something is lost")
+    require(records >= s.flushed.halves + s.flushed.ops, "what was flushed stays")
+    room_for_a_mishap(s, c)
+    s.mishaps += 1
+    ops = ops_among(s, c, records)
+    halves = records - ops
+    for o in range(c.op_slots):
+        if o >= ops and o < s.op_length:
+            lose_op(s, o)
+    for h in range(c.half_slots):
+        if h >= halves and h < s.half_length:
+            lose_half(s, h)
+    s.half_length = halves
+    s.op_length = ops
+    for h in range(c.half_slots):
+        if (s.half[h].left == Left.FOR_CHECK or s.half[h].left == Left.FOR_IMMUNITY) and not its_copy_is_there(s, c, h):
+            s.half[h].left = Left.COPY_LOST
+    if c.clamps_offsets:
+        s.saved.half = min(s.saved.half, halves)
+        s.saved.op = min(s.saved.op, ops)
+    flush(s, c)
+    start_again(s, c)
+
+
+def ops_among(s: State, c: Constants, records: int) -> int:
+    """How many op messages are among the first records of the log: one has its number of records before it."""
+    return sum(o < s.op_length and s.op[o].halves_before + o < records for o in range(c.op_slots))
+
+
+def lose_op(s: State, o: int) -> None:
+    """The place of op message o is empty again."""
+    s.op[o].names = Bits()
+    s.op[o].born_at = LONG_AGO
+    s.op[o].undecodable = False
+    s.op[o].halves_before = 0
+
+
+def lose_half(s: State, h: int) -> None:
+    """The place of half h is empty again. Ghost: note what is forgotten with it, its op or its escape."""
+    t = s.half[h].transaction
+    if s.transaction[t].cause == Cause.NONE:
+        if s.half[h].settled != Settled.NO:
+            s.transaction[t].cause = Cause.LOST_OP
+        elif s.half[h].left == Left.ESCAPED:
+            s.transaction[t].cause = Cause.ENDED_AFTER_ESCAPE
+    forget_ends(s, h)
+    s.half[h].transaction = 0
+    s.half[h].check_times = 0
+    s.half[h].original = NONE
+    s.half[h].born_at = LONG_AGO
+    s.half[h].stored_at = LONG_AGO
+    s.half[h].check_in_flight = False
+    s.half[h].settled = Settled.NO
+    s.half[h].acknowledged = False
+    s.half[h].op_write_failed = False
+    s.half[h].foreign = False
+    s.half[h].burnt = Burnt.NO
+    s.half[h].left = Left.NO
+
+
+def start_again(s: State, c: Constants) -> None:
+    """Memory is lost; offsets are read from their file."""
     drop_batch(s)
     forget_round(s, c)
     s.round_ended_at = s.now
@@ -42,7 +167,58 @@ def crash(s: State, c: Constants) -> None:
     s.offsets.op = s.saved.op
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
-        forget_end(s, h)
+        forget_ends(s, h)
+
+
+# --- the file of offsets ----------------------------------------------------------------------------------------------
+
+
+@action(event="offsets_regressed", h=each("half_slots"))
+def set_half_offset_back(s: State, c: Constants, h: int) -> None:
+    """The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
+
+    RocketMQ: SlaveSynchronize copies the offsets every 10 s (4.x), or a minute after the last full copy (5.x).
+    """
+    require(not s.round.running, "no round runs")
+    require(h < s.offsets.half, "it was there before")
+    assume(c.offset_regression, "offsets do not go back")
+    room_for_a_mishap(s, c)
+    s.mishaps += 1
+    s.offsets.half = h
+
+
+@action(event="offsets_regressed", o=each("op_slots"))
+def set_op_offset_back(s: State, c: Constants, o: int) -> None:
+    """The op offset goes back."""
+    require(not s.round.running, "no round runs")
+    require(o < s.offsets.op, "it was there before")
+    assume(c.offset_regression, "offsets do not go back")
+    room_for_a_mishap(s, c)
+    s.mishaps += 1
+    s.offsets.op = o
+
+
+# --- operators --------------------------------------------------------------------------------------------------------
+
+
+@action(event="half_resumed", h=each("half_slots"))
+def resume_discarded(s: State, c: Constants, h: int) -> None:
+    """A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
+
+    RocketMQ: AdminBrokerProcessor#resumeCheckHalfMessage (from 4.5.2 on).
+    """
+    require(
+        s.half[h].left == Left.KEPT_ASIDE or s.half[h].left == Left.SETTLED_ASIDE or s.half[h].left == Left.RESUMED,
+        "the half lies in the discard topic",
+    )
+    require(s.role == Role.MASTER, "the broker is the master")
+    assume(c.resume_discarded, "nobody resumes a discarded half")
+    room_for_a_half(s, c)
+    if s.half[h].left == Left.RESUMED and s.transaction[s.half[h].transaction].cause == Cause.NONE:
+        s.transaction[s.half[h].transaction].cause = Cause.RESUMED_HALF
+    s.half[h].left = Left.RESUMED
+    s.half[s.half_length].original = s.half[h].original
+    append_half(s, s.half[h].transaction, s.half[h].born_at)
 
 
 # --- time -------------------------------------------------------------------------------------------------------------
@@ -81,3 +257,12 @@ def tick(s: State, c: Constants) -> None:
     assume(c.slow_round or not s.round.running, "a round takes no time")
     assume(not batch_is_overdue(s, c), "the op batch thread wakes up once an interval")
     s.now += 1
+
+
+@action(event="clock_stepped_back")
+def step_clock_back(s: State, c: Constants) -> None:
+    """The broker's clock goes back by a tick (B28)."""
+    assume(c.clock_step, "the clock only goes on")
+    within(s.clock_steps < c.clock_steps, "the instance has steps of the clock left")
+    s.clock_steps += 1
+    s.now -= 1

@@ -1,104 +1,37 @@
 """One round of the check service, a step of its loop an action.
 
-For the half at the cursor, in this order: settled by an op that was pulled · no half there · discard · stored in this
-round · immune or young · check · otherwise pull more op messages and look again. RocketMQ:
-TransactionalMessageServiceImpl#check.
+For the half at the cursor, in this order: settled by an op that was pulled · no half there · escape from an acting
+slave · discard · stored in this round · immune or young · check · otherwise pull more op messages and look again.
+RocketMQ: TransactionalMessageServiceImpl#check. What becomes of an unsettled half is in `discarding` and
+`putting_back`, the escape in `escape`, what goes wrong in `broken_round`.
 """
 
 from __future__ import annotations
 
-from spec.constants import Constants
-from spec.half_queue import age, append_copy, has_immunity, immunity, remember_put_back, room_for_a_half
-from spec.language import LONG_AGO, NONE, action, assume, require
-from spec.op_pull import (
-    forget_ops,
-    is_settled_by_an_op,
-    last_op_pulled_came_late,
-    mark_done,
-    op_offset_after_round,
-    pull_op_messages,
-    settle_by_op,
+from spec.check_guards import (
+    is_fresh,
+    is_immune,
+    is_too_immune,
+    is_within_limit,
+    is_young,
+    its_op_is_to_come,
+    may_check,
+    must_be_discarded,
+    original_is_settled,
+    stands_on_a_half,
+    stands_on_an_earlier_half,
+    stands_on_an_old_half,
+    stands_on_an_unsettled_half,
+    stands_on_the_masters_half,
 )
-from spec.state import Budget, End, Left, Local, State
+from spec.constants import Constants
+from spec.half_queue import age, has_immunity, is_known_as_settled
+from spec.language import NONE, action, assume, require
+from spec.op_pull import is_settled_by_an_op, mark_done, pull_op_messages, pull_throws, settle_by_op
+from spec.round_end import end_round
+from spec.state import Left, Pull, Role, State, Stuck
 
-# --- predicates -------------------------------------------------------------------------------------------------------
-
-
-def is_within_limit(s: State, c: Constants) -> bool:
-    """The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT."""
-    return s.now - s.round.started_at <= c.round_limit
-
-
-def is_fresh(s: State, h: int) -> bool:
-    """The message was stored in this round."""
-    return s.half[h].stored_at >= s.round.started_at
-
-
-def is_young(s: State, c: Constants, h: int) -> bool:
-    """Its timeout or immunity is not over. At exactly that age, versions differ (A19)."""
-    return age(s, h) < immunity(s, c, h) or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))
-
-
-def is_immune(s: State, c: Constants, h: int) -> bool:
-    """It has an immunity of its own, which is not over."""
-    return has_immunity(s, h) and is_young(s, c, h)
-
-
-def original_is_settled(s: State, h: int) -> bool:
-    """removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET)."""
-    return s.half[h].original != NONE and s.round.removed_by[s.half[h].original] != NONE
-
-
-def may_check(s: State, c: Constants, h: int) -> bool:
-    """isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree."""
-    no_more_ops = s.round.op_end_seen and age(s, h) > immunity(s, c, h)
-    ops_run_late = not s.round.op_end_seen and last_op_pulled_came_late(s, c)
-    clock_ahead = age(s, h) <= -1
-    return no_more_ops or ops_run_late or clock_ahead
-
-
-def awaits_its_producer(s: State, c: Constants, t: int) -> bool:
-    """A check request or an END_TRANSACTION of the transaction is under way, or is being handled."""
-    return any(
-        s.half[h].transaction == t and (s.half[h].check_in_flight or s.half[h].end != End.NONE)
-        for h in range(c.half_slots)
-    )
-
-
-# --- shared guards ----------------------------------------------------------------------------------------------------
-
-
-def stands_on_a_half(s: State, c: Constants) -> None:
-    """What every step of the loop needs: a round in its time, and a half to look at."""
-    require(s.round.running, "a round runs")
-    require(is_within_limit(s, c), "the round is within its time limit")
-    require(s.round.cursor < s.half_length, "the cursor stands on a half")
-
-
-def stands_on_an_unsettled_half(s: State, c: Constants) -> None:
-    """The same, and neither an op message nor the number of checks has the last word on the half."""
-    stands_on_a_half(s, c)
-    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
-    require(s.half[s.round.cursor].check_times < c.check_max, "it has checks left")
-
-
-def stands_on_an_earlier_half(s: State, c: Constants) -> None:
-    """The same, and the half was there before the round."""
-    stands_on_an_unsettled_half(s, c)
-    require(not is_fresh(s, s.round.cursor), "it was stored before this round")
-
-
-def stands_on_an_old_half(s: State, c: Constants) -> None:
-    """The same, and its time for a check has come."""
-    stands_on_an_earlier_half(s, c)
-    require(not is_young(s, c, s.round.cursor), "its timeout or immunity is over")
-    require(
-        not c.heeds_settled_originals or not original_is_settled(s, s.round.cursor),
-        "no op message that was pulled names its original",
-    )
-
-
-# --- actions ----------------------------------------------------------------------------------------------------------
+# --- beginning --------------------------------------------------------------------------------------------------------
 
 
 @action(event="round_began")
@@ -107,14 +40,24 @@ def begin_round(s: State, c: Constants) -> None:
 
     RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
     """
-    require(not s.round.running, "no round runs")
-    require(s.now - s.round_ended_at >= c.check_interval, "the check interval is over since the last round")
+    may_begin(s, c)
+    require(not pull_throws(s, c, s.offsets.op), "the first op messages can be decoded, or left out")
     s.round.running = True
     s.round.started_at = s.now
     s.round.cursor = s.offsets.half
     s.round.first_op = s.offsets.op
     s.round.next_op = s.offsets.op
     pull_op_messages(s, c)
+
+
+def may_begin(s: State, c: Constants) -> None:
+    """What every round needs: its time has come, and the broker is a master or acts for one."""
+    require(not s.round.running, "no round runs")
+    require(s.role != Role.SLAVE, "the broker is the master or acts for it")
+    require(s.now - s.round_ended_at >= c.check_interval, "the check interval is over since the last round")
+
+
+# --- passing ----------------------------------------------------------------------------------------------------------
 
 
 @action(event="half_passed")
@@ -129,19 +72,17 @@ def pass_settled_half(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_discarded")
-def discard_half(s: State, c: Constants) -> None:
-    """A half without checks left is moved away, before the rest of the op messages is read (A10).
-
-    RocketMQ: TransactionalMessageServiceImpl#needDiscard, DefaultTransactionalMessageCheckListener#resolveDiscardMsg.
-    Up to 4.5.1 only a log line remains of it (A31).
-    """
+@action(event="half_passed")
+def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
+    """The broker knows the transaction of the half as settled. A repair."""
     stands_on_a_half(s, c)
     require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
-    require(s.half[s.round.cursor].check_times >= c.check_max, "it has no checks left")
-    if c.keeps_discarded:
-        s.transaction[s.half[s.round.cursor].transaction].parked = True
-    remember_discard(s, c, s.round.cursor)
+    require(
+        is_known_as_settled(s, c, s.half[s.round.cursor].transaction), "the broker knows its transaction as settled"
+    )
+    if original_is_settled(s, s.round.cursor):
+        settle_by_op(s, c, s.half[s.round.cursor].original)
+    remember_settled_elsewhere(s, s.round.cursor)
     s.round.cursor += 1
 
 
@@ -161,85 +102,85 @@ def pass_half_of_settled_original(s: State, c: Constants) -> None:
     else:
         mark_done(s, s.round.removed_by[s.half[s.round.cursor].original])
         s.round.removed_by[s.half[s.round.cursor].original] = NONE
+    remember_settled_elsewhere(s, s.round.cursor)
     s.round.cursor += 1
 
 
-@action(event="put_back_for_immunity")
-def put_back_immune_half(s: State, c: Constants) -> None:
-    """An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
-
-    RocketMQ: TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue, TransactionalMessageBridge
-    #renewImmunityHalfMessageInner.
-    """
-    stands_on_an_earlier_half(s, c)
-    require(is_immune(s, c, s.round.cursor), "its immunity is not over")
-    require(not original_is_settled(s, s.round.cursor), "no op message that was pulled names its original")
-    room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, Left.FOR_IMMUNITY)
-    append_copy(s, s.round.cursor)
-    if s.half[s.round.cursor].original == NONE:
-        s.half[s.half_length - 1].original = s.round.cursor
-    s.round.cursor += 1
+def remember_settled_elsewhere(s: State, h: int) -> None:
+    """Ghost: half h is passed for the sake of another half."""
+    if s.half[h].left == Left.NO or s.half[h].left == Left.COPY_LOST:
+        s.half[h].left = Left.SETTLED_ELSEWHERE
 
 
-@action(event="put_back_for_check")
-def put_back_and_check(s: State, c: Constants) -> None:
-    """An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
-
-    RocketMQ: TransactionalMessageServiceImpl#putBackHalfMsgQueue, then AbstractTransactionalMessageCheckListener
-    #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
-    (A11).
-    """
+@action(event="half_passed")
+def pass_half_of_waiting_op(s: State, c: Constants) -> None:
+    """An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair."""
     stands_on_an_old_half(s, c)
-    require(may_check(s, c, s.round.cursor), "no more op messages are to be expected for it")
-    assume(
-        c.slow_local or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
-        "a local transaction is over before its first check",
-    )
-    assume(
-        c.late_end or not awaits_its_producer(s, c, s.half[s.round.cursor].transaction),
-        "nothing is under way for a transaction when it is checked",
-    )
-    room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
-    append_copy(s, s.round.cursor)
-    s.half[s.half_length - 1].checks_sent = s.half[s.round.cursor].checks_sent + 1
-    s.half[s.half_length - 1].check_in_flight = True
+    require(its_op_is_to_come(s, c, s.round.cursor), "its op entry is on its way")
     s.round.cursor += 1
+
+
+@action(event="half_passed")
+def pass_over_long_immunity(s: State, c: Constants) -> None:
+    """A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321)."""
+    stands_on_an_earlier_half(s, c)
+    require(is_too_immune(s, c, s.round.cursor), "its immunity is longer than all its checks take")
+    s.half[s.round.cursor].left = Left.PASSED_OVER
+    s.round.cursor += 1
+
+
+# --- reading on -------------------------------------------------------------------------------------------------------
 
 
 @action(event="ops_pulled")
 def pull_more_ops(s: State, c: Constants) -> None:
     """It is too early to check the half at the cursor: more op messages are read, and the same half is looked at again.
 
-    RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none.
+    RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none. At an
+    age of exactly the timeout nothing changes until the clock goes on (A19).
     """
     stands_on_an_old_half(s, c)
+    require(s.round.last_pull != Pull.UNREADABLE, "the last pull gave a message that can be decoded, or none")
     require(not may_check(s, c, s.round.cursor), "more op messages may be expected for it")
+    require(not its_op_is_to_come(s, c, s.round.cursor), "its op entry is not on its way")
+    require(not pull_throws(s, c, s.round.next_op), "the next op messages can be decoded, or left out")
+    if s.round.last_pull == Pull.END and s.round.next_op == s.op_length:
+        s.round.pulls_nothing = True
     pull_op_messages(s, c)
+
+
+# --- ending -----------------------------------------------------------------------------------------------------------
 
 
 @action(event="round_ended")
 def end_round_at_queue_end(s: State, c: Constants) -> None:
     """No half is left to look at.
 
-    RocketMQ: TransactionalMessageServiceImpl#check, NO_NEW_MSG.
+    RocketMQ: TransactionalMessageServiceImpl#check, NO_NEW_MSG. An offset beyond the end of the queue comes here only
+    after one jump, or where the queue is empty.
     """
     require(s.round.running, "a round runs")
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor >= s.half_length, "the cursor stands at the end of the half queue")
-    end_round(s, c)
+    require(
+        s.round.cursor == s.half_length or s.half_length == 0 or s.round.null_met,
+        "it is not beyond the end, or has jumped before",
+    )
+    end_round(s, c, Stuck.NO)
 
 
 @action(event="round_ended")
 def end_round_at_fresh_half(s: State, c: Constants) -> None:
-    """The half at the cursor was stored in this round.
+    """The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 
     RocketMQ: TransactionalMessageServiceImpl#check, "Fresh stored".
     """
     stands_on_an_unsettled_half(s, c)
-    require(is_fresh(s, s.round.cursor), "it was stored in this round")
-    end_round(s, c)
+    require(is_fresh(s, c, s.round.cursor), "it was stored in this round")
+    if s.half[s.round.cursor].stored_at > s.now:
+        end_round(s, c, Stuck.CLOCK)
+    else:
+        end_round(s, c, Stuck.NO)
 
 
 @action(event="round_ended")
@@ -250,12 +191,11 @@ def end_round_before_dispatch(s: State, c: Constants) -> None:
     TransactionalMessageServiceImpl#check then finds no message. Real 5.4.0 brokers discard in the next round for it,
     others in the same one.
     """
-    stands_on_a_half(s, c)
-    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
-    require(s.half[s.round.cursor].check_times >= c.check_max, "it has no checks left")
-    require(is_fresh(s, s.round.cursor), "it was stored in this round")
+    stands_on_the_masters_half(s, c)
+    require(must_be_discarded(s, c, s.round.cursor), "it has no checks left")
+    require(is_fresh(s, c, s.round.cursor), "it was stored in this round")
     assume(c.slow_dispatch, "what is stored is in its consume queue at once")
-    end_round(s, c)
+    end_round(s, c, Stuck.NO)
 
 
 @action(event="round_ended")
@@ -268,48 +208,24 @@ def end_round_at_young_half(s: State, c: Constants) -> None:
     require(not has_immunity(s, s.round.cursor), "it has no immunity of its own")
     require(age(s, s.round.cursor) >= 0, "it was not born in the future")
     require(is_young(s, c, s.round.cursor), "its timeout is not over")
-    end_round(s, c)
+    end_round(s, c, Stuck.NO)
 
 
 @action(event="round_ended")
 def end_round_at_time_limit(s: State, c: Constants) -> None:
     """The round has lasted too long; the next one goes on from here.
 
-    RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT.
+    RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT. What it has read of the op queue is
+    forgotten, so that it may never get further (B29).
     """
     require(s.round.running, "a round runs")
     require(not is_within_limit(s, c), "the round is over its time limit")
-    end_round(s, c)
+    if is_due(s, c, s.round.cursor):
+        end_round(s, c, Stuck.TIME_LIMIT)
+    else:
+        end_round(s, c, Stuck.NO)
 
 
-def end_round(s: State, c: Constants) -> None:
-    """Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
-
-    The op offset is left alone when the round moved it nowhere, also where a pull has set it meanwhile (A02).
-    """
-    s.offsets.half = s.round.cursor
-    if op_offset_after_round(s, c) != s.round.first_op:
-        s.offsets.op = op_offset_after_round(s, c)
-    s.round_ended_at = s.now
-    forget_round(s, c)
-
-
-def forget_round(s: State, c: Constants) -> None:
-    """The memory of a round is gone."""
-    s.round.running = False
-    s.round.started_at = LONG_AGO
-    s.round.cursor = 0
-    forget_ops(s, c)
-
-
-# --- ghosts -----------------------------------------------------------------------------------------------------------
-
-
-def remember_discard(s: State, c: Constants, h: int) -> None:
-    """Note whether a record of the half is left, and whether it had all its checks."""
-    t = s.half[h].transaction
-    s.half[h].left = Left.KEPT_ASIDE if c.keeps_discarded else Left.DROPPED
-    if s.half[h].checks_sent < c.check_max:
-        s.transaction[t].discarded = Budget.BURNT
-    elif s.transaction[t].discarded == Budget.NO:
-        s.transaction[t].discarded = Budget.SPENT
+def is_due(s: State, c: Constants, h: int) -> bool:
+    """There is a half at this place, and it is neither young nor immune."""
+    return h < s.half_length and not is_young(s, c, h)

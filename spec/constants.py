@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from spec.faults import Faults
 from spec.language import NONE
+from spec.switches import Switches
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """Sizes and times of one instance.
+    """Sizes and times of one instance, and what its messages may carry.
 
     Attributes
     ----------
@@ -34,6 +36,19 @@ class Instance:
         How many half offsets fit into one op message before it is written at once (`transactionOpMsgMaxSize`).
     op_pull_size : int
         `OP_MSG_PULL_NUMS`, scaled down: how many op messages one pull may read.
+    first_checks : tuple of int
+        What TRANSACTION_CHECK_TIMES a producer may send with a message (B26); 0 is a message without that property.
+    skews : tuple of int
+        How far the clock of a producer may be ahead of the broker's, in ticks; less than 0 where it is behind.
+    reserved_time : int
+        `fileReservedTime` in ticks: a half that is older is discarded, however often it was checked. `NONE`: longer
+        than any run.
+    clock_steps : int
+        How often the broker's clock may step back, by a tick each.
+    mishaps : int
+        How often something may go wrong in the broker, other than its process dying.
+    stray_ends : int
+        How many END_TRANSACTIONs may be repeated, or say what they should not.
     """
 
     name: str
@@ -48,6 +63,17 @@ class Instance:
     op_batch_interval: int
     op_batch_size: int
     op_pull_size: int
+    first_checks: tuple[int, ...] = (0,)
+    skews: tuple[int, ...] = (0,)
+    reserved_time: int = NONE
+    clock_steps: int = 0
+    mishaps: int = 2
+    stray_ends: int = 1
+
+    @property
+    def log_slots(self) -> int:
+        """Halves and op messages that there may be."""
+        return self.half_slots + self.op_slots
 
     @property
     def longest_immunity(self) -> int:
@@ -55,9 +81,19 @@ class Instance:
         return max(*self.immunities, 0, NONE)
 
     @property
+    def time_of_all_checks(self) -> int:
+        """How long `check_max` rounds take at least."""
+        return self.check_max * self.check_interval
+
+    @property
     def birth_cut(self) -> int:
         """No guard compares the age of a half with more than this."""
-        return max(self.timeout, self.longest_immunity) + 1
+        return max(self.timeout, self.longest_immunity, self.reserved_time) + 1
+
+    @property
+    def birth_lead(self) -> int:
+        """So far in the future a half may be born."""
+        return max(*self.skews, 0, 0) + self.clock_steps
 
     @property
     def round_cut(self) -> int:
@@ -75,82 +111,16 @@ class Instance:
         return 2 * self.op_batch_interval
 
     @property
+    def waiting_cut(self) -> int:
+        """No guard asks whether a half offset has waited in the op batch for longer than this."""
+        return self.op_batch_interval + 1
+
+    @property
     def horizon(self) -> int:
         """A clock reading that no age reaches; explorers move the clock back to it."""
-        return max(self.birth_cut, self.round_cut, self.op_cut, self.batch_cut, self.check_interval) + 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Switches:
-    """What differs between RocketMQ versions, one named switch a difference. The defaults are those of 5.3.3.
-
-    Attributes
-    ----------
-    marks_op_done_on_hit : bool
-        A half found in `removeMap` marks its op as done (from 4.6.0 on; A03).
-    op_end_commits_offset : bool
-        A pull exactly at the end of the op queue is taken as an illegal offset, and the op offset is committed to the
-        end at once (up to 4.5.2; A02).
-    batches_ops : bool
-        Op messages are buffered and written in batches (from 5.1.0 on).
-    keeps_discarded : bool
-        A discarded half goes to TRANS_CHECK_MAX_TIME_TOPIC (from 4.5.2 on; before, it only left a log line, A31).
-    refuses_late_end : bool
-        A direct END_TRANSACTION of a half with an immunity that is over is answered ILLEGAL_OPERATION (from 5.1.1 on).
-    equal_age_is_young : bool
-        An age equal to the timeout or the immunity still counts as young (after 5.3.3; A19).
-    heeds_settled_originals : bool
-        An op message that names a half counts for the copies that were put back for its immunity, too: the repair of
-        B01, in no version yet.
-    """
-
-    marks_op_done_on_hit: bool = True
-    op_end_commits_offset: bool = False
-    batches_ops: bool = True
-    keeps_discarded: bool = True
-    refuses_late_end: bool = True
-    equal_age_is_young: bool = False
-    heeds_settled_originals: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Faults:
-    """What may go wrong, one switch a fault. With none of them the world is quiet.
-
-    In the quiet world each END is sent, arrives and is handled once, before any check of its transaction and at an age
-    of at most max(timeout, immunity); producers answer checks before the transaction is checked again; rounds take no
-    time.
-
-    Attributes
-    ----------
-    slow_local : bool
-        A local transaction may outlive the first check of its half; a check then finds it undecided.
-    lose_end, lose_check : bool
-        An END_TRANSACTION or a check request may vanish.
-    duplicate_end : bool
-        An END_TRANSACTION that was handled may arrive again.
-    wrong_end : bool
-        An END_TRANSACTION may arrive that its producer's outcome or an open check does not account for: it contradicts
-        an earlier one, or names a copy that nobody asked about (A12, A36).
-    late_end : bool
-        An END_TRANSACTION, a check request or its answer may be under way for any time, or be handled slowly.
-    slow_round : bool
-        Time may pass while a round runs.
-    slow_dispatch : bool
-        A copy may not be in its consume queue yet when the round that stored it comes to it.
-    crash : bool
-        The broker's process may die (and start again): memory is lost, what was written stays.
-    """
-
-    slow_local: bool = False
-    lose_end: bool = False
-    lose_check: bool = False
-    duplicate_end: bool = False
-    wrong_end: bool = False
-    late_end: bool = False
-    slow_round: bool = False
-    slow_dispatch: bool = False
-    crash: bool = False
+        return (
+            max(self.birth_cut, self.round_cut, self.op_cut, self.batch_cut, self.waiting_cut, self.check_interval) + 2
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,18 @@ contradicting request is carried out again (A12, A13). RocketMQ: EndTransactionP
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half_queue import age, has_immunity, immunity, is_first_half
-from spec.language import Bits, action, each, require, within
-from spec.state import Cause, End, Left, Quiet, RolledBack, Settled, State
+from spec.half_queue import (
+    age,
+    can_be_decoded,
+    has_immunity,
+    immunity,
+    is_first_half,
+    is_known_as_settled,
+    was_resumed,
+)
+from spec.language import Bits, action, assume, each, require, within
+from spec.op_batch import append_op
+from spec.state import Cause, Direct, End, Left, Local, Quiet, Role, RolledBack, Settled, State
 
 
 def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
@@ -20,14 +29,35 @@ def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
     RocketMQ: EndTransactionProcessor#rejectCommitOrRollback, TransactionalMessageUtil#getImmunityTime (5.1.1, #6401).
     """
     is_over = age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout
-    is_direct = is_first_half(s, h) and not s.half[h].claims_check
-    return c.refuses_late_end and is_direct and has_immunity(s, h) and is_over
+    return may_be_late(s, c, h) and not s.half[h].claims_check and is_over
+
+
+def may_be_late(s: State, c: Constants, h: int) -> bool:
+    """The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check."""
+    return c.refuses_late_end and is_first_half(s, h) and has_immunity(s, h)
 
 
 def forget_end(s: State, h: int) -> None:
+    """One END_TRANSACTION is over; another one that names half h may be left."""
+    s.half[h].end = s.half[h].other_end
+    s.half[h].other_end = End.NONE
+    if s.half[h].end == End.NONE:
+        s.half[h].claims_check = False
+
+
+def forget_ends(s: State, h: int) -> None:
     """No END_TRANSACTION names half h any more."""
     s.half[h].end = End.NONE
+    s.half[h].other_end = End.NONE
     s.half[h].claims_check = False
+
+
+# --- refused ----------------------------------------------------------------------------------------------------------
+
+
+def an_end_arrives(s: State, h: int) -> None:
+    """What every refusal needs."""
+    require(s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half arrives")
 
 
 @action(event="end_refused", h=each("half_slots"))
@@ -36,9 +66,74 @@ def refuse_late_end(s: State, c: Constants, h: int) -> None:
 
     RocketMQ: EndTransactionProcessor#rejectCommitOrRollback.
     """
-    require(s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half arrives")
+    an_end_arrives(s, h)
+    require(s.role == Role.MASTER, "the broker is the master")
     require(is_refused_as_late(s, c, h), "it is direct, and the half's immunity is over")
+    remember_refusal(s, h, Direct.LATE)
     forget_end(s, h)
+
+
+@action(event="end_refused", h=each("half_slots"))
+def refuse_end_as_slave(s: State, c: Constants, h: int) -> None:
+    """A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
+
+    RocketMQ: EndTransactionProcessor#processRequest.
+    """
+    an_end_arrives(s, h)
+    require(s.role != Role.MASTER, "the broker is a slave")
+    remember_refusal(s, h, Direct.REFUSED)
+    forget_end(s, h)
+
+
+@action(event="end_refused", h=each("half_slots"))
+def refuse_unreadable(s: State, c: Constants, h: int) -> None:
+    """The half cannot be read, so that there is nothing to commit or to roll back.
+
+    RocketMQ: TransactionalMessageServiceImpl#getHalfMessageByOffset, "Find prepared transaction message failed".
+    """
+    an_end_arrives(s, h)
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(not can_be_decoded(s, h), "the half cannot be decoded")
+    remember_refusal(s, h, Direct.REFUSED)
+    forget_end(s, h)
+
+
+@action(event="end_refused", h=each("half_slots"))
+def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
+    """The real message cannot be stored; the one-way request is answered with an error, and no op message is written.
+
+    RocketMQ: EndTransactionProcessor#sendFinalMessage.
+    """
+    may_be_committed(s, c, h)
+    assume(c.put_failure, "real messages are stored")
+    remember_refusal(s, h, Direct.REFUSED)
+    forget_end(s, h)
+
+
+@action(event="end_refused", h=each("half_slots"))
+def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
+    """The transaction is known as settled: the END_TRANSACTION changes nothing. A repair."""
+    an_end_arrives(s, h)
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(is_known_as_settled(s, c, s.half[h].transaction), "the broker knows the transaction as settled")
+    forget_end(s, h)
+
+
+# --- carried out ------------------------------------------------------------------------------------------------------
+
+
+def may_be_ended(s: State, c: Constants, h: int) -> None:
+    """What it takes to carry an END_TRANSACTION out."""
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(not is_refused_as_late(s, c, h), "it is not refused as late")
+    require(can_be_decoded(s, h), "the half can be decoded")
+    require(not is_known_as_settled(s, c, s.half[h].transaction), "the broker does not know the transaction as settled")
+
+
+def may_be_committed(s: State, c: Constants, h: int) -> None:
+    """The same for a commit."""
+    require(s.half[h].end == End.COMMIT, "a commit for this half arrives")
+    may_be_ended(s, c, h)
 
 
 @action(event="message_delivered", h=each("half_slots"))
@@ -47,10 +142,9 @@ def store_real_message(s: State, c: Constants, h: int) -> None:
 
     RocketMQ: EndTransactionProcessor#sendFinalMessage.
     """
-    require(s.half[h].end == End.COMMIT, "a commit for this half arrives")
-    require(not is_refused_as_late(s, c, h), "it is not refused as late")
+    may_be_committed(s, c, h)
+    remember_delivery(s, c, h)
     s.half[h].end = End.COMMIT_STORED
-    remember_delivery(s, h)
 
 
 @action(event="op_stored", h=each("half_slots"))
@@ -61,10 +155,23 @@ def write_op(s: State, c: Constants, h: int) -> None:
     """
     answers_a_handled_end(s, c, h)
     require(not c.batches_ops, "this version writes an op message for each END_TRANSACTION")
+    require(s.role == Role.MASTER, "the broker is the master, so that its store takes messages")
     within(s.op_length < c.op_slots, "the op queue of the instance has room")
-    s.op[s.op_length].names = Bits.only(h)
-    s.op[s.op_length].born_at = s.now
-    s.op_length += 1
+    append_op(s, Bits.only(h))
+    acknowledge(s, c, h)
+
+
+@action(event="op_lost", h=each("half_slots"))
+def fail_to_write_op(s: State, c: Constants, h: int) -> None:
+    """The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
+
+    RocketMQ: TransactionalMessageBridge#putOpMessage is ignored by #addRemoveTagInTransactionOp up to 5.0.
+    """
+    answers_a_handled_end(s, c, h)
+    require(not c.batches_ops, "this version writes an op message for each END_TRANSACTION")
+    require(not c.keeps_failed_ops, "what was not written is not tried again")
+    assume(c.op_write_failure or s.role != Role.MASTER, "op messages are stored")
+    s.half[h].op_write_failed = True
     acknowledge(s, c, h)
 
 
@@ -91,29 +198,67 @@ def answers_a_handled_end(s: State, c: Constants, h: int) -> None:
         s.half[h].end == End.COMMIT_STORED or s.half[h].end == End.ROLLBACK,
         "the real message of a commit is stored, or a rollback arrives",
     )
-    require(s.half[h].end == End.COMMIT_STORED or not is_refused_as_late(s, c, h), "it is not refused as late")
+    require(
+        s.half[h].end == End.COMMIT_STORED or may_be_rolled_back(s, c, h),
+        "a rollback is not refused",
+    )
+
+
+def may_be_rolled_back(s: State, c: Constants, h: int) -> bool:
+    """Nothing stands against a rollback of half h: what a commit asks of it one rule a line."""
+    return (
+        s.role == Role.MASTER
+        and not is_refused_as_late(s, c, h)
+        and can_be_decoded(s, h)
+        and not is_known_as_settled(s, c, s.half[h].transaction)
+    )
 
 
 # --- ghosts: what the properties speak of -----------------------------------------------------------------------------
 
 
-def remember_end(s: State, h: int) -> None:
+def remember_refusal(s: State, h: int, why: Direct) -> None:
+    """Note that a commit which the producer sent of its own accord is not carried out."""
+    t = s.half[h].transaction
+    if (
+        s.half[h].end == End.COMMIT
+        and is_first_half(s, h)
+        and s.transaction[t].local == Local.COMMIT
+        and s.transaction[t].deliveries == 0
+    ):
+        s.transaction[t].direct = why
+
+
+def remember_end(s: State, c: Constants, h: int) -> None:
     """Note what the copies of a half lead to, when an END_TRANSACTION names the half itself."""
     t = s.half[h].transaction
     if s.transaction[t].cause == Cause.NONE:
         if s.half[h].left == Left.FOR_CHECK:
-            s.transaction[t].cause = Cause.AFTER_A_CHECK
+            is_in_time = has_immunity(s, h) and age(s, h) <= c.timeout
+            s.transaction[t].cause = Cause.SHORT_IMMUNITY if is_in_time else Cause.AFTER_A_CHECK
         elif s.half[h].left == Left.FOR_IMMUNITY:
             s.transaction[t].cause = Cause.IMMUNE_HALF
+        elif s.half[h].left == Left.ESCAPED:
+            s.transaction[t].cause = Cause.ENDED_AFTER_ESCAPE
 
 
-def remember_delivery(s: State, h: int) -> None:
+def remember_delivery(s: State, c: Constants, h: int) -> None:
     """Count the delivery, and note what makes it a second one."""
     t = s.half[h].transaction
-    if s.transaction[t].deliveries == 1 and s.half[h].settled == Settled.COMMITTED:
-        s.transaction[t].cause = Cause.DOUBLED_REQUEST
+    if s.half[h].end != End.COMMIT:
+        s.transaction[t].shown_unasked = True
+    if s.half[h].settled == Settled.COMMITTED:
+        s.transaction[t].delivered_twice_for_one = True
+    else:
+        remember_end(s, c, h)
+        if s.transaction[t].deliveries == 1 and s.transaction[t].cause == Cause.NONE:
+            if was_resumed(s, c, t):
+                s.transaction[t].cause = Cause.RESUMED_HALF
+            elif s.half[h].settled == Settled.ROLLED_BACK:  # committed, rolled back, and committed once more
+                s.transaction[t].delivered_twice_for_one = True
+    if s.transaction[t].deliveries == 0 and s.transaction[t].parked:
+        s.transaction[t].committed_aside = True
     if s.transaction[t].deliveries < 2:
-        remember_end(s, h)
         s.transaction[t].deliveries += 1
     s.half[h].settled = Settled.COMMITTED
 
@@ -122,7 +267,7 @@ def acknowledge(s: State, c: Constants, h: int) -> None:
     """SUCCESS was answered to an END_TRANSACTION that named half h."""
     t = s.half[h].transaction
     if s.half[h].end == End.ROLLBACK:
-        remember_end(s, h)
+        remember_end(s, c, h)
         s.half[h].settled = Settled.ROLLED_BACK
         if s.transaction[t].rolled_back == RolledBack.NO:
             s.transaction[t].rolled_back = (

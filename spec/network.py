@@ -5,10 +5,11 @@ Both are one-way requests: nobody learns of a loss, and nobody compares an END_T
 
 from __future__ import annotations
 
+from spec.bounds import room_for_a_stray_end
 from spec.constants import Constants
-from spec.end_transaction import forget_end
+from spec.end_transaction import forget_end, may_be_late, remember_refusal
 from spec.language import action, assume, each, require
-from spec.state import End, Settled, State
+from spec.state import Direct, End, Settled, State
 
 
 @action(event="message_lost", h=each("half_slots"))
@@ -18,6 +19,7 @@ def lose_end(s: State, c: Constants, h: int) -> None:
         s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half is under way"
     )
     assume(c.lose_end, "each END_TRANSACTION arrives")
+    remember_refusal(s, h, Direct.LOST)
     forget_end(s, h)
 
 
@@ -35,7 +37,34 @@ def duplicate_end(s: State, c: Constants, h: int) -> None:
     require(s.half[h].settled != Settled.NO, "an END_TRANSACTION for this half was handled")
     require(s.half[h].end == End.NONE, "none is under way")
     assume(c.duplicate_end, "each END_TRANSACTION arrives once")
+    room_for_a_stray_end(s, c)
+    s.stray_ends += 1
     s.half[h].end = End.COMMIT if s.half[h].settled == Settled.COMMITTED else End.ROLLBACK
+
+
+@action(event="end_sent", h=each("half_slots"))
+def double_end(s: State, c: Constants, h: int) -> None:
+    """An END_TRANSACTION is sent again before the first is handled, or while a thread handles it."""
+    require(s.half[h].end != End.NONE, "an END_TRANSACTION for this half is under way or being handled")
+    require(s.half[h].other_end == End.NONE, "no other one is")
+    assume(c.reorder, "END_TRANSACTIONs for one half come one after the other")
+    room_for_a_stray_end(s, c)
+    s.stray_ends += 1
+    s.half[h].other_end = End.ROLLBACK if s.half[h].end == End.ROLLBACK else End.COMMIT
+
+
+@action(event="end_sent", h=each("half_slots"))
+def overtake(s: State, c: Constants, h: int) -> None:
+    """Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
+
+    RocketMQ: BrokerController's endTransactionExecutor has at least eight threads.
+    """
+    require(s.half[h].other_end != End.NONE, "two END_TRANSACTIONs name this half")
+    require(s.half[h].other_end != s.half[h].end, "they are not at the same")
+    assume(c.reorder, "END_TRANSACTIONs for one half come one after the other")
+    first = s.half[h].end
+    s.half[h].end = s.half[h].other_end
+    s.half[h].other_end = first
 
 
 @action(event="end_sent", h=each("half_slots"))
@@ -45,6 +74,7 @@ def send_wrong_commit(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
     """
     may_be_ended_by_mistake(s, c, h)
+    s.stray_ends += 1
     s.half[h].end = End.COMMIT
 
 
@@ -55,6 +85,7 @@ def send_wrong_rollback(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
     """
     may_be_ended_by_mistake(s, c, h)
+    s.stray_ends += 1
     s.half[h].end = End.ROLLBACK
 
 
@@ -65,6 +96,8 @@ def answer_with_wrong_commit(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
     """
     may_be_ended_by_mistake(s, c, h)
+    require(may_be_late(s, c, h), "the broker would look at its age otherwise")
+    s.stray_ends += 1
     s.half[h].end = End.COMMIT
     s.half[h].claims_check = True
 
@@ -76,6 +109,8 @@ def answer_with_wrong_rollback(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
     """
     may_be_ended_by_mistake(s, c, h)
+    require(may_be_late(s, c, h), "the broker would look at its age otherwise")
+    s.stray_ends += 1
     s.half[h].end = End.ROLLBACK
     s.half[h].claims_check = True
 
@@ -85,3 +120,4 @@ def may_be_ended_by_mistake(s: State, c: Constants, h: int) -> None:
     require(h < s.half_length, "the half is stored")
     require(s.half[h].end == End.NONE, "none is under way")
     assume(c.wrong_end, "each END_TRANSACTION says what its producer decided")
+    room_for_a_stray_end(s, c)

@@ -27,7 +27,8 @@ def outcome_decided(s: State, c: Constants, t: int) -> int:
     """What the local transaction came to."""
     if s.transaction[t].local == Local.COMMIT:
         return COMMIT
-    return ROLLBACK if s.transaction[t].local == Local.ROLLBACK else UNKNOWN
+    is_rolled_back = s.transaction[t].local == Local.ROLLBACK or s.transaction[t].local == Local.NEVER_RUN
+    return ROLLBACK if is_rolled_back else UNKNOWN
 
 
 def transaction_of(s: State, c: Constants, h: int) -> int:
@@ -87,6 +88,21 @@ def last_op(s: State, c: Constants) -> int:
     return s.op_length - 1
 
 
+def resumed_copy(s: State, c: Constants, h: int) -> int:
+    """The half that was stored last, whatever half it copies."""
+    return s.half_length - 1
+
+
+def commit_elsewhere(s: State, c: Constants, t: int) -> int:
+    """Another broker stored a real message, so it was a commit."""
+    return COMMIT
+
+
+def rollback_elsewhere(s: State, c: Constants, t: int) -> int:
+    """Another broker rolled the transaction back."""
+    return ROLLBACK
+
+
 def op_just_written(s: State, c: Constants, h: int) -> int:
     """The op message that was stored last, whatever half it names."""
     return s.op_length - 1
@@ -94,6 +110,7 @@ def op_just_written(s: State, c: Constants, h: int) -> int:
 
 Observed = Mapping[str, Callable[..., Any]]
 
+_SENT: Observed = {"transaction": itself, "half": first_half_of}
 _LOCAL: Observed = {"transaction": itself, "half": first_half_of, "outcome": outcome_decided}
 _HALF: Observed = {"transaction": transaction_of, "half": itself, "check_times": checks_of}
 _PASSED: Observed = {
@@ -104,9 +121,17 @@ _PASSED: Observed = {
 _PUT_BACK: Observed = {**_PASSED, "copy": last_half, "check_times": checks_of_last_half}
 
 OBSERVATIONS: Final[Mapping[str, Observed]] = {
-    "send_half": {"transaction": itself, "half": first_half_of},
+    "send_half": _SENT,
+    "send_half_by_another_clock": _SENT,
+    "send_half_with_checks": _SENT,
+    "send_poison_half": _SENT,
+    "send_undecodable_half": _SENT,
+    "send_half_again": _SENT,
     "commit_locally": _LOCAL,
     "roll_back_locally": _LOCAL,
+    "roll_back_unrun": _LOCAL,
+    "commit_what_is_gone": _LOCAL,
+    "commit_another_half": _LOCAL,
     "leave_it_unknown": _LOCAL,
     "resolve_to_commit": _LOCAL,
     "resolve_to_rollback": _LOCAL,
@@ -115,16 +140,37 @@ OBSERVATIONS: Final[Mapping[str, Observed]] = {
     "store_real_message": {**_HALF, "outcome": commit},
     "write_op": {**_HALF, "op": op_just_written, "outcome": outcome_settled},
     "buffer_op": {**_HALF, "outcome": outcome_settled},
+    "fail_to_write_op": {**_HALF, "outcome": outcome_settled},
     "refuse_late_end": _HALF,
+    "refuse_end_as_slave": _HALF,
+    "refuse_unreadable": _HALF,
+    "refuse_commit_unstored": _HALF,
+    "ignore_repeated_end": _HALF,
     "write_op_batch": {"op": last_op},
     "pass_settled_half": _PASSED,
+    "pass_half_of_settled_transaction": _PASSED,
+    "pass_half_of_waiting_op": _PASSED,
+    "pass_over_long_immunity": _PASSED,
     "discard_half": _PASSED,
+    "discard_half_unrecorded": _PASSED,
+    "discard_instead_of_check": _PASSED,
+    "discard_what_cannot_be_copied": _PASSED,
     "pass_half_of_settled_original": _PASSED,
+    "jump_over_half": _PASSED,
+    "let_half_escape": _PASSED,
+    "give_half_up": _PASSED,
     "put_back_immune_half": _PUT_BACK,
     "put_back_and_check": _PUT_BACK,
+    "put_back_unasked": _PUT_BACK,
+    "deliver_escaped": {"transaction": itself, "outcome": commit_elsewhere},
+    "roll_back_escaped": {"transaction": itself, "outcome": rollback_elsewhere},
+    "resume_discarded": {**_HALF, "copy": resumed_copy},
+    "corrupt_op": {"op": itself},
     "lose_end": _HALF,
     "lose_check": _HALF,
     "duplicate_end": {**_HALF, "outcome": outcome_answered},
+    "double_end": {**_HALF, "outcome": outcome_answered},
+    "overtake": _HALF,
     "send_wrong_commit": {**_HALF, "outcome": outcome_answered},
     "send_wrong_rollback": {**_HALF, "outcome": outcome_answered},
     "answer_with_wrong_commit": {**_HALF, "outcome": outcome_answered},

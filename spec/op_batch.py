@@ -6,13 +6,22 @@ RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBat
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.language import LONG_AGO, Bits, action, require, within
-from spec.state import State
+from spec.language import LONG_AGO, Bits, action, assume, require, within
+from spec.state import Role, State
 
 
 def batch_size(s: State, c: Constants) -> int:
     """How many half offsets wait."""
     return sum(s.batch.names.has(h) for h in range(c.half_slots))
+
+
+def batch_is_due(s: State, c: Constants) -> None:
+    """What writing the batch needs: something waits, for long enough or enough of it."""
+    require(not s.batch.names.is_empty(), "half offsets wait in the batch")
+    require(
+        s.now - s.batch.written_at >= c.op_batch_interval or batch_size(s, c) >= c.op_batch_size,
+        "the batch interval is over since the last write, or the batch is full",
+    )
 
 
 @action(event="op_stored")
@@ -21,15 +30,39 @@ def write_op_batch(s: State, c: Constants) -> None:
 
     RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage → #getOpMessage.
     """
-    require(not s.batch.names.is_empty(), "half offsets wait in the batch")
-    require(
-        s.now - s.batch.written_at >= c.op_batch_interval or batch_size(s, c) >= c.op_batch_size,
-        "the batch interval is over since the last write, or the batch is full",
-    )
+    batch_is_due(s, c)
+    require(s.role == Role.MASTER, "the broker is the master, so that its store takes messages")
     within(s.op_length < c.op_slots, "the op queue of the instance has room")
-    s.op[s.op_length].names = s.batch.names
+    append_op(s, s.batch.names)
+    empty_batch(s)
+
+
+@action(event="op_lost")
+def fail_to_write_op_batch(s: State, c: Constants) -> None:
+    """The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
+
+    RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage logs what TransactionalMessageBridge#writeOp returns. A
+    slave's store refuses every write.
+    """
+    batch_is_due(s, c)
+    require(not c.keeps_failed_ops, "what was not written does not wait for the next time")
+    assume(c.op_write_failure or s.role != Role.MASTER, "op messages are stored")
+    for h in range(c.half_slots):
+        if s.batch.names.has(h):
+            s.half[h].op_write_failed = True
+    empty_batch(s)
+
+
+def append_op(s: State, names: Bits) -> None:
+    """An op message at the end of its queue, behind the halves that are there in the commit log."""
+    s.op[s.op_length].names = names
     s.op[s.op_length].born_at = s.now
+    s.op[s.op_length].halves_before = s.half_length
     s.op_length += 1
+
+
+def empty_batch(s: State) -> None:
+    """The entries are taken out, and the time is noted."""
     s.batch.names = Bits()
     s.batch.waiting_since = LONG_AGO
     s.batch.written_at = s.now
@@ -38,15 +71,16 @@ def write_op_batch(s: State, c: Constants) -> None:
 def batch_is_overdue(s: State, c: Constants) -> bool:
     """The batch thread, which wakes once an interval, has had its chance to write what waits.
 
-    An entry waits for the interval since the last write and then for the next wake-up: up to two intervals (A16).
+    An entry waits for the interval since the last write and, as the thread may miss that by a moment, for the next
+    wake-up: up to two intervals (A16).
     """
     is_waiting_long = s.now - s.batch.waiting_since >= c.op_batch_interval
-    is_unwritten_long = s.now - s.batch.written_at >= c.batch_cut
+    is_unwritten_long = s.now - s.batch.written_at >= c.batch_cut or not c.batch_thread_oversleeps
     return not s.batch.names.is_empty() and is_waiting_long and is_unwritten_long
 
 
 def drop_batch(s: State) -> None:
-    """The process dies: what waits is gone."""
+    """The process is over: what waits is gone."""
     s.batch.names = Bits()
     s.batch.is_open = False
     s.batch.waiting_since = LONG_AGO

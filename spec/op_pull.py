@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import NONE, Bits
-from spec.state import State
+from spec.state import Pull, State
 
 
 def is_settled_by_an_op(s: State, h: int) -> bool:
@@ -15,34 +15,88 @@ def is_settled_by_an_op(s: State, h: int) -> bool:
     return s.round.removed_by[h] != NONE
 
 
+def pull_throws(s: State, c: Constants, first: int) -> bool:
+    """An op message that such a pull would read cannot be decoded, and that ends the round.
+
+    RocketMQ 4.5.1: TransactionalMessageBridge#decodeMsgList leaves a null in the list. Later versions leave it out.
+    """
+    return (
+        c.undecodable_throws
+        and not c.skips_undecodable_ops
+        and any(
+            o >= first and o < first + c.op_pull_size and o < s.op_length and s.op[o].undecodable
+            for o in range(c.op_slots)
+        )
+    )
+
+
 def pull_op_messages(s: State, c: Constants) -> None:
     """Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
 
     A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
     since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
-    queue for an illegal offset and commits the op offset to the end (A02).
+    queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
+    version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
     """
-    s.round.op_end_seen = s.round.next_op == s.op_length
-    if c.op_end_commits_offset and s.round.next_op == s.op_length:
-        s.offsets.op = s.op_length
-    first = s.round.next_op
+    s.round.last_pull = what_a_pull_gives(s, c, s.round.next_op)
+    if s.round.next_op > s.op_length:
+        correct_op_offset(s, c)
+    else:
+        if c.op_end_commits_offset and s.round.next_op == s.op_length:
+            s.offsets.op = s.op_length
+        read_op_messages(s, c, s.round.next_op)
+
+
+def read_op_messages(s: State, c: Constants, first: int) -> None:
+    """Enter the names of the op messages from `first` on, as many as a pull reads, but what cannot be decoded."""
     for o in range(c.op_slots):
         if first <= o and o < first + c.op_pull_size and o < s.op_length:
-            for h in range(c.half_slots):
-                if s.op[o].names.has(h) and is_of_interest(s, c, h):
-                    s.round.removed_by[h] = o
-                    s.pulled_op[o].unresolved.add(h)
-            if s.pulled_op[o].unresolved.is_empty():
+            if not s.op[o].undecodable:
+                for h in range(c.half_slots):
+                    if s.op[o].names.has(h) and is_of_interest(s, c, h):
+                        s.round.removed_by[h] = o
+                        s.pulled_op[o].unresolved.add(h)
+                if s.pulled_op[o].unresolved.is_empty():
+                    mark_done(s, o)
+            elif c.skips_undecodable_ops:
                 mark_done(s, o)
             s.round.next_op = o + 1
 
 
+def what_a_pull_gives(s: State, c: Constants, first: int) -> Pull:
+    """Messages, none as the queue is at its end, or only such as cannot be decoded."""
+    if first >= s.op_length:
+        return Pull.END
+    if c.skips_undecodable_ops or any(
+        o >= first and o < first + c.op_pull_size and o < s.op_length and not s.op[o].undecodable
+        for o in range(c.op_slots)
+    ):
+        return Pull.FOUND
+    return Pull.UNREADABLE
+
+
+def correct_op_offset(s: State, c: Constants) -> None:
+    """The op offset lies beyond the end of its queue: nothing is read, and the store says where to go on.
+
+    RocketMQ: DefaultMessageStore#getMessage, OFFSET_OVERFLOW_BADLY: the offset is committed there, while the round goes
+    on counting from the old one (B44). An empty queue has no new message, and commits nothing.
+    """
+    if s.op_length > 0:
+        s.offsets.op = 0 if c.rewinds_beyond_end else s.op_length
+    s.round.next_op = 0 if c.rewinds_beyond_end else s.op_length
+
+
 def is_of_interest(s: State, c: Constants, h: int) -> bool:
     """The round may still meet the half, or a copy that remembers it where that counts (the repair of B01)."""
-    return h >= s.offsets.half or (
+    return is_to_be_met(s, c, h) or (
         c.heeds_settled_originals
-        and any(k >= s.offsets.half and k < s.half_length and s.half[k].original == h for k in range(c.half_slots))
+        and any(is_to_be_met(s, c, k) and k < s.half_length and s.half[k].original == h for k in range(c.half_slots))
     )
+
+
+def is_to_be_met(s: State, c: Constants, h: int) -> bool:
+    """The round began at half h or before it; one that knows settled transactions has not passed it yet, either."""
+    return h >= s.offsets.half and (not c.settles_once or h >= s.round.cursor)
 
 
 def last_op_pulled_came_late(s: State, c: Constants) -> bool:
@@ -70,12 +124,13 @@ def mark_done(s: State, o: int) -> None:
 def op_offset_after_round(s: State, c: Constants) -> int:
     """The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
 
-    RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry.
+    RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry, and
+    at one below its start.
     """
     return s.round.first_op + sum(
         o >= s.round.first_op
         and all(
-            i < s.round.first_op or (s.round.done.has(i) and (i == o or not s.round.done_twice.has(i)))
+            s.round.done.has(i) == (i >= s.round.first_op) and (i == o or not s.round.done_twice.has(i))
             for i in range(o + 1)
         )
         for o in range(c.op_slots)
@@ -86,7 +141,8 @@ def forget_ops(s: State, c: Constants) -> None:
     """The round is over: its memory of op messages is gone."""
     s.round.first_op = 0
     s.round.next_op = 0
-    s.round.op_end_seen = False
+    s.round.last_pull = Pull.FOUND
+    s.round.pulls_nothing = False
     s.round.done = Bits()
     s.round.done_twice = Bits()
     for h in range(c.half_slots):

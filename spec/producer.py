@@ -8,7 +8,7 @@ from __future__ import annotations
 from spec.constants import Constants
 from spec.half_queue import append_half, room_for_a_half
 from spec.language import action, among, assume, each, require, within
-from spec.state import End, Local, State
+from spec.state import Burnt, Cause, Direct, End, Kind, Local, Producer, Role, State
 
 
 @action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
@@ -17,20 +17,125 @@ def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
 
     RocketMQ: SendMessageProcessor → TransactionalMessageBridge#putHalfMessage.
     """
+    may_send(s, c, t)
+    begin_transaction(s, t, immunity)
+    append_half(s, t, s.now)
+
+
+@action(event="half_stored", t=each("transactions"), immunity=among("immunities"), skew=among("skews"))
+def send_half_by_another_clock(s: State, c: Constants, t: int, immunity: int, skew: int) -> None:
+    """The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
+
+    RocketMQ: SendMessageRequestHeader.bornTimestamp.
+    """
+    may_send(s, c, t)
+    require(skew != 0, "the producer's clock differs from the broker's")
+    assume(c.clock_skew, "all clocks agree")
+    begin_transaction(s, t, immunity)
+    append_half(s, t, s.now if c.ages_from_arrival else s.now + skew)
+
+
+@action(event="half_stored", t=each("transactions"), immunity=among("immunities"), checks=among("first_checks"))
+def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks: int) -> None:
+    """The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
+
+    RocketMQ: MessageConst.STRING_HASH_SET does not have the property.
+    """
+    may_send(s, c, t)
+    require(checks > 0, "the message carries a number of checks")
+    begin_transaction(s, t, immunity)
+    if not c.owns_check_times:
+        s.half[s.half_length].check_times = checks
+        s.half[s.half_length].burnt = Burnt.PRESET
+    append_half(s, t, s.now)
+
+
+@action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
+def send_poison_half(s: State, c: Constants, t: int, immunity: int) -> None:
+    """The same with properties so long that a copy, which has more of them, cannot be stored (B07).
+
+    RocketMQ: CommitLog, PROPERTIES_SIZE_EXCEEDED.
+    """
+    may_send(s, c, t)
+    assume(c.put_failure, "what is put back is stored")
+    s.transaction[t].kind = Kind.POISON
+    begin_transaction(s, t, immunity)
+    append_half(s, t, s.now)
+
+
+@action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
+def send_undecodable_half(s: State, c: Constants, t: int, immunity: int) -> None:
+    """The same, but what is stored cannot be read again (A07).
+
+    RocketMQ: MessageDecoder#decode returns null.
+    """
+    may_send(s, c, t)
+    assume(c.undecodable_half, "what is stored can be decoded")
+    s.transaction[t].kind = Kind.UNDECODABLE
+    begin_transaction(s, t, immunity)
+    append_half(s, t, s.now)
+
+
+@action(event="half_stored", t=each("transactions"))
+def send_half_again(s: State, c: Constants, t: int) -> None:
+    """The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
+
+    RocketMQ: DefaultMQProducerImpl#sendDefaultImpl; the message and its unique key are the same, its offsets are not.
+    """
+    require(s.transaction[t].local == Local.EXECUTING, "the transaction was sent")
+    require(s.role == Role.MASTER, "the broker is the master")
+    assume(c.twin_send, "the answer to a send arrives")
+    within(not has_a_second_half(s, c, t), "no copy and no twin of its half is stored")
+    room_for_a_half(s, c)
+    s.transaction[t].first_half = s.half_length
+    s.transaction[t].cause = Cause.TWIN_HALF
+    append_half(s, t, s.now)
+
+
+def has_a_second_half(s: State, c: Constants, t: int) -> bool:
+    """More than one half of the transaction is stored."""
+    return sum(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)) >= 2
+
+
+def may_send(s: State, c: Constants, t: int) -> None:
+    """What every send needs."""
     require(s.transaction[t].local == Local.NOT_SENT, "the transaction was not sent yet")
+    require(s.producer != Producer.OFFLINE, "a producer is connected")
+    require(s.role == Role.MASTER, "the broker is the master")
     within(
-        t == 0 or s.transaction[t - 1].local != Local.NOT_SENT, "transactions are numbered in the order of their sends"
+        not c.orders_sends or t == 0 or s.transaction[t - 1].local != Local.NOT_SENT,
+        "transactions are numbered in the order of their sends",
     )
     room_for_a_half(s, c)
+
+
+def begin_transaction(s: State, t: int, immunity: int) -> None:
+    """The local transaction begins; the broker knows the producer from now on (ProducerManager#registerProducer)."""
     s.transaction[t].local = Local.EXECUTING
     s.transaction[t].immunity = immunity
     s.transaction[t].first_half = s.half_length
-    append_half(s, t, s.now)
+    s.producer = Producer.ONLINE
+
+
+# --- the local transaction --------------------------------------------------------------------------------------------
 
 
 def room_for_an_end(s: State, h: int) -> None:
     """The instance holds one END_TRANSACTION for a half at a time."""
     within(s.half[h].end == End.NONE, "no other END_TRANSACTION for the half is under way or being handled")
+
+
+def ends_its_half(s: State, c: Constants, t: int) -> None:
+    """What a direct END_TRANSACTION needs: a running local transaction, whose producer is connected, and its half."""
+    require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
+    require(its_half_is_there(s, t), "the half that the send stored is there")
+    room_for_an_end(s, s.transaction[t].first_half)
+
+
+def its_half_is_there(s: State, t: int) -> bool:
+    """No power loss has taken the half of the transaction."""
+    first = s.transaction[t].first_half
+    return first < s.half_length and s.half[first].transaction == t
 
 
 @action(event="local_outcome", t=each("transactions"))
@@ -39,8 +144,7 @@ def commit_locally(s: State, c: Constants, t: int) -> None:
 
     RocketMQ: DefaultMQProducerImpl#endTransaction.
     """
-    require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
-    room_for_an_end(s, s.transaction[t].first_half)
+    ends_its_half(s, c, t)
     s.transaction[t].local = Local.COMMIT
     s.half[s.transaction[t].first_half].end = End.COMMIT
 
@@ -51,9 +155,20 @@ def roll_back_locally(s: State, c: Constants, t: int) -> None:
 
     RocketMQ: DefaultMQProducerImpl#endTransaction.
     """
-    require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
-    room_for_an_end(s, s.transaction[t].first_half)
+    ends_its_half(s, c, t)
     s.transaction[t].local = Local.ROLLBACK
+    s.half[s.transaction[t].first_half].end = End.ROLLBACK
+
+
+@action(event="local_outcome", t=each("transactions"))
+def roll_back_unrun(s: State, c: Constants, t: int) -> None:
+    """The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
+
+    RocketMQ: DefaultMQProducerImpl#sendMessageInTransaction, FLUSH_DISK_TIMEOUT and the like.
+    """
+    ends_its_half(s, c, t)
+    assume(c.bad_store_status, "a half that is stored is answered SEND_OK")
+    s.transaction[t].local = Local.NEVER_RUN
     s.half[s.transaction[t].first_half].end = End.ROLLBACK
 
 
@@ -81,19 +196,53 @@ def resolve_to_rollback(s: State, c: Constants, t: int) -> None:
     s.transaction[t].local = Local.ROLLBACK
 
 
+@action(event="local_outcome", t=each("transactions"))
+def commit_what_is_gone(s: State, c: Constants, t: int) -> None:
+    """The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
+
+    RocketMQ: EndTransactionProcessor#processRequest, "Find prepared transaction message failed".
+    """
+    require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
+    require(not its_half_is_there(s, t), "a power loss has taken its half")
+    s.transaction[t].local = Local.COMMIT
+    s.transaction[t].direct = Direct.REFUSED
+
+
+@action(event="local_outcome", t=each("transactions"))
+def commit_another_half(s: State, c: Constants, t: int) -> None:
+    """The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
+
+    RocketMQ: EndTransactionProcessor#checkPrepareMessage compares group and offsets, not the transaction's id.
+    """
+    require(s.transaction[t].local == Local.EXECUTING, "the local transaction runs")
+    require(not its_half_is_there(s, t), "a power loss has taken its half")
+    require(s.transaction[t].first_half < s.half_length, "another half stands in its place")
+    require(not c.settles_once, "the broker does not compare the transaction's id")
+    room_for_an_end(s, s.transaction[t].first_half)
+    s.transaction[t].local = Local.COMMIT
+    s.half[s.transaction[t].first_half].end = End.COMMIT
+    s.half[s.transaction[t].first_half].foreign = True
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
 @action(event="check_answered", h=each("half_slots"))
 def answer_check(s: State, c: Constants, h: int) -> None:
     """The producer answers a check by what it knows; unknown is an answer that the broker drops.
 
     RocketMQ: ClientRemotingProcessor#checkTransactionState → DefaultMQProducerImpl#checkTransactionState. The answer
-    names the copy that the check named.
+    names the copy that the check named. A transaction that was never run was rolled back.
     """
     require(s.half[h].check_in_flight, "a check request for this copy arrives")
     room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     if s.transaction[s.half[h].transaction].local == Local.COMMIT:
         s.half[h].end = End.COMMIT
-    elif s.transaction[s.half[h].transaction].local == Local.ROLLBACK:
+    elif (
+        s.transaction[s.half[h].transaction].local == Local.ROLLBACK
+        or s.transaction[s.half[h].transaction].local == Local.NEVER_RUN
+    ):
         s.half[h].end = End.ROLLBACK
 
 
@@ -109,3 +258,46 @@ def answer_check_too_early(s: State, c: Constants, h: int) -> None:
     room_for_an_end(s, h)
     s.half[h].check_in_flight = False
     s.half[h].end = End.ROLLBACK
+
+
+# --- connections ------------------------------------------------------------------------------------------------------
+
+
+@action(event="producer_gone")
+def lose_all_producers(s: State, c: Constants) -> None:
+    """No producer of the group is connected any more: nobody answers checks (B19).
+
+    RocketMQ: ProducerManager#doChannelCloseEvent. What they were running is left to a later check.
+    """
+    require(s.producer != Producer.OFFLINE, "a producer is connected")
+    assume(c.offline_producer, "producers are online")
+    producers_end(s, c)
+    s.producer = Producer.OFFLINE
+
+
+@action(event="producer_gone")
+def restart_producers(s: State, c: Constants) -> None:
+    """The producers of the group start again, and the broker hears of them with their next send (A35).
+
+    RocketMQ: MQClientInstance#sendHeartbeatToAllBroker knows only brokers of topics that the producer has a route for.
+    """
+    require(s.producer == Producer.ONLINE, "the broker knows a producer of the group")
+    assume(c.restarted_producer, "producers do not start again")
+    producers_end(s, c)
+    s.producer = Producer.UNREGISTERED
+
+
+@action(event="producer_back")
+def connect_again(s: State, c: Constants) -> None:
+    """A producer of the group is connected again."""
+    require(s.producer == Producer.OFFLINE, "no producer is connected")
+    s.producer = Producer.ONLINE
+
+
+def producers_end(s: State, c: Constants) -> None:
+    """Running local transactions are cut off, and checks under way are not answered."""
+    for t in range(c.transactions):
+        if s.transaction[t].local == Local.EXECUTING:
+            s.transaction[t].local = Local.UNKNOWN
+    for h in range(c.half_slots):
+        s.half[h].check_in_flight = False

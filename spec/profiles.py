@@ -1,10 +1,10 @@
-"""RocketMQ versions as sets of switches. A later version is the earlier one with some switches turned."""
+"""RocketMQ versions as sets of switches, and the repaired protocol. A later version is the earlier one, some turned."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from spec.constants import Switches
+from spec.switches import Switches
 
 _4_5_1 = Switches(
     marks_op_done_on_hit=False,
@@ -13,10 +13,60 @@ _4_5_1 = Switches(
     keeps_discarded=False,
     refuses_late_end=False,
     equal_age_is_young=False,
+    rewinds_beyond_end=True,
+    undecodable_throws=True,
+    escapes=False,
 )
-_4_9_7 = replace(_4_5_1, marks_op_done_on_hit=True, op_end_commits_offset=False, keeps_discarded=True)
-_5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True)
+_4_9_7 = replace(
+    _4_5_1,
+    marks_op_done_on_hit=True,
+    op_end_commits_offset=False,
+    keeps_discarded=True,
+    rewinds_beyond_end=False,
+    undecodable_throws=False,
+)
+_5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
 _5_4_0 = replace(_5_3_3, equal_age_is_young=True)
+_FIXED = replace(
+    _5_4_0,
+    batches_ops=False,
+    batch_thread_oversleeps=False,
+    refuses_late_end=False,
+    heeds_settled_originals=True,
+    links_every_copy=True,
+    settles_once=True,
+    keeps_check_open=True,
+    counts_sent_checks=True,
+    discards_instead_of_checking=True,
+    keeps_progress=True,
+    flushes_before_saving=True,
+    clamps_offsets=True,
+    skips_undecodable_ops=True,
+    parks_poison=True,
+    ends_at_failed_put=True,
+    retries_discards=True,
+    keeps_failed_ops=True,
+    flushes_on_stop=True,
+    keeps_flag=True,
+    reads_ops_before_escape=True,
+    insists_on_escape=True,
+    escapes_once=True,
+    adopts_slave_offsets=True,
+    one_immunity=True,
+    owns_check_times=True,
+    ages_from_arrival=True,
+    distrusts_future=True,
+    finishes_reading=True,
+)
 
-PROFILES: dict[str, Switches] = {"4.5.1": _4_5_1, "4.9.7": _4_9_7, "5.3.3": _5_3_3, "5.4.0": _5_4_0}
-"""The profiles by their names, oldest first."""
+PROFILES: dict[str, Switches] = {
+    "4.5.1": _4_5_1,
+    "4.9.7": _4_9_7,
+    "5.3.3": _5_3_3,
+    "5.4.0": _5_4_0,
+    "fixed": _FIXED,
+}
+"""The profiles by their names, oldest first; `fixed` is 5.4.0 with the repairs."""
+
+VERSIONS = tuple(name for name in PROFILES if name != "fixed")
+"""The profiles that are RocketMQ versions."""

@@ -36,6 +36,31 @@ class Local(IntEnum):
     COMMIT = 2
     ROLLBACK = 3
     UNKNOWN = 4
+    NEVER_RUN = 5  # the send was not answered SEND_OK
+
+
+class Kind(IntEnum):
+    """What is the matter with the message of a transaction, if anything."""
+
+    PLAIN = 0
+    POISON = 1  # a copy of it is too long to be stored
+    UNDECODABLE = 2
+
+
+class Producer(IntEnum):
+    """What the broker can reach of the producer group."""
+
+    ONLINE = 0
+    OFFLINE = 1
+    UNREGISTERED = 2  # started again; the broker hears of it with its next send
+
+
+class Role(IntEnum):
+    """What the broker is to its group."""
+
+    MASTER = 0
+    SLAVE = 1
+    ACTING_MASTER = 2  # a slave that acts for a dead master
 
 
 class End(IntEnum):
@@ -45,6 +70,14 @@ class End(IntEnum):
     COMMIT = 1
     ROLLBACK = 2
     COMMIT_STORED = 3
+
+
+class Pull(IntEnum):
+    """What the last pull of op messages gave."""
+
+    FOUND = 0
+    END = 1  # nothing: the end of the op queue
+    UNREADABLE = 2  # only op messages that cannot be decoded
 
 
 class Settled(IntEnum):
@@ -62,7 +95,15 @@ class Left(IntEnum):
     FOR_CHECK = 1
     FOR_IMMUNITY = 2
     KEPT_ASIDE = 3
-    DROPPED = 4
+    DROPPED = 4  # discarded without a record
+    SETTLED_ASIDE = 5  # discarded although an END_TRANSACTION had settled it
+    COPY_LOST = 6  # put back, but the copy did not survive a power loss
+    ESCAPED = 7  # sent to another broker
+    GIVEN_UP = 8  # it could not escape
+    PASSED_OVER = 9  # the round jumped over it
+    RESUMED = 10  # discarded, and put back by an operator
+    SETTLED_ELSEWHERE = 11  # another half of its transaction was settled
+    SKIPPED_BY_EXCEPTION = 12  # a round jumped over it, failed, and committed its offset all the same
 
 
 class Quiet(IntEnum):
@@ -73,25 +114,48 @@ class Quiet(IntEnum):
     CHECKED = 2
 
 
+class Burnt(IntEnum):
+    """Ghost: why a check that TRANSACTION_CHECK_TIMES counts was not sent, the first time."""
+
+    NO = 0
+    IMMUNITY = 1  # the half was put back for its immunity
+    NOBODY_TO_ASK = 2  # no producer of the group was connected
+    PRESET = 3  # the producer had sent the message so
+
+
 class Budget(IntEnum):
     """Ghost: whether a half was discarded, and whether all its checks had been sent by then."""
 
     NO = 0
     SPENT = 1
-    BURNT = 2
+    BURNT_BY_IMMUNITY = 2
+    NOBODY_TO_ASK = 3
+    PRESET = 4
+    OVER_AGE = 5  # older than fileReservedTime
+    OLD_ON_ARRIVAL = 6  # the same, in the tick in which the producer's send stored it
 
 
 class Cause(IntEnum):
     """Ghost: why a settled transaction is asked for or delivered again (the clauses of S1 and S9)."""
 
     NONE = 0
-    DOUBLED_REQUEST = 1
-    IMMUNE_HALF = 2
-    AFTER_A_CHECK = 3
-    LOST_OP = 4
-    LATE_OP = 5
-    FORKED_COPY = 6
-    PASSED_OP = 7
+    IMMUNE_HALF = 1
+    AFTER_A_CHECK = 2
+    LOST_OP = 3
+    LATE_OP = 4  # not written yet
+    OVERSLEPT_OP = 5  # not written yet, for more than an interval
+    STALE_OP_END = 6  # written after the round had seen the end of the op queue
+    UNREAD_OP = 7  # in the queue, further on than the round had read
+    FORKED_COPY = 8
+    PASSED_OP = 9
+    UNREADABLE_OP = 10
+    TWIN_HALF = 11
+    RESUMED_HALF = 12
+    ESCAPED_SETTLED = 13  # sent to another broker although an END_TRANSACTION had settled it
+    ESCAPED_TWICE = 14
+    ESCAPED_AND_KEPT = 15  # checked again by the master when it was back
+    SHORT_IMMUNITY = 16  # checked when its immunity was over, and before the timeout was
+    ENDED_AFTER_ESCAPE = 17  # an END_TRANSACTION named it when the master was back
 
 
 class RolledBack(IntEnum):
@@ -102,18 +166,46 @@ class RolledBack(IntEnum):
     DELIVERED = 2
 
 
+class Direct(IntEnum):
+    """Ghost: what kept the commit that the producer sent of its own accord from being carried out."""
+
+    NOTHING = 0
+    LOST = 1
+    LATE = 2  # refused as late
+    REFUSED = 3  # by a slave, or as nothing can be stored or read
+
+
+class Stuck(IntEnum):
+    """Ghost: what the last rounds were stuck at, if they left the half offset where it was."""
+
+    NO = 0
+    EXCEPTION = 1
+    UNDECODABLE_HALF = 2
+    UNDECODABLE_OP = 3
+    FAILED_PUT = 4
+    POISON = 5
+    TIME_LIMIT = 6
+    CLOCK = 7  # the half seems to be stored in the future
+
+
 class Transaction(Record):
     """One transaction, as its producer and the consumers see it."""
 
     local: Local = one_of(Local)
+    kind: Kind = one_of(Kind)
     immunity: int = maybe_count("longest_immunity")  # CHECK_IMMUNITY_TIME_IN_SECONDS, on every copy of the half
     first_half: int = maybe_index("half_slots")  # the offsets in the SendResult, which a direct END names
     deliveries: int = number(0, 2)  # real messages stored; two stands for more
     parked: bool = flag()  # a copy lies in TRANS_CHECK_MAX_TIME_TOPIC
+    escaped: int = number(0, 2)  # halves of it that wait on another broker
+    delivered_twice_for_one: bool = flag()  # ghost: one half was committed twice
+    shown_unasked: bool = flag()  # ghost: delivered without a commit
+    committed_aside: bool = flag()  # ghost: delivered for the first time when it was parked
     rolled_back: RolledBack = one_of(RolledBack)
     cause: Cause = one_of(Cause)
     quiet: Quiet = one_of(Quiet)
     discarded: Budget = one_of(Budget)
+    direct: Direct = one_of(Direct)
 
 
 class Half(Record):
@@ -122,14 +214,17 @@ class Half(Record):
     transaction: int = index("transactions")
     check_times: int = count("check_max")  # TRANSACTION_CHECK_TIMES
     original: int = maybe_index("half_slots")  # TRAN_PREPARED_QUEUE_OFFSET, written by an immunity put-back only
-    born_at: int = instant("birth_cut")
-    stored_at: int = instant("round_cut")
+    born_at: int = instant("birth_cut", ahead="birth_lead", slack="clock_step")
+    stored_at: int = instant("round_cut", ahead="clock_steps", slack="clock_step")
     check_in_flight: bool = flag()  # a check request that names this copy is under way to the producer
     end: End = one_of(End)  # an END_TRANSACTION that names this half
+    other_end: End = one_of(End)  # another one, when they may overtake each other
     claims_check: bool = flag()  # it is wrong and says fromTransactionCheck
     settled: Settled = one_of(Settled)
     acknowledged: bool = flag()  # ghost: SUCCESS was answered to an END_TRANSACTION that named it
-    checks_sent: int = count("check_max")  # ghost: those of its check_times that were more than a put-back for immunity
+    op_write_failed: bool = flag()  # ghost: the op message that named it was not stored
+    foreign: bool = flag()  # ghost: an END_TRANSACTION of another transaction named it
+    burnt: Burnt = one_of(Burnt)
     left: Left = one_of(Left)
 
 
@@ -137,7 +232,9 @@ class Op(Record):
     """One message of RMQ_SYS_TRANS_OP_HALF_TOPIC, queue 0; its queue offset is its place in the array."""
 
     names: Bits = bits("half_slots")  # the half offsets in its body
-    born_at: int = instant("op_cut")
+    born_at: int = instant("op_cut", ahead="clock_steps", slack="clock_step")
+    undecodable: bool = flag()
+    halves_before: int = count("half_slots")  # how many halves stand before it in the commit log
 
 
 class Batch(Record):
@@ -145,19 +242,21 @@ class Batch(Record):
 
     names: Bits = bits("half_slots")
     is_open: bool = flag()  # the context exists: it is made by the first END after a start
-    waiting_since: int = instant("op_batch_interval")
-    written_at: int = instant("batch_cut")  # lastWriteTimestamp
+    waiting_since: int = instant("waiting_cut", ahead="clock_steps", slack="clock_step")
+    written_at: int = instant("batch_cut", ahead="clock_steps", slack="clock_step")  # lastWriteTimestamp
 
 
 class Round(Record):
     """One pass of the check service; it lives in memory and dies with the broker."""
 
     running: bool = flag()
-    started_at: int = instant("round_cut")
+    started_at: int = instant("round_cut", ahead="clock_steps", slack="clock_step")
     cursor: int = count("half_slots")  # i, and newOffset
+    null_met: bool = flag()  # getMessageNullCount: one jump over what is not there is allowed
     first_op: int = count("op_slots")  # opOffset: where the first op pull began
     next_op: int = count("op_slots")  # where the next op pull begins
-    op_end_seen: bool = flag()  # the last pull found nothing
+    last_pull: Pull = one_of(Pull)
+    pulls_nothing: bool = flag()  # ghost: it pulled nothing once more, and nothing had changed
     removed_by: list[int] = array_of(maybe_index("op_slots"), "half_slots")  # removeMap: half offset → op offset
     done: Bits = bits("op_slots")  # doneOpOffset
     done_twice: Bits = bits("op_slots")  # those that it lists twice
@@ -176,10 +275,22 @@ class Offsets(Record):
     op: int = count("op_slots")
 
 
+class Flushed(Record):
+    """How much of the commit log a power loss would leave, at least; kept where there may be one."""
+
+    halves: int = count("half_slots")
+    ops: int = count("op_slots")
+
+
 class State(MachineState):
     """Everything that the actions read and write."""
 
     now: int = clock()
+    clock_steps: int = count("clock_steps")  # how often the clock has stepped back
+    mishaps: int = count("mishaps")  # how often something has gone wrong in the broker
+    stray_ends: int = count("stray_ends")  # how many END_TRANSACTIONs were repeated or wrong
+    role: Role = one_of(Role)
+    producer: Producer = one_of(Producer)
     transaction: Sequence[Transaction] = records("transactions", Transaction)
     half: Sequence[Half] = records("half_slots", Half)
     half_length: int = count("half_slots")
@@ -188,6 +299,12 @@ class State(MachineState):
     batch: Batch = record(Batch)
     round: Round = record(Round)
     pulled_op: Sequence[PulledOp] = records("op_slots", PulledOp)
-    round_ended_at: int = instant("check_interval")
+    round_ended_at: int = instant("check_interval", ahead="clock_steps", slack="clock_step")
     offsets: Offsets = record(Offsets)  # in memory
     saved: Offsets = record(Offsets)  # in config/consumerOffset.json
+    flushed: Flushed = record(Flushed)
+    stuck: Stuck = one_of(Stuck)
+    stuck_rounds: int = number(0, 2)  # ghost: rounds on end that were stuck at the same; two stands for more
+    op_left_behind: bool = (
+        flag()
+    )  # ghost: a round read all op messages, passed all halves, and left the op offset behind

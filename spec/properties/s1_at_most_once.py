@@ -18,7 +18,7 @@ def is_delivered_twice(s: State, t: int) -> bool:
 @always("S1", clause="doubled_request", resembles=("A13",), t=each("transactions"))
 def a_repeated_end_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A commit that arrives twice delivers the message once."""
-    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.DOUBLED_REQUEST)
+    return not (is_delivered_twice(s, t) and s.transaction[t].delivered_twice_for_one)
 
 
 @always("S1", clause="immune_half", resembles=("B01",), t=each("transactions"))
@@ -33,34 +33,84 @@ def an_end_after_a_check_delivers_once(s: State, c: Constants, t: int) -> bool:
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.AFTER_A_CHECK)
 
 
-@always("S1", clause="lost_op", resembles=("B02",), t=each("transactions"))
+@always("S1", clause="short_immunity", resembles=("B25",), t=each("transactions"))
+def an_end_before_the_timeout_delivers_once(s: State, c: Constants, t: int) -> bool:
+    """A commit before the timeout is the last word, also where the half was checked as its own immunity was shorter."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.SHORT_IMMUNITY)
+
+
+@always("S1", clause="lost_op", resembles=("B02", "B03", "B04", "B17"), t=each("transactions"))
 def a_lost_op_delivers_once(s: State, c: Constants, t: int) -> bool:
-    """A delivered message is not delivered again because its op message was lost."""
-    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.LOST_OP)
+    """A delivered message is not delivered again because its op message was lost, or cannot be decoded."""
+    is_lost = s.transaction[t].cause == Cause.LOST_OP or s.transaction[t].cause == Cause.UNREADABLE_OP
+    return not (is_delivered_twice(s, t) and is_lost)
 
 
-@always("S1", clause="late_op", resembles=("B05", "B06"), t=each("transactions"))
+@always("S1", clause="late_op", resembles=("A16", "B05", "B06", "B27"), t=each("transactions"))
 def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
-    """A delivered message is not delivered again because its op message was written too late for a round to see it."""
-    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.LATE_OP)
+    """A delivered message is not delivered again because its op message was written, or read, too late for a round."""
+    is_late = (
+        s.transaction[t].cause == Cause.LATE_OP
+        or s.transaction[t].cause == Cause.OVERSLEPT_OP
+        or s.transaction[t].cause == Cause.STALE_OP_END
+        or s.transaction[t].cause == Cause.UNREAD_OP
+    )
+    return not (is_delivered_twice(s, t) and is_late)
 
 
-@always("S1", clause="forked_copy", resembles=("B16",), t=each("transactions"))
+@always("S1", clause="forked_copy", resembles=("A08", "B16"), t=each("transactions"))
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A half that was put back twice, after the half offset went back, is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.FORKED_COPY)
 
 
-@always("S1", clause="passed_op", resembles=("A02",), t=each("transactions"))
+@always("S1", clause="passed_op", resembles=("A02", "A15", "B15"), t=each("transactions"))
 def a_passed_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A delivered message is not delivered again because the op offset passed its op message too early."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.PASSED_OP)
 
 
+@always("S1", clause="twin_half", resembles=("A39",), t=each("transactions"))
+def a_message_that_was_sent_twice_is_delivered_once(s: State, c: Constants, t: int) -> bool:
+    """A message of which a retry stored a second half is delivered once."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.TWIN_HALF)
+
+
+@always("S1", clause="resumed_half", resembles=("B30",), t=each("transactions"))
+def a_resumed_half_delivers_once(s: State, c: Constants, t: int) -> bool:
+    """A message that was put back from the discard topic is delivered once."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.RESUMED_HALF)
+
+
+@always("S1", clause="escaped_settled", resembles=("B20",), t=each("transactions"))
+def a_settled_half_does_not_escape(s: State, c: Constants, t: int) -> bool:
+    """A delivered message is not delivered again as an acting slave sent its half elsewhere before it read its op."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_SETTLED)
+
+
+@always("S1", clause="escaped_twice", resembles=("B22",), t=each("transactions"))
+def a_half_escapes_once(s: State, c: Constants, t: int) -> bool:
+    """A half whose escape had an unclear result is delivered once."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_TWICE)
+
+
+@always("S1", clause="escaped_and_kept", resembles=("B23",), t=each("transactions"))
+def an_escaped_half_is_not_kept(s: State, c: Constants, t: int) -> bool:
+    """A half that has escaped is not checked by its own master any more."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_AND_KEPT)
+
+
+@always("S1", clause="end_after_escape", t=each("transactions"))
+def an_end_after_the_escape_delivers_once(s: State, c: Constants, t: int) -> bool:
+    """A half that has escaped is not committed by an END_TRANSACTION that reaches the master when it is back."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE)
+
+
 @always("S1", clause="unexplained", t=each("transactions"))
 def every_second_delivery_has_a_cause(s: State, c: Constants, t: int) -> bool:
     """There is no second delivery that the other clauses do not speak of."""
-    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.NONE)
+    is_explained = s.transaction[t].cause != Cause.NONE or s.transaction[t].delivered_twice_for_one
+    return not is_delivered_twice(s, t) or is_explained
 
 
 @sometimes("S1", t=each("transactions"))

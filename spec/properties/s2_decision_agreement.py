@@ -19,6 +19,12 @@ def a_delivered_transaction_is_never_rolled_back(s: State, c: Constants, t: int)
     return s.transaction[t].rolled_back != RolledBack.DELIVERED
 
 
+@always("S2", clause="commit_after_discard", resembles=("A14",), t=each("transactions"))
+def a_discarded_transaction_is_not_delivered(s: State, c: Constants, t: int) -> bool:
+    """A transaction that lay in the discard topic before any delivery is never delivered."""
+    return not s.transaction[t].committed_aside
+
+
 @sometimes("S2", t=each("transactions"))
 def a_rollback_is_acknowledged(s: State, c: Constants, t: int) -> bool:
     """Some rollback is acknowledged."""

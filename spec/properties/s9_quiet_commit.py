@@ -21,39 +21,72 @@ def an_end_inside_the_immunity_ends_the_checks(s: State, c: Constants, t: int) -
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.IMMUNE_HALF)
 
 
-@always("S9", clause="lost_op", resembles=("B02",), t=each("transactions"))
+@always("S9", clause="lost_op", resembles=("B02", "B03", "B04", "B17"), t=each("transactions"))
 def no_check_for_want_of_a_lost_op(s: State, c: Constants, t: int) -> bool:
-    """No settled half is checked because its op message was lost."""
-    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.LOST_OP)
+    """No settled half is checked because its op message was lost, or cannot be decoded."""
+    is_lost = s.transaction[t].cause == Cause.LOST_OP or s.transaction[t].cause == Cause.UNREADABLE_OP
+    return not (is_checked_all_the_same(s, t) and is_lost)
 
 
-@always("S9", clause="late_op", resembles=("B05", "B06", "A16"), t=each("transactions"))
+@always("S9", clause="late_op", resembles=("B05",), t=each("transactions"))
 def no_check_ahead_of_a_late_op(s: State, c: Constants, t: int) -> bool:
-    """No settled half is checked because its op message was written too late for a round to see it."""
+    """No settled half is checked because its op message is not written yet."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.LATE_OP)
 
 
-@always("S9", clause="forked_copy", resembles=("B16",), t=each("transactions"))
+@always("S9", clause="overslept_op", resembles=("A16",), t=each("transactions"))
+def no_check_ahead_of_an_overslept_op(s: State, c: Constants, t: int) -> bool:
+    """No settled half is checked because its op entry has waited in the op batch for more than an interval."""
+    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.OVERSLEPT_OP)
+
+
+@always("S9", clause="stale_op_end", resembles=("B06",), t=each("transactions"))
+def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> bool:
+    """No settled half is checked because its op message was written after the round had seen the end of the queue."""
+    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.STALE_OP_END)
+
+
+@always("S9", clause="unread_op", resembles=("B27",), t=each("transactions"))
+def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
+    """No settled half is checked because the round has not read on to its op message."""
+    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.UNREAD_OP)
+
+
+@always("S9", clause="forked_copy", resembles=("A08", "B16"), t=each("transactions"))
 def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     """No copy is checked that was made after the half offset went back over a half that was settled."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.FORKED_COPY)
 
 
-@always("S9", clause="passed_op", resembles=("A02",), t=each("transactions"))
+@always("S9", clause="passed_op", resembles=("A02", "A15", "B15"), t=each("transactions"))
 def no_check_behind_a_passed_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because the op offset passed its op message too early."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.PASSED_OP)
 
 
+@always("S9", clause="second_half", resembles=("A39", "B23"), t=each("transactions"))
+def no_check_of_a_second_half(s: State, c: Constants, t: int) -> bool:
+    """No half is checked beside the one that was settled: a twin, a resumed half, or one that has escaped."""
+    is_beside = (
+        s.transaction[t].cause == Cause.TWIN_HALF
+        or s.transaction[t].cause == Cause.RESUMED_HALF
+        or s.transaction[t].cause == Cause.ESCAPED_SETTLED
+        or s.transaction[t].cause == Cause.ESCAPED_TWICE
+        or s.transaction[t].cause == Cause.ESCAPED_AND_KEPT
+        or s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE
+    )
+    return not (is_checked_all_the_same(s, t) and is_beside)
+
+
 @always("S9", clause="unexplained", t=each("transactions"))
 def every_needless_check_has_a_cause(s: State, c: Constants, t: int) -> bool:
     """There is no needless check that the other clauses do not speak of."""
-    unexplained = (
+    is_unexplained = (
         s.transaction[t].cause == Cause.NONE
         or s.transaction[t].cause == Cause.AFTER_A_CHECK
-        or s.transaction[t].cause == Cause.DOUBLED_REQUEST
+        or s.transaction[t].cause == Cause.SHORT_IMMUNITY
     )
-    return not (is_checked_all_the_same(s, t) and unexplained)
+    return not (is_checked_all_the_same(s, t) and is_unexplained)
 
 
 @sometimes("S9", t=each("transactions"))

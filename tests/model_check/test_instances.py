@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
 
 from model_check.errors import BadFile, ModelCheckError
 from model_check.instances import constants_for, instance_names, load_instance, switches_of, unturned
-from spec.constants import FAULTS, SWITCHES
+from spec.constants import FAULTS, SWITCHES, Instance
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -23,8 +24,16 @@ TINY = {
     "round_limit": "1",
     "op_batch_interval": "1",
     "op_batch_size": "9",
-    "op_pull_size": "2",
+    "op_pull_size": "1",
 }
+OPTIONAL = {
+    "skews": "[-2, 1]",
+    "clock_steps": "1",
+    "mishaps": "2",
+}
+
+
+FIELDS = tuple(field.name for field in fields(Instance) if field.name != "name")
 
 
 def instance_file(folder: Path, **changes: str | None) -> str:
@@ -35,12 +44,12 @@ def instance_file(folder: Path, **changes: str | None) -> str:
 
 
 def test_the_instances_that_come_with_the_specification_load_and_are_listed_smallest_first() -> None:
-    assert instance_names()[:4] == ("tiny", "deep", "plain", "small")
+    assert instance_names()[:6] == ("tiny", "patient", "odd", "skewed", "deep", "small")
     assert [load_instance(name).name for name in instance_names()] == list(instance_names())
 
 
 def test_a_file_means_the_same_as_the_name_of_the_same_instance(tmp_path: Path) -> None:
-    path = instance_file(tmp_path)
+    path = instance_file(tmp_path, **OPTIONAL)
     mine, tiny = load_instance(path), load_instance("tiny")
     assert mine.name == path
     assert {**vars(mine), "name": ""} == {**vars(tiny), "name": ""}
@@ -50,17 +59,21 @@ def test_a_file_means_the_same_as_the_name_of_the_same_instance(tmp_path: Path) 
     ("field", "value", "complaint"),
     [
         *((name, None, f"{name} is missing") for name in TINY),
-        *((name, '"2"', f"{name} = '2' is not") for name in TINY),
-        *((name, "-2", f"{name} = -2 is not") for name in TINY),
-        *((name, "65", f"{name} = 65 is not") for name in TINY),
-        *((name, "1.0", f"{name} = 1.0 is not") for name in TINY),
-        *((name, "true", f"{name} = True is not") for name in TINY),
+        *((name, '"2"', f"{name} = '2' is not") for name in FIELDS),
+        *((name, "-2", f"{name} = -2 is not") for name in FIELDS),
+        *((name, "65", f"{name} = 65 is not") for name in FIELDS),
+        *((name, "1.0", f"{name} = 1.0 is not") for name in FIELDS),
+        *((name, "true", f"{name} = True is not") for name in FIELDS),
         *((name, "0", f"{name} = 0 is not") for name in ("transactions", "half_slots", "op_slots", "check_max")),
         *((name, "0", f"{name} = 0 is not") for name in ("op_batch_size", "op_pull_size")),
         ("immunities", "[]", "immunities = [] is not a list of whole numbers"),
         ("immunities", "[3, -2]", "immunities = [3, -2] is not a list of whole numbers"),
         ("immunities", "[65]", "immunities = [65] is not a list of whole numbers"),
         ("immunities", "[true]", "immunities = [True] is not a list of whole numbers"),
+        ("first_checks", "[-1]", "first_checks = [-1] is not a list of whole numbers from 0"),
+        ("first_checks", "[0, 3]", "first_checks = [0, 3] has more than check_max allows, which is 2"),
+        ("skews", "[-63]", "skews = [-63] is not a list of whole numbers from -62"),
+        ("clock_steps", "2", "clock_steps = 2 is not a whole number from 0 to 1"),
         ("colour", "3", "unknown field 'colour'"),
         ("name", '"x"', "unknown field 'name'"),
     ],
@@ -92,7 +105,8 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path, name:
 
 def test_unknown_names_are_answered_with_what_there_is() -> None:
     with pytest.raises(
-        ModelCheckError, match=r"^no instance 'huge'; there are tiny, deep, plain, small, .* \.toml file$"
+        ModelCheckError,
+        match=r"^no instance 'huge'; there are tiny, patient, odd, skewed, deep, .* \.toml file$",
     ):
         load_instance("huge")
     with pytest.raises(ModelCheckError, match=r"^no profile '5\.3'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.instances import constants_for
-from spec.language import holds, is_witnessed, successors
+from model_check.explicit.search import explore
+from model_check.instances import constants_for, load_instance
+from spec.constants import Constants
+from spec.language import Kind, holds, is_witnessed, layout, successors, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.checked import faults_of
-from tests.model_check.walked import step_at_random
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spec.language.fields import Slot
+
+pytestmark = pytest.mark.untraced
 
 EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
 
@@ -23,38 +33,134 @@ EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,sl
         ("4.9.7", EVERYTHING, "small"),
         ("5.3.3", EVERYTHING, "medium"),
         ("5.4.0", "crash,late_end", "deep"),
+        ("5.3.3", "clock_skew,slow_round", "odd"),
+        ("5.3.3", "clock_skew,late_end,slow_dispatch", "skewed"),
+        ("5.4.0", "clock_step,slow_round,late_end", "tiny"),
+        ("4.9.7", "clock_skew,clock_step,late_end,crash", "small"),
+        ("fixed", "clock_skew,clock_step,slow_round,duplicate_end", "tiny"),
+        ("5.3.3", "clock_step,acting_slave,power_loss", "tiny"),
     ],
 )
 def test_a_clock_that_runs_on_gives_the_futures_of_the_canonical_state(
     profile: str, environment: str, size: str
 ) -> None:
+    """`kept` goes from canonical state to canonical state, as a search does; `state` takes the same steps.
+
+    A step back of the clock makes ages that were cut less than they are: the two then agree on all that a guard can
+    tell (`coarse`), and where the clock only goes on, they agree entirely.
+    """
     constants = constants_for(profile, faults_of(environment), size)
-    steps = MACHINE.steps(constants)
+    steps, slots = MACHINE.steps(constants), layout(State, constants)
     chance = random.Random(f"{profile} {environment} {size}")
-    canonical = MACHINE.initial(constants)
-    longest = cut = 0
+    kept = MACHINE.initial(constants)
+    longest = cut = ahead = stepped_back = 0
     for _ in range(6):
         state = MACHINE.initial(constants)
+        kept.load(state.canonical())
         for _ in range(60):
-            canonical.load(state.canonical())
-            assert canonical.canonical() == tuple(canonical.memory.values)
-            here, there = (
-                [(str(step), after) for step, after in successors(s, constants, steps)] for s in (state, canonical)
-            )
-            assert here == there
+            assert kept.canonical() == tuple(kept.memory.values)
+            assert coarse(constants, slots, kept.canonical()) == coarse(constants, slots, state.canonical())
+            assert constants.clock_step or kept.canonical() == state.canonical()
+            here, there = ([(step, after) for step, after in successors(s, constants, steps)] for s in (state, kept))
+            assert [step for step, _ in here] == [step for step, _ in there]
             for clause in MACHINE.clauses:
-                assert holds(state, constants, clause) == holds(canonical, constants, clause)
+                assert holds(state, constants, clause) == holds(kept, constants, clause)
             for witness in MACHINE.witnesses:
-                assert is_witnessed(state, constants, witness) == is_witnessed(canonical, constants, witness)
+                assert is_witnessed(state, constants, witness) == is_witnessed(kept, constants, witness)
             longest = max(longest, state.memory.values[0] - state.horizon)
             cut += any(
-                slot.kind.value == "instant" and 0 < value < slot.low + state.memory.values[0] - state.horizon
+                slot.kind is Kind.INSTANT and 0 < value < slot.low + state.memory.values[0] - state.horizon
                 for slot, value in zip(state.memory.slots, state.memory.values, strict=True)
             )
-            if not step_at_random(MACHINE, constants, state, chance):
+            ahead += any(
+                slot.kind is Kind.INSTANT and value > state.horizon
+                for slot, value in zip(kept.memory.slots, kept.memory.values, strict=True)
+            )
+            if not there:
                 break
+            step, after = chance.choice(there)
+            assert take(state, constants, step) is None
+            kept.load(after)
+            stepped_back += step.action.name == "step_clock_back"
     assert longest > constants.horizon, "the clock ran past the horizon"
     assert cut > 50, "ages were cut"
+    assert (ahead > 0) == (constants.clock_skew or constants.clock_step), "moments to come"
+    assert (stepped_back > 0) == constants.clock_step
+
+
+def coarse(constants: Constants, slots: Sequence[Slot], values: Iterable[int]) -> tuple[int, ...]:
+    """A canonical state, its ages cut where guards cannot tell them apart: without the tick that a step back takes."""
+    return tuple(
+        max(value, slot.low + (slot.slack is not None and getattr(constants, slot.slack)))
+        if slot.kind is Kind.INSTANT
+        else value
+        for slot, value in zip(slots, values, strict=True)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptForLonger(Constants):
+    """Constants under which an explorer keeps ages for two ticks more than guards can tell apart.
+
+    `batch_cut` is left as it is: it is what a guard compares with (`spec.op_batch.batch_is_overdue`).
+    """
+
+    @property
+    def birth_cut(self) -> int:
+        return super().birth_cut + 2
+
+    @property
+    def round_cut(self) -> int:
+        return super().round_cut + 2
+
+    @property
+    def op_cut(self) -> int:
+        return super().op_cut + 2
+
+    @property
+    def waiting_cut(self) -> int:
+        return super().waiting_cut + 2
+
+
+SHORT = {"half_slots": 2, "op_slots": 1, "check_max": 1}
+
+
+@pytest.mark.parametrize(
+    ("profile", "environment", "size", "sizes"),
+    [
+        ("5.3.3", "quiet", "tiny", SHORT),
+        ("4.5.1", "slow_round,late_end", "tiny", SHORT | {"immunities": (-1,)}),
+        ("5.3.3", "clock_skew", "odd", SHORT | {"immunities": (1, 5)}),
+        ("5.4.0", "clock_step", "tiny", SHORT | {"immunities": (-1,)}),
+        ("5.3.3", "clock_skew,clock_step", "tiny", SHORT | {"immunities": (-1,)}),
+    ],
+)
+def test_no_guard_tells_ages_beyond_the_cuts_apart(
+    profile: str, environment: str, size: str, sizes: dict[str, Any]
+) -> None:
+    """With larger cuts there are more states, and the same when their ages are cut; verdicts have the same depths."""
+    constants = constants_for(profile, faults_of(environment), replace(load_instance(size), **sizes))
+    longer = KeptForLonger(**{field.name: getattr(constants, field.name) for field in fields(constants)})
+    short, long = explore(MACHINE, constants), explore(MACHINE, longer)
+    assert long.distinct > short.distinct
+    assert long.seen_at == short.seen_at
+    assert long.depth >= short.depth
+    slots, moved = layout(State, constants), longer.horizon - constants.horizon
+    states, cut = (
+        {
+            coarse(
+                constants,
+                slots,
+                (
+                    value - by if slot.kind in (Kind.INSTANT, Kind.CLOCK) else value
+                    for slot, value in zip(slots, found.compiled.packing.unpack(words), strict=True)
+                ),
+            )
+            for words in found.store.all_words()
+        }
+        for found, by in ((short, 0), (long, moved))
+    )
+    assert states == cut
 
 
 def test_the_canonical_form_moves_the_clock_back_and_keeps_young_ages() -> None:

@@ -1,0 +1,199 @@
+"""A slave that acts for a dead master, and lets unresolved halves escape to another master (5.1.0 and later).
+
+The other broker is modelled by what becomes of the halves that it gets: each is checked there and settled for itself:
+nothing ties it to the half that the producer knows. RocketMQ: TransactionalMessageServiceImpl#check and
+TransactionalMessageBridge#escapeMessage.
+"""
+
+from __future__ import annotations
+
+from spec.bounds import room_for_a_mishap
+from spec.check_guards import stands_on_a_readable_half
+from spec.constants import Constants
+from spec.end_transaction import forget_ends
+from spec.half_queue import has_another_copy, names_it_from, was_resumed, why_its_op_was_not_seen
+from spec.language import action, assume, each, require, within
+from spec.op_batch import drop_batch
+from spec.op_pull import pull_op_messages
+from spec.round_end import forget_round
+from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
+
+# --- roles ------------------------------------------------------------------------------------------------------------
+
+
+@action(event="role_changed")
+def become_slave(s: State, c: Constants) -> None:
+    """Another broker of the group becomes the master: no round begins, END_TRANSACTION is refused, no write succeeds.
+
+    RocketMQ: BrokerController#changeToSlave. What waits in the op batch will not be stored (B04).
+    """
+    require(s.role == Role.MASTER, "the broker is the master")
+    require(not s.round.running, "the check service has come to its end")
+    assume(c.role_change, "roles do not change")
+    room_for_a_mishap(s, c)
+    s.mishaps += 1
+    s.role = Role.SLAVE
+
+
+@action(event="role_changed")
+def become_master(s: State, c: Constants) -> None:
+    """The slave becomes the master again.
+
+    RocketMQ: BrokerController#changeToMaster, ReplicasManager.
+    """
+    require(s.role == Role.SLAVE, "the broker is a slave")
+    s.role = Role.MASTER
+
+
+@action(event="role_changed")
+def act_for_dead_master(s: State, c: Constants) -> None:
+    """The master dies, and a slave with the same messages and the offsets that were saved acts for it.
+
+    RocketMQ: BrokerController#changeSpecialServiceStatus, SlaveActingMaster (RIP-32).
+    """
+    require(c.escapes, "this version lets a slave act for the master")
+    require(s.role == Role.MASTER, "the broker is the master")
+    assume(c.acting_slave, "the master lives")
+    room_for_a_mishap(s, c)
+    s.mishaps += 1
+    drop_batch(s)
+    forget_round(s, c)
+    s.round_ended_at = s.now
+    s.offsets.half = s.saved.half
+    s.offsets.op = s.saved.op
+    for h in range(c.half_slots):
+        s.half[h].check_in_flight = False
+        forget_ends(s, h)
+    s.role = Role.ACTING_MASTER
+
+
+@action(event="role_changed")
+def bring_master_back(s: State, c: Constants) -> None:
+    """The master is back and takes the offsets of the slave that acted for it.
+
+    RocketMQ: SlaveSynchronize, BrokerController#handleSlaveSynchronize.
+    """
+    require(s.role == Role.ACTING_MASTER, "a slave acts for the master")
+    require(not s.round.running, "no round runs")
+    s.saved.half = s.offsets.half
+    s.saved.op = s.offsets.op
+    s.role = Role.MASTER
+
+
+@action(event="role_changed")
+def bring_master_back_with_its_own_offsets(s: State, c: Constants) -> None:
+    """The master is back, thinks its own offsets newer than the slave's, and keeps them (B23).
+
+    RocketMQ: DataVersion of the offset table moves once in 500 commits.
+    """
+    require(s.role == Role.ACTING_MASTER, "a slave acts for the master")
+    require(not s.round.running, "no round runs")
+    require(not c.adopts_slave_offsets, "the master may keep its own offsets")
+    require(s.saved.half != s.offsets.half or s.saved.op != s.offsets.op, "the offsets differ")
+    s.offsets.half = s.saved.half
+    s.offsets.op = s.saved.op
+    s.role = Role.MASTER
+
+
+# --- escape -----------------------------------------------------------------------------------------------------------
+
+
+def stands_on_a_half_to_escape(s: State, c: Constants) -> None:
+    """What the escape needs: an acting slave, and a half that nothing read so far settles (B20)."""
+    stands_on_a_readable_half(s, c)
+    require(s.role == Role.ACTING_MASTER, "the broker acts for the master")
+    require(
+        not c.reads_ops_before_escape or s.round.next_op >= s.op_length, "all op messages were read, or nobody minds"
+    )
+
+
+@action(event="half_escaped")
+def let_half_escape(s: State, c: Constants) -> None:
+    """The half is sent to another master as a new half, and passed.
+
+    RocketMQ: TransactionalMessageBridge#escapeMessage, SEND_OK.
+    """
+    stands_on_a_half_to_escape(s, c)
+    within(s.transaction[s.half[s.round.cursor].transaction].escaped < 2, "at most two halves of it have escaped")
+    remember_escape(s, c, s.round.cursor)
+    s.round.cursor += 1
+
+
+@action(event="half_escaped")
+def let_half_escape_unclearly(s: State, c: Constants) -> None:
+    """The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
+
+    RocketMQ: TransactionalMessageBridge#escapeMessage, FLUSH_SLAVE_TIMEOUT and time-outs.
+    """
+    stands_on_a_half_to_escape(s, c)
+    within(s.transaction[s.half[s.round.cursor].transaction].escaped < 2, "at most two halves of it have escaped")
+    remember_escape(s, c, s.round.cursor)
+
+
+@action(event="half_passed")
+def give_half_up(s: State, c: Constants) -> None:
+    """The half could not be sent for ten times, and is passed (B21).
+
+    RocketMQ: TransactionalMessageServiceImpl#check, MAX_RETRY_TIMES_FOR_ESCAPE; its back-off `2 ^ n` is an XOR.
+    """
+    stands_on_a_half_to_escape(s, c)
+    require(not c.insists_on_escape, "a half is given up at last")
+    if s.half[s.round.cursor].left == Left.NO:
+        s.half[s.round.cursor].left = Left.GIVEN_UP
+    s.round.cursor += 1
+
+
+@action(event="ops_pulled")
+def pull_more_ops_before_escape(s: State, c: Constants) -> None:
+    """An acting slave reads on before it lets a half escape. A repair (B20)."""
+    stands_on_a_readable_half(s, c)
+    require(s.role == Role.ACTING_MASTER, "the broker acts for the master")
+    require(c.reads_ops_before_escape and s.round.next_op < s.op_length, "op messages are unread")
+    pull_op_messages(s, c)
+
+
+# --- the other broker -------------------------------------------------------------------------------------------------
+
+
+@action(event="message_delivered", t=each("transactions"))
+def deliver_escaped(s: State, c: Constants, t: int) -> None:
+    """The other broker checks a half that escaped, its producer answers commit, and the message is delivered there."""
+    require(s.transaction[t].escaped > 0, "a half of the transaction waits on another broker")
+    require(s.transaction[t].local == Local.COMMIT, "its producer has committed it")
+    s.transaction[t].escaped -= 1
+    if s.transaction[t].deliveries < 2:
+        s.transaction[t].deliveries += 1
+
+
+@action(event="half_rolled_back", t=each("transactions"))
+def roll_back_escaped(s: State, c: Constants, t: int) -> None:
+    """The other broker checks a half that escaped, and its producer answers rollback."""
+    require(s.transaction[t].escaped > 0, "a half of the transaction waits on another broker")
+    require(
+        s.transaction[t].local == Local.ROLLBACK or s.transaction[t].local == Local.NEVER_RUN,
+        "its producer has rolled it back",
+    )
+    s.transaction[t].escaped -= 1
+    if s.transaction[t].rolled_back == RolledBack.NO:
+        s.transaction[t].rolled_back = (
+            RolledBack.UNDELIVERED if s.transaction[t].deliveries == 0 else RolledBack.DELIVERED
+        )
+
+
+def remember_escape(s: State, c: Constants, h: int) -> None:
+    """One more half of the transaction waits elsewhere; ghost: what may make it one too many."""
+    t = s.half[h].transaction
+    is_known_there = c.escapes_once and s.half[h].left == Left.ESCAPED
+    if not is_known_there:
+        s.transaction[t].escaped += 1
+    if s.transaction[t].cause == Cause.NONE and not is_known_there:
+        if s.half[h].settled != Settled.NO:
+            is_unread = names_it_from(s, c, h, s.round.next_op)
+            s.transaction[t].cause = Cause.ESCAPED_SETTLED if is_unread else why_its_op_was_not_seen(s, c, h)
+        elif s.half[h].left == Left.ESCAPED:
+            s.transaction[t].cause = Cause.ESCAPED_TWICE
+        elif has_another_copy(s, h):
+            s.transaction[t].cause = Cause.FORKED_COPY
+        elif was_resumed(s, c, t):
+            s.transaction[t].cause = Cause.RESUMED_HALF
+    s.half[h].left = Left.ESCAPED

@@ -1,0 +1,109 @@
+"""A half that stays open goes to the end of the half queue as a copy: for its immunity, or to be checked.
+
+RocketMQ: TransactionalMessageServiceImpl#check, #putBackHalfMsgQueue, #putImmunityMsgBackToHalfQueue.
+"""
+
+from __future__ import annotations
+
+from spec.check_guards import (
+    awaits_its_producer,
+    has_no_checks_left,
+    is_immune,
+    is_too_immune,
+    original_is_settled,
+    stands_on_a_half_to_check,
+    stands_on_an_earlier_half,
+)
+from spec.constants import Constants
+from spec.half_queue import append_copy, can_be_copied, remember_put_back, room_for_a_half
+from spec.language import NONE, action, assume, require
+from spec.state import Burnt, Left, Local, Producer, State
+
+
+@action(event="put_back_for_immunity")
+def put_back_immune_half(s: State, c: Constants) -> None:
+    """An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
+
+    RocketMQ: TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue, TransactionalMessageBridge
+    #renewImmunityHalfMessageInner.
+    """
+    stands_on_an_earlier_half(s, c)
+    require(is_immune(s, c, s.round.cursor), "its immunity is not over")
+    require(not original_is_settled(s, s.round.cursor), "no op message that was pulled names its original")
+    require(not is_too_immune(s, c, s.round.cursor), "its immunity is not longer than all its checks take")
+    require(can_be_copied(s, s.round.cursor), "a copy of it can be stored")
+    room_for_a_half(s, c)
+    remember_put_back(s, c, s.round.cursor, Left.FOR_IMMUNITY)
+    if c.counts_sent_checks or c.discards_instead_of_checking:
+        append_copy(s, c, s.round.cursor, 0)
+    else:
+        append_copy(s, c, s.round.cursor, 1)
+        remember_burnt_check(s, Burnt.IMMUNITY)
+    link_to_original(s, s.round.cursor)
+    s.round.cursor += 1
+
+
+@action(event="put_back_for_check")
+def put_back_and_check(s: State, c: Constants) -> None:
+    """An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
+
+    RocketMQ: TransactionalMessageServiceImpl#putBackHalfMsgQueue, then AbstractTransactionalMessageCheckListener
+    #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
+    (A11).
+    """
+    may_put_back_for_check(s, c)
+    require(s.producer == Producer.ONLINE, "a producer of its group is connected")
+    assume(
+        c.slow_local or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
+        "a local transaction is over before its first check",
+    )
+    assume(
+        c.late_end or not awaits_its_producer(s, c, s.half[s.round.cursor].transaction),
+        "nothing is under way for a transaction when it is checked",
+    )
+    room_for_a_half(s, c)
+    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
+    append_copy(s, c, s.round.cursor, 1)
+    if c.links_every_copy:
+        link_to_original(s, s.round.cursor)
+    s.half[s.half_length - 1].check_in_flight = True
+    s.round.cursor += 1
+
+
+@action(event="put_back_unasked")
+def put_back_unasked(s: State, c: Constants) -> None:
+    """The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
+
+    RocketMQ: AbstractTransactionalMessageCheckListener#sendCheckMessage, "Check transaction failed, channel is null".
+    """
+    may_put_back_for_check(s, c)
+    require(s.producer != Producer.ONLINE, "no producer of its group is connected")
+    room_for_a_half(s, c)
+    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
+    if c.counts_sent_checks:
+        append_copy(s, c, s.round.cursor, 0)
+    else:
+        append_copy(s, c, s.round.cursor, 1)
+        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)
+    if c.links_every_copy:
+        link_to_original(s, s.round.cursor)
+    s.round.cursor += 1
+
+
+def may_put_back_for_check(s: State, c: Constants) -> None:
+    """What both need: the time for a check has come, and the copy can be stored."""
+    stands_on_a_half_to_check(s, c)
+    require(not has_no_checks_left(s, c, s.round.cursor), "it has checks left")
+    require(can_be_copied(s, s.round.cursor), "a copy of it can be stored")
+
+
+def link_to_original(s: State, h: int) -> None:
+    """The copy of half h that was stored last knows its first original."""
+    if s.half[h].original == NONE:
+        s.half[s.half_length - 1].original = h
+
+
+def remember_burnt_check(s: State, why: Burnt) -> None:
+    """Ghost: the copy that was stored last counts a check that was not sent."""
+    if s.half[s.half_length - 1].burnt == Burnt.NO:
+        s.half[s.half_length - 1].burnt = why
