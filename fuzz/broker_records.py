@@ -65,6 +65,7 @@ class BrokerRecords:
     def _op(self, record: Record) -> None:
         self._put("op.names", self._op_length, mask_of(record.body.decode().split(",")))
         self._put("op.born_at", self._op_length, ticks(record.born_timestamp))
+        self._put("op.halves_before", self._op_length, len(self.half_places))
         self._op_length += 1
         self._put("op_length", None, self._op_length)
 

@@ -24,6 +24,7 @@ COMPARED: Final = frozenset(
         "half_length",
         "op.names",
         "op.born_at",
+        "op.halves_before",
         "op_length",
         "batch.names",
         "batch.is_open",
@@ -31,9 +32,10 @@ COMPARED: Final = frozenset(
         "round.running",
         "round.started_at",
         "round.cursor",
+        "round.null_met",
         "round.first_op",
         "round.next_op",
-        "round.op_end_seen",
+        "round.last_pull",
         "round.removed_by",
         "round.done",
         "round.done_twice",
@@ -54,7 +56,20 @@ is left alone.
 
 _GHOST: Final = "a ghost: it remembers what the properties speak of, and no broker knows it"
 
+_ALWAYS: Final = "what the broker is spared (`fuzz.left_out`) would change it, nothing else does"
+
 LEFT_ALONE: Final = {
+    "clock_steps": _ALWAYS,
+    "mishaps": "the instance bounds them, no broker counts them",
+    "stray_ends": "how many the driver has sent; the instance bounds them, no broker counts them",
+    "role": _ALWAYS,
+    "producer": _ALWAYS,
+    "transaction.kind": _ALWAYS,
+    "transaction.escaped": _ALWAYS,
+    "transaction.delivered_twice_for_one": _GHOST,
+    "transaction.shown_unasked": _GHOST,
+    "transaction.committed_aside": _GHOST,
+    "transaction.direct": _GHOST,
     "transaction.local": "the producer's own knowledge; the driver plays the producer by it",
     "transaction.rolled_back": _GHOST,
     "transaction.cause": _GHOST,
@@ -63,8 +78,18 @@ LEFT_ALONE: Final = {
     "half.claims_check": "what an END_TRANSACTION under way says; the driver writes its header by it",
     "half.settled": _GHOST,
     "half.acknowledged": _GHOST + "; the answer itself is compared when it is given",
-    "half.checks_sent": _GHOST + "; each check request is compared when it is sent",
+    "half.other_end": _ALWAYS,
+    "half.op_write_failed": _GHOST,
+    "half.foreign": _GHOST,
+    "half.burnt": _GHOST + "; each check request is compared when it is sent",
     "half.left": _GHOST,
+    "op.undecodable": _ALWAYS,
+    "round.pulls_nothing": _GHOST,
+    "flushed.halves": _ALWAYS,
+    "flushed.ops": _ALWAYS,
+    "stuck": _GHOST,
+    "stuck_rounds": _GHOST,
+    "op_left_behind": _GHOST,
     "batch.waiting_since": "how late the batch thread may be is the scheduler's; the broker keeps no such instant",
 }
 """Not computed, each with the reason."""

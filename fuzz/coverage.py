@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from fuzz.left_out import LEFT_OUT_RULES
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, TRUE, Apply, Switch, apply
 from model_check.instances import load_instance
@@ -27,7 +28,8 @@ class Guards:
     Attributes
     ----------
     open
-        Those that some state may falsify, of actions that the profile and the environment allow.
+        Those that some state may falsify, of actions that the profile and the environment allow; not those that only
+        what the broker is spared would falsify (`fuzz.left_out`).
     allowed
         The actions that the profile and the environment allow.
     """
@@ -47,7 +49,11 @@ class Guards:
                 conditions.setdefault((step.action.name, conjunct.rule), set()).add(known)
         closed = {name for (name, _), known in conditions.items() if known == {FALSE}}
         return cls(
-            frozenset(c for c, known in conditions.items() if c[0] not in closed and known != {TRUE}),
+            frozenset(
+                c
+                for c, known in conditions.items()
+                if c[0] not in closed and known != {TRUE} and c[1] not in LEFT_OUT_RULES
+            ),
             frozenset(action.name for action in world.machine.actions) - closed,
         )
 

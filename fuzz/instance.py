@@ -23,6 +23,7 @@ FUZZED: Final = Instance(
     op_batch_interval=1,
     op_batch_size=2,
     op_pull_size=2,
+    stray_ends=60,
 )
 """Three transactions on long queues. A round may last long enough for an op message to be born late in it."""
 

@@ -43,9 +43,9 @@ _PASSES: Final = 8
 
 COPY_OF_A_SETTLED_ORIGINAL: Final = """
 send_half t=0 immunity=3; send_half t=1 immunity=1; send_half t=2 immunity=-1; tick; begin_round; put_back_immune_half;
-crash; answer_with_wrong_commit h=2; store_real_message h=2; write_op h=2; buffer_op h=2; tick; write_op_batch;
-begin_round; put_back_immune_half; answer_with_wrong_commit h=0; store_real_message h=0; write_op h=0; buffer_op h=0;
-answer_with_wrong_commit h=4; store_real_message h=4; write_op h=4; buffer_op h=4; write_op_batch; pull_more_ops
+crash; send_wrong_commit h=2; store_real_message h=2; write_op h=2; buffer_op h=2; tick; write_op_batch;
+begin_round; put_back_immune_half; send_wrong_commit h=0; store_real_message h=0; write_op h=0; buffer_op h=0;
+send_wrong_commit h=4; store_real_message h=4; write_op h=4; buffer_op h=4; write_op_batch; pull_more_ops
 """
 """Before a round that meets an immune copy whose original an op message names (A15); random moves hardly get there.
 

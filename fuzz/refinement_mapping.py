@@ -15,7 +15,7 @@ from fuzz.compared_slots import COMPARED
 from fuzz.time_unit import ticks
 from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
-from spec.state import End
+from spec.state import End, Pull
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,7 +136,8 @@ class RefinementMapping:
         self._put("round.cursor", None, running.new_offset)
         self._put("round.first_op", None, running.op_offset)
         self._put("round.next_op", None, ops.next_op_offset)
-        self._put("round.op_end_seen", None, int(not ops.has_found_ops))
+        self._put("round.null_met", None, int(running.get_message_null_count > 1))
+        self._put("round.last_pull", None, Pull.FOUND if ops.has_found_ops else Pull.END)
         listed = Counter(ops.done_op_offset)
         self._put("round.done", None, mask_of(listed))
         self._put("round.done_twice", None, mask_of(op for op, times in listed.items() if times > 1))

@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fuzz.instance import FUZZED, fuzzed_constants
+from fuzz.left_out import DRIVEN, require_driven
+from model_check.errors import ModelCheckError
+from model_check.instances import unturned
 from reference.broker_controller import BrokerController
 from reference.broker_settings import BrokerSettings
-from reference.version_switches import VersionSwitches
+from reference.version_switches import VERSIONS, VersionSwitches
 from reference.virtual_clock import VirtualClock
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from spec.constants import Constants
@@ -32,19 +34,29 @@ class World:
     constants
         The specification's instance, profile and environment.
     machine
-        The specification, or a broken one.
+        The specification as far as it is driven (`fuzz.left_out`), or a broken one.
     make_broker
         Makes the broker, or a broken one.
     """
 
     profile: str
     constants: Constants
-    machine: Machine = TRANSACTIONAL_MESSAGES
+    machine: Machine = DRIVEN
     make_broker: MakeBroker = BrokerController
 
     @classmethod
     def of(cls, profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> World:
-        """The sound specification and the sound broker; raises as `fuzz.instance.fuzzed_constants` does."""
+        """The sound specification and the sound broker.
+
+        Raises
+        ------
+        ModelCheckError
+            There is no such broker, or it is spared one of the faults; or as `fuzz.instance.fuzzed_constants` does.
+        """
+        require_driven(faults)
+        if unturned(profile) == "fixed":
+            msg = f"no reference broker of the profile {profile!r}; there are {', '.join(VERSIONS)}"
+            raise ModelCheckError(msg)
         return cls(profile, fuzzed_constants(profile, faults, instance))
 
     @cached_property

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_stores
+from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.world import World
 from halfcheck import __version__
 from halfcheck.explained_stores import explained_store
@@ -35,8 +36,7 @@ from spark_trace_analysis.report.told_counterexample import told_counterexample,
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.statistics import statistics
-from spec.constants import FAULTS
-from spec.profiles import PROFILES
+from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ class Verification:
         began = perf_counter()
         status = self.status
         report = None if status is None else lambda progress: status(words(progress))
-        for profile in PROFILES:
+        for profile in VERSIONS:
             for faults in ENVIRONMENTS:
                 self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
                 self.checks.append(check(profile, faults, INSTANCE, report=report))
@@ -162,9 +162,9 @@ class Verification:
             The two differ.
         """
         began = perf_counter()
-        for profile in PROFILES:
+        for profile in VERSIONS:
             self.say(f"running specification and broker of {profile} in lockstep")
-            self.lockstep.append(lockstep_run(World.of(profile, FAULTS), self.seed))
+            self.lockstep.append(lockstep_run(World.of(profile, DRIVEN_FAULTS), self.seed))
         self.seconds["lockstep"] = perf_counter() - began
 
     def hunt(self) -> None:
@@ -226,7 +226,7 @@ class Verification:
 
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
-        kinds = [(profile, faults) for profile in PROFILES for faults in ENVIRONMENTS[:2]]
+        kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
@@ -238,7 +238,7 @@ class Verification:
     def _told(self) -> list[tuple[CheckResult, ClauseResult]]:
         """For each clause the shortest schedule that breaks it, the quiet world first, then the newest profile."""
         told: dict[str, tuple[CheckResult, ClauseResult]] = {}
-        for result in sorted(self.checks, key=lambda r: (len(r.faults), -list(PROFILES).index(r.profile))):
+        for result in sorted(self.checks, key=lambda r: (len(r.faults), -VERSIONS.index(r.profile))):
             for row in result.clauses:
                 if row.path is not None:
                     told.setdefault(f"{row.clause.identifier}.{row.clause.clause}", (result, row))

@@ -7,9 +7,9 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fuzz.left_out import DRIVEN_FAULTS, driven
 from fuzz.mutants.edited_package import Edit, EditedPackage
 from fuzz.world import World
-from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from spec.language import Machine
@@ -53,7 +53,7 @@ class Mutant:
     edit: Edit
     seen_in: frozenset[str]
     profile: str = "5.3.3"
-    faults: tuple[str, ...] = FAULTS
+    faults: tuple[str, ...] = DRIVEN_FAULTS
 
     @cached_property
     def world(self) -> World:
@@ -62,7 +62,7 @@ class Mutant:
         if self.part is Part.BROKER:
             broken = EditedPackage(self.edit).load("reference.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)
-        return replace(sound, machine=self.machine)
+        return replace(sound, machine=driven(self.machine))
 
     @cached_property
     def machine(self) -> Machine:

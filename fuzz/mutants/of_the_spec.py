@@ -26,24 +26,23 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "copy counts no check", "a copy has as many checks as its half",
-        "half_queue", "s.half[h].check_times + 1", "s.half[h].check_times",
+        "half_queue", "s.half[h].check_times + checks", "s.half[h].check_times",
         "half.check_times", like="A09",
     ),
     _mutant(
         "spec: fresh half not recognised", "a half of the round's first instant counts as an earlier one",
-        "check_round", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
+        "check_guards", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
         _BRANCH, like="B16",
     ),
     _mutant(
         "spec: equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
-        "check_round", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
+        "check_guards", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
         "or age(s, h) == immunity(s, c, h)",
         _BRANCH, like="A19",
     ),
     _mutant(
         "spec: original overwritten", "an immunity put-back names the last copy, not the first half",
-        "check_round", "    if s.half[s.round.cursor].original == NONE:\n",
-        "    if s.half[s.round.cursor].born_at >= 0:\n",
+        "putting_back", "    if s.half[h].original == NONE:\n", "    if s.half[h].born_at >= 0:\n",
         "half.original", like="B01",
     ),
     _mutant(
@@ -53,12 +52,12 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: one op more a pull", "a pull reads one op message more than it should",
-        "op_pull", "first + c.op_pull_size", "first + c.op_pull_size + 1",
+        "op_pull", "first <= o and o < first + c.op_pull_size", "first <= o and o <= first + c.op_pull_size",
         "round.next_op", like="B29",
     ),
     _mutant(
         "op offset jumps", "the op offset after a round is where the next pull would begin",
-        "check_round", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
+        "round_end", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
         "offsets.op", like="A02",
     ),
     _mutant(
@@ -68,8 +67,8 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: batch survives a crash", "what waits in memory is there after a restart",
-        "op_batch", '    """The process dies: what waits is gone."""\n    s.batch.names = Bits()\n',
-        '    """The process dies: what waits is gone."""\n',
+        "op_batch", '    """The process is over: what waits is gone."""\n    s.batch.names = Bits()\n',
+        '    """The process is over: what waits is gone."""\n',
         "batch.names", like="B02",
     ),
     _mutant(

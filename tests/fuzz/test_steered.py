@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.lockstep import Lockstep
 from fuzz.mismatch import Mismatch
 from fuzz.schedule import Schedule, run
 from fuzz.world import World
 from model_check.counterexample.steps import read_path
-from spec.constants import FAULTS
 
 FULL_BATCH = """
 send_half t=0 immunity=-1; send_half t=1 immunity=-1; send_half t=2 immunity=-1;
@@ -21,10 +21,10 @@ write_op_batch
 OP_DONE_TWICE = """
 send_half t=0 immunity=3; send_half t=1 immunity=3; send_half t=2 immunity=1; send_half t=3 immunity=1; tick;
 begin_round; put_back_immune_half; put_back_immune_half; put_back_immune_half; put_back_immune_half;
-end_round_at_fresh_half; answer_with_wrong_commit h=6; store_real_message h=6; buffer_op h=6; crash;
-answer_with_wrong_commit h=6; store_real_message h=6; buffer_op h=6; tick; write_op_batch; begin_round;
+end_round_at_fresh_half; send_wrong_commit h=6; store_real_message h=6; buffer_op h=6; crash;
+send_wrong_commit h=6; store_real_message h=6; buffer_op h=6; tick; write_op_batch; begin_round;
 put_back_immune_half; put_back_immune_half; answer_with_wrong_commit h=0; store_real_message h=0; buffer_op h=0;
-answer_with_wrong_commit h=1; store_real_message h=1; buffer_op h=1; write_op_batch; answer_with_wrong_commit h=7;
+answer_with_wrong_commit h=1; store_real_message h=1; buffer_op h=1; write_op_batch; send_wrong_commit h=7;
 store_real_message h=7; buffer_op h=7; tick; write_op_batch; pull_more_ops; pull_more_ops; put_back_and_check;
 put_back_and_check; pass_half_of_settled_original; pass_half_of_settled_original; pass_settled_half;
 pass_settled_half; end_round_at_fresh_half
@@ -36,7 +36,7 @@ put_back_and_check; tick; end_round_before_dispatch
 
 
 def pair_for(profile: str) -> Lockstep:
-    sound = World.of(profile, FAULTS)
+    sound = World.of(profile, DRIVEN_FAULTS)
     return Lockstep(replace(sound, constants=replace(sound.constants, transactions=4)))
 
 

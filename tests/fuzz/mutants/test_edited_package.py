@@ -10,7 +10,7 @@ from fuzz.mutants.edited_package import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
 from reference import broker_controller, check_round, check_service, check_step, message_store
 from spec import broker, half_queue
-from spec import check_round as spec_check_round
+from spec import putting_back as spec_putting_back
 from spec import state as spec_state
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -34,15 +34,15 @@ def test_the_real_modules_stay_as_they_are() -> None:
 
 
 def test_a_package_that_is_imported_by_its_parts_has_the_edited_part() -> None:
-    package = EditedPackage(Edit("spec.half_queue", "s.half[h].check_times + 1", "s.half[h].check_times"))
+    package = EditedPackage(Edit("spec.half_queue", "s.half[h].check_times + checks", "s.half[h].check_times"))
     machine = package.load("spec.transactional_messages").TRANSACTIONAL_MESSAGES
     names = [action.name for action in TRANSACTIONAL_MESSAGES.actions]
     assert [action.name for action in machine.actions] == names
     changed = {a.name for a, b in zip(machine.actions, TRANSACTIONAL_MESSAGES.actions, strict=True) if a is not b}
     assert {"put_back_and_check", "put_back_immune_half", "crash"} <= changed
     assert machine.state is spec_state.State
-    assert vars(spec_check_round)["append_copy"] is half_queue.append_copy
-    assert broker.crash is TRANSACTIONAL_MESSAGES.actions[-2].function
+    assert vars(spec_putting_back)["append_copy"] is half_queue.append_copy
+    assert broker.crash is next(a.function for a in TRANSACTIONAL_MESSAGES.actions if a.name == "crash")
 
 
 @pytest.mark.parametrize(("old", "found"), [("no such text", "0 times"), ("self", "times, not once")])
