@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+CLOCK: Final = {"time_passed": 1, "clock_stepped_back": -1}
+"""By how many ticks an event moves the clock."""
 
 _LARGEST_SEED = 2**63 - 1
 
@@ -46,7 +49,7 @@ class Walker:
         steps = self._compiled.steps
         self._event_of = np.array([EVENTS.index(step.action.event) for step in steps], dtype=np.int16)
         self._action_of = np.array([self.actions.index(step.action.name) for step in steps], dtype=np.int16)
-        self._tick = np.array([step.action.event == "time_passed" for step in steps], dtype=np.int64)
+        self._tick = np.array([CLOCK.get(step.action.event, 0) for step in steps], dtype=np.int64)
 
     def walk(self, seed: int, first: int, count: int, steps: int) -> dict[str, npt.NDArray[np.generic]]:
         """Walks number `first` to `first + count - 1`, each of at most `steps` steps.

@@ -36,10 +36,10 @@ class RunStatistics:
     traces, transactions
         How many traces there are, and how many transactions in them had a half stored.
     checks, put_backs
-        Checks of a transaction, each of which begins with a put-back; all copies of its half that the check service
-        wrote, those of an immunity included.
+        Checks that were sent for a transaction, each of which begins with a put-back; all copies of its half that the
+        check service wrote, also those for an immunity, and those of which no producer could be asked.
     half_offsets
-        Offsets of the half queue that a transaction used up, its first one included.
+        Offsets of the half queue that a transaction used up, those of a repeated send and of a resumed half included.
     deliveries
         Messages of a transaction that consumers got.
     time_to_delivery

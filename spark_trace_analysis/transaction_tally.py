@@ -13,8 +13,15 @@ import numpy.typing as npt
 from spark_trace_analysis.whole_traces import WholeTraces
 from spec.events import EVENTS
 
-_COUNTED = ("half_stored", "message_delivered", "put_back_for_check", "put_back_for_immunity")
-_STORED, _DELIVERED, _CHECK, _IMMUNITY = range(4)
+_COUNTED = (
+    "half_stored",
+    "message_delivered",
+    "put_back_for_check",
+    "put_back_for_immunity",
+    "put_back_unasked",
+    "half_resumed",
+)
+_STORED, _DELIVERED, _CHECK, _IMMUNITY, _UNASKED, _RESUMED = range(6)
 
 
 class Tally(NamedTuple):
@@ -23,11 +30,12 @@ class Tally(NamedTuple):
     Attributes
     ----------
     checks
-        Checks, each of which begins with a put-back.
+        Checks that were sent, each of which begins with a put-back.
     put_backs
-        All copies of its half that the check service wrote, those of an immunity included.
+        All copies of its half that the check service wrote, also those for an immunity, and those of which no producer
+        could be asked.
     half_offsets
-        Offsets of the half queue that it used up, the first included.
+        Offsets of the half queue that it used up, those of a repeated send and of a resumed half included.
     deliveries
         Messages that consumers got.
     time_to_delivery
@@ -48,12 +56,12 @@ def tally(traces: WholeTraces) -> Tally:
     times, clock = np.zeros((most, len(_COUNTED)), np.int64), np.zeros((most, 2), np.int64)
     told = _kernel()(traces.starts, traces.event, traces.transaction, traces.time, codes, times, clock)
     times, clock = times[:told], clock[:told]
-    put_backs = times[:, _CHECK] + times[:, _IMMUNITY]
+    put_backs = times[:, _CHECK] + times[:, _IMMUNITY] + times[:, _UNASKED]
     is_delivered = times[:, _DELIVERED] > 0
     return Tally(
         checks=times[:, _CHECK],
         put_backs=put_backs,
-        half_offsets=times[:, _STORED] + put_backs,
+        half_offsets=times[:, _STORED] + put_backs + times[:, _RESUMED],
         deliveries=times[:, _DELIVERED],
         time_to_delivery=(clock[:, _DELIVERED] - clock[:, _STORED])[is_delivered],
     )

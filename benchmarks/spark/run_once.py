@@ -17,7 +17,7 @@ from spark_trace_analysis.manifest import Parameters
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import prepare, simulate
 from spark_trace_analysis.statistics import statistics
-from spec.profiles import PROFILES
+from spec.profiles import VERSIONS
 
 SEED = 7
 
@@ -33,7 +33,7 @@ class Phase:
 
 def phases(traces: int, folder: Path) -> dict[str, Phase]:
     """Run each phase once, the traces shared out evenly among the runs; their kernels are compiled beforehand."""
-    kinds = [(profile, faults) for profile in PROFILES for faults in ENVIRONMENTS[:2]]
+    kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
     asked = [Parameters(profile, faults, INSTANCE, SEED, traces // len(kinds), STEPS) for profile, faults in kinds]
     for parameters in asked:
         prepare(parameters)

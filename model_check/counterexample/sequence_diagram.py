@@ -10,7 +10,16 @@ from html import escape
 from itertools import pairwise
 from textwrap import wrap
 
-PARTICIPANTS = ("Producer", "Broker", "Half queue", "Op queue", "Check service", "Consumer")
+PARTICIPANTS = (
+    "Operator",
+    "Producer",
+    "Broker",
+    "Half queue",
+    "Op queue",
+    "Check service",
+    "Consumer",
+    "Other broker",
+)
 """From left to right; a diagram shows those that take part."""
 
 

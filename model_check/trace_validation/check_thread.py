@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from model_check.trace_validation.producer_side import ProducerSide
     from model_check.trace_validation.workspace import Workspace
+    from spec.constants import Constants
 
 LEAST_TRIES = 3_000
 TRIES_PER_EVENT = 5
@@ -153,20 +154,22 @@ class CheckThread:
     def _pass_what_leaves_no_record(self, number: int, before: int, clock: int) -> None:
         s, event = self.work.state, self.trace.events[number]
         while (name := self.steps.silent_pass()) is not None:
-            if may_come_from(s, event, s.round.cursor):
-                for wanted, now in _ways(event, clock, is_checked=event.half in self.trace.checked):
+            if may_come_from(s, self.work.constants, event, s.round.cursor):
+                for wanted, now in _ways(
+                    self.work.constants, event, clock, is_checked=event.half in self.trace.checked
+                ):
                     self._note(number, 0, self.work.refusal(wanted, now=now))
             if not self.steps.take(name, clock, before):
                 return
 
     def _begin(self, number: int, views: Sequence[View], at: int, clock: int) -> Iterator[None]:
         s, c = self.work.state, self.work.constants
-        candidates = sources(s, self.trace.events[number], range(s.offsets.half, views[-1].halves))
+        candidates = sources(s, c, self.trace.events[number], range(s.offsets.half, views[-1].halves))
         if not candidates:
             self._note(number, 1, Refused("record", "a half of the transaction with that check count lies ahead"))
             return
         due = max(clock, s.round_ended_at + c.check_interval)
-        last = sources(s, self.trace.events[self._last_in_a_row[number]], range(views[-1].halves))
+        last = sources(s, c, self.trace.events[self._last_in_a_row[number]], range(views[-1].halves))
         likely = s.half[last[-1]].stored_at + 1 if last else 0
         places = self._order(views, at, likely)
         for place, now in self._starts(views, places, due, likely):
@@ -201,10 +204,10 @@ class CheckThread:
         s, event = self.work.state, self.trace.events[number]
         if s.round.cursor >= s.half_length:
             return
-        if not may_come_from(s, event, s.round.cursor):
+        if not may_come_from(s, self.work.constants, event, s.round.cursor):
             self._note(number, 2, None)
             return
-        for name, now in _ways(event, clock, is_checked=event.half in self.trace.checked):
+        for name, now in _ways(self.work.constants, event, clock, is_checked=event.half in self.trace.checked):
             mark = self.work.mark()
             self.steps.look_at(number)
             if name == "put_back_and_check":
@@ -281,9 +284,9 @@ class CheckThread:
             self.attempts[number] = attempt_at(self.work, self.trace.events[number], rank, refused)
 
 
-def _ways(event: ObservedEvent, clock: int, *, is_checked: bool) -> list[tuple[str, int]]:
+def _ways(c: Constants, event: ObservedEvent, clock: int, *, is_checked: bool) -> list[tuple[str, int]]:
     """The actions that may write the record, and the instants that favour them most."""
     if event.kind is Kind.DISCARDED:
-        return [("discard_half", clock)]
+        return [("discard_instead_of_check", event.time) if c.discards_instead_of_checking else ("discard_half", clock)]
     check = ("put_back_and_check", event.time)
     return [check] if is_checked or event.original == NONE else [("put_back_immune_half", clock), check]

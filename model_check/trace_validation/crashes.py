@@ -11,11 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Kind
+from model_check.trace_validation.sources import checks_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from model_check.trace_validation.observed import Trace
+    from spec.constants import Constants
 
 MOST_GAPS = 12
 """How many places for a crash are tried, the longest silences first."""
@@ -47,7 +49,7 @@ class Crash:
 
 
 def crashes_that_may_explain(
-    trace: Trace, number: int, first: int, seen: Sequence[tuple[int, int, int]]
+    trace: Trace, constants: Constants, number: int, first: int, seen: Sequence[tuple[int, int, int]]
 ) -> Iterator[Crash]:
     """Crashes between events `first` and `number` after which event `number` may be explained.
 
@@ -59,10 +61,10 @@ def crashes_that_may_explain(
     for gap in _gaps_by_silence(trace, first, number):
         offsets = dict.fromkeys((half, op) for before, half, op in reversed(seen) if before <= gap)
         offsets.setdefault((0, 0))
-        fitting = [pair for pair in offsets if _may_explain(trace, number, pair[0])]
+        fitting = [pair for pair in offsets if _may_explain(trace, constants, number, pair[0])]
         for half, op in islice(fitting, _MOST_OFFSETS):
             yield Crash(gap, half, op)
-        if _may_explain(trace, number, None):
+        if _may_explain(trace, constants, number, None):
             yield Crash(gap, rests=True)
 
 
@@ -72,7 +74,7 @@ def _gaps_by_silence(trace: Trace, first: int, last: int) -> list[int]:
     return sorted(gaps, key=lambda gap: -silence[gap])[:MOST_GAPS]
 
 
-def _may_explain(trace: Trace, number: int, offset: int | None) -> bool:
+def _may_explain(trace: Trace, constants: Constants, number: int, offset: int | None) -> bool:
     """Whether a round that begins at an offset (`None`: any) can come to the half that a record was made from.
 
     All halves before it must have been named by op messages, for a put-back of one would show.
@@ -80,10 +82,10 @@ def _may_explain(trace: Trace, number: int, offset: int | None) -> bool:
     event = trace.events[number]
     if event.kind is Kind.OP_STORED:
         return True
-    before = event.check_times - (event.kind is Kind.PUT_BACK)
+    before = checks_before(constants, event)
     earlier = trace.events[:number]
     halves = [e for e in earlier if e.kind in (Kind.HALF_STORED, Kind.PUT_BACK)]
-    sources = [e.half for e in halves if e.transaction == event.transaction and e.check_times == before]
+    sources = [e.half for e in halves if e.transaction == event.transaction and e.check_times in before]
     if offset is None:
         return bool(sources)
     named = {half for e in earlier if e.kind is Kind.OP_STORED for half in e.names}

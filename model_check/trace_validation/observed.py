@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from spec.constants import Constants, Faults, Instance, Switches
+from spec.constants import Constants, Instance
 from spec.language import NONE
+
+if TYPE_CHECKING:
+    from spec.faults import Faults
+    from spec.switches import Switches
 
 
 class Kind(StrEnum):
@@ -136,7 +140,8 @@ def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: F
     """An instance that is as large as the trace, its ticks milliseconds.
 
     The specification counts the entries of an op batch where the broker counts characters: here the batch is full with
-    as many entries as the smallest op message holds that is as long as the broker's limit.
+    as many entries as the smallest op message holds that is as long as the broker's limit. Each delivery and each name
+    in an op message may come from a wrong END_TRANSACTION.
     """
     events = trace.events
     immunities = {event.immunity for event in events if event.kind is Kind.HALF_STORED}
@@ -155,6 +160,7 @@ def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: F
         op_batch_interval=settings.op_batch_interval,
         op_batch_size=min(full, default=halves + 1),
         op_pull_size=settings.op_pull_size,
+        stray_ends=max(1, sum((event.kind is Kind.DELIVERED) + len(event.names) for event in events)),
     )
     return Constants(**_fields(instance), **_fields(switches), **_fields(faults))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
-from spec.constants import FAULTS, Constants
+from model_check.trace_validation.workspace import ASSUMABLE_FAULTS
+from spec.constants import Constants
 from spec.language import take
 from spec.state import State
 
@@ -23,6 +24,8 @@ _SILENT = frozenset(
         "begin_round",
         "pass_settled_half",
         "pass_half_of_settled_original",
+        "pass_half_of_settled_transaction",
+        "pass_half_of_waiting_op",
         "pull_more_ops",
         "end_round_at_queue_end",
         "end_round_at_fresh_half",
@@ -47,7 +50,7 @@ def replay(trace: Trace, path: Iterable[PathStep], constants: Constants) -> str 
     silent = _SILENT if constants.keeps_discarded else _SILENT | {"discard_half"}
     steps = sorted(path, key=lambda step: (step.before, step.step.action.name not in silent))
     given: dict[str, Any] = {name: getattr(constants, name) for name in constants.__dataclass_fields__}
-    everything = Constants(**{**given, **dict.fromkeys(FAULTS, True)})
+    everything = Constants(**{**given, **dict.fromkeys(ASSUMABLE_FAULTS, True)})
     s = State(everything)
     for step in steps:
         s.now = step.now

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.views import View, views_between
+from spec.check_guards import its_op_is_to_come
+from spec.half_queue import is_known_as_settled
 from spec.language import NONE
+from spec.state import Pull, RolledBack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,21 +67,35 @@ class RoundSteps:
         self._tries_left = min(self._tries_left, most_tries)
 
     def look(self, view: View) -> None:
-        """Make the queues as long as they were in a view."""
-        self.work.state.half_length = view.halves
-        self.work.state.op_length = view.ops
+        """Make the queues as long as they were in a view; forget which transactions were settled behind it."""
+        s = self.work.state
+        s.half_length = view.halves
+        s.op_length = view.ops
+        for settled in self.work.settled:
+            is_known = settled.before < view.before
+            s.transaction[settled.transaction].deliveries = settled.deliveries if is_known else 0
+            s.transaction[settled.transaction].rolled_back = (
+                RolledBack(settled.rolled_back) if is_known else RolledBack.NO
+            )
 
     def look_at(self, number: int) -> None:
         """Make the queues as long as they were right before an event."""
         self.look(views_between(self.trace, number - 1, number)[-1])
 
     def silent_pass(self) -> str | None:
-        """The action that passes the half at the cursor without a record, if it is settled, or dropped by 4.5.1."""
+        """The action that passes the half at the cursor without a record, if it is settled, or dropped by 4.5.1.
+
+        Repaired services know more settled halves than the op messages name.
+        """
         s, c = self.work.state, self.work.constants
         if s.round.cursor >= s.half_length:
             return None
         if s.round.removed_by[s.round.cursor] != NONE:
             return "pass_settled_half"
+        if is_known_as_settled(s, c, s.half[s.round.cursor].transaction):
+            return "pass_half_of_settled_transaction"
+        if its_op_is_to_come(s, c, s.round.cursor):
+            return "pass_half_of_waiting_op"
         if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:
             return "discard_half"
         return "pass_half_of_settled_original" if s.half[s.round.cursor].original != NONE else None
@@ -107,4 +124,4 @@ class RoundSteps:
 
     def _read_on(self, number: int) -> bool:
         """Pull more op messages, unless there were none left."""
-        return not self.work.state.round.op_end_seen and self.take("pull_more_ops", self.clock, number)
+        return self.work.state.round.last_pull != Pull.END and self.take("pull_more_ops", self.clock, number)

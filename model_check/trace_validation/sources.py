@@ -14,15 +14,25 @@ if TYPE_CHECKING:
     from spec.state import State
 
 
-def may_come_from(s: State, event: ObservedEvent, half: int) -> bool:
-    """Whether a put-back or a discard is of the half's transaction and has its check count, or the next."""
-    before = event.check_times - (event.kind is Kind.PUT_BACK)
-    return s.half[half].transaction == event.transaction and s.half[half].check_times == before
+def checks_before(c: Constants, event: ObservedEvent) -> tuple[int, ...]:
+    """How many checks the half of a put-back or a discard may have counted: a put-back is one more.
+
+    A repaired service does not count those that send no check.
+    """
+    if event.kind is not Kind.PUT_BACK:
+        return (event.check_times,)
+    is_always_counted = not (c.counts_sent_checks or c.discards_instead_of_checking)
+    return (event.check_times - 1,) if is_always_counted else (event.check_times - 1, event.check_times)
 
 
-def sources(s: State, event: ObservedEvent, halves: Iterable[int]) -> list[int]:
+def may_come_from(s: State, c: Constants, event: ObservedEvent, half: int) -> bool:
+    """Whether a put-back or a discard is of the half's transaction and has a check count that follows the half's."""
+    return s.half[half].transaction == event.transaction and s.half[half].check_times in checks_before(c, event)
+
+
+def sources(s: State, c: Constants, event: ObservedEvent, halves: Iterable[int]) -> list[int]:
     """Those of some halves that the record may come from."""
-    return [half for half in halves if may_come_from(s, event, half)]
+    return [half for half in halves if may_come_from(s, c, event, half)]
 
 
 def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
@@ -31,7 +41,7 @@ def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
         return Refused(
             "record", f"the record stands at the end of the half queue: at {s.half_length}, not {event.half}"
         )
-    found = sources(s, event, range(s.half_length))
+    found = sources(s, c, event, range(s.half_length))
     if not found:
         return Refused("record", "a half of the transaction with that check count is stored")
     if event.kind is Kind.DISCARDED:

@@ -19,13 +19,14 @@ from model_check.trace_validation.observed import Kind, Settings, Trace, constan
 from model_check.trace_validation.producer_side import ProducerSide
 from model_check.trace_validation.round_steps import SearchLimitError
 from model_check.trace_validation.workspace import PathStep, Workspace
-from spec.constants import Faults, Switches
+from spec.faults import Faults
 from spec.language import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spec.constants import Constants
+    from spec.switches import Switches
 
     Report = Callable[[int, int], None]
 
@@ -110,7 +111,7 @@ def _with_crashes(
     if not most or not sofar.a_crash_may_help:
         return
     first = max(sofar.resumable_from, *(crash.before + 1 for crash in sofar.crashes), 0)
-    for crash in crashes_that_may_explain(trace, sofar.reached, first, sofar.offsets_seen):
+    for crash in crashes_that_may_explain(trace, constants, sofar.reached, first, sofar.offsets_seen):
         walk = _Walk(trace, constants, (*sofar.crashes, crash), report).run()
         yield walk
         if walk.reached > sofar.reached:

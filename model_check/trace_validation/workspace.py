@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from spec.constants import FAULTS
 from spec.language import Action, RangeViolation, Refused, Step, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -17,6 +16,27 @@ if TYPE_CHECKING:
     from spec.constants import Constants
 
 ACTIONS: Mapping[str, Action] = {action.name: action for action in TRANSACTIONAL_MESSAGES.actions}
+
+ASSUMABLE_FAULTS: Final = (
+    "slow_local",
+    "lose_end",
+    "lose_check",
+    "duplicate_end",
+    "wrong_end",
+    "late_end",
+    "slow_round",
+    "slow_dispatch",
+    "crash",
+)
+"""The faults that an explanation may need, the first to be left out first.
+
+They are what happens to the messages of a producer that works, and to a broker that is killed. With more of them there
+would be an explanation for almost everything: what only a lost log, a failed write, an offset that goes back or an
+acting slave explains is refused.
+"""
+
+
+_SETTLING: Final = frozenset({"store_real_message", "write_op", "buffer_op"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +63,31 @@ class PathStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Settlement:
+    """A transaction that was settled on the way.
+
+    Attributes
+    ----------
+    before
+        The event that its END_TRANSACTION leads to.
+    deliveries, rolled_back
+        What the specification knows of the transaction from then on.
+    """
+
+    transaction: int
+    before: int
+    deliveries: int
+    rolled_back: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A place to go back to."""
 
     writes: int
     steps: int
     faults: int
+    settled: int
 
 
 class Workspace:
@@ -60,6 +99,8 @@ class Workspace:
     path : list of PathStep
     assumed : list of (str, int)
         The faults that steps of the path needed, with what each of them concerned: a transaction, or a step.
+    settled : list of Settlement
+        Where the check service asks whether a transaction is settled (a repair): since when it is.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -68,20 +109,22 @@ class Workspace:
         self.state.memory.undo = []
         self.path: list[PathStep] = []
         self.assumed: list[tuple[str, int]] = []
+        self.settled: list[Settlement] = []
 
     @cached_property
     def _anything_goes(self) -> Constants:
-        return _with_faults(self.constants, FAULTS)
+        return _with_faults(self.constants, ASSUMABLE_FAULTS)
 
     def mark(self) -> Mark:
         """The place where the walk is."""
-        return Mark(len(self.state.memory.undo or ()), len(self.path), len(self.assumed))
+        return Mark(len(self.state.memory.undo or ()), len(self.path), len(self.assumed), len(self.settled))
 
     def back(self, mark: Mark) -> None:
         """Take everything back that was done since."""
         self.state.memory.take_back(mark.writes)
         del self.path[mark.steps :]
         del self.assumed[mark.faults :]
+        del self.settled[mark.settled :]
 
     def take(self, name: str, *arguments: int, now: int, before: int) -> Refused | None:
         """Take a step at an instant; the faults that it needs are added to `assumed`.
@@ -103,7 +146,14 @@ class Workspace:
             self.back(mark)
             return refused
         self.path.append(PathStep(before, now, step, (self.state.offsets.half, self.state.offsets.op)))
+        if self.constants.settles_once and name in _SETTLING:
+            self._note_settled(self.state.half[arguments[0]].transaction, before)
         return None
+
+    def _note_settled(self, transaction: int, before: int) -> None:
+        if all(settled.transaction != transaction for settled in self.settled):
+            known = self.state.transaction[transaction]
+            self.settled.append(Settlement(transaction, before, known.deliveries, known.rolled_back))
 
     def save_offsets_of_then(self, half: int, op: int) -> bool:
         """Have the offsets saved at the latest moment when they were these, if there was one.
@@ -138,8 +188,8 @@ class Workspace:
 
     def _needed(self, step: Step) -> list[str]:
         """The faults without which the step is refused, and take it: fault after fault is left out again."""
-        needed = list(FAULTS)
-        for fault in FAULTS:
+        needed = list(ASSUMABLE_FAULTS)
+        for fault in ASSUMABLE_FAULTS:
             fewer = [other for other in needed if other != fault]
             writes = len(self.state.memory.undo or ())
             if self._try(step, _with_faults(self.constants, fewer)) is None:

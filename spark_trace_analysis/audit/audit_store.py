@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spark_trace_analysis.audit.history import History
-    from spec.constants import Switches
+    from spec.switches import Switches
 
 DEFAULT_TIMEOUT_MS = 6_000
 DEFAULT_CHECK_INTERVAL_MS = 60_000

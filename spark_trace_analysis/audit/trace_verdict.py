@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.validate import Verdict, validate
 from spec.language import NONE
-from spec.profiles import PROFILES
+from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reference.store.broker_conf import BrokerConf
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace
-    from spec.constants import Switches
+    from spec.switches import Switches
 
 _FIRST_OF_PROFILE = {"5.4.0": (5, 4, 0), "5.3.3": (5, 1, 0), "4.9.7": (4, 6, 0)}
 """The first release that a profile stands for, the newest profile first; 4.5.1 stands for all before."""
@@ -128,7 +128,7 @@ def profiles_for(version: str | None) -> list[str]:
     (['4.9.7'], ['5.3.3', '5.4.0'], ['4.5.1'])
     """
     if version is None:
-        return list(PROFILES)
+        return list(VERSIONS)
     ends = [_numbers(end) for end in version.split("-")]
     between = [release for release in _RELEASES if ends[0] <= _numbers(release) <= ends[-1]]
     return list(dict.fromkeys(_profile_of(_numbers(release)) for release in between or [version]))

@@ -1,7 +1,7 @@
 """S2: no transaction is both rolled back and delivered.
 
-A rollback is acknowledged when its op message is stored or joins a batch in memory; a broker's own trace may say so in
-one event, ``half_rolled_back``.
+A rollback is acknowledged when its op message is stored or lost at that, or joins a batch in memory; a broker's own
+trace may say so in one event, ``half_rolled_back``, as does that of a half which was rolled back on another broker.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def find_contradicted(
     violated: npt.NDArray[np.bool_],
 ) -> None:
     """Mark the traces in which the broker both rolled back and delivered one transaction, in whatever order."""
-    delivered, rolled_back, op_stored, op_buffered = codes[0], codes[1], codes[2], codes[3]
+    delivered, rolled_back, op_stored, op_buffered, op_lost = codes[0], codes[1], codes[2], codes[3], codes[4]
     rollback = 2
     largest = -1
     for row in range(len(transaction)):
@@ -31,7 +31,7 @@ def find_contradicted(
             t = transaction[row]
             if t < 0:
                 continue
-            names_op = event[row] in (op_stored, op_buffered)
+            names_op = event[row] in (op_stored, op_buffered, op_lost)
             if event[row] == delivered:
                 seen[t, 0] = True
             elif event[row] == rolled_back or (names_op and outcome[row] == rollback):
@@ -43,7 +43,7 @@ def find_contradicted(
 DECISION_AGREEMENT = Invariant(
     property_id="S2",
     sentence="no transaction is both rolled back and delivered",
-    events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered"),
+    events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost"),
     kernel=find_contradicted,
     query="""
         SELECT DISTINCT run, trace FROM (
@@ -51,7 +51,7 @@ DECISION_AGREEMENT = Invariant(
             FROM events
             WHERE transaction >= 0 AND (
                 event IN ('message_delivered', 'half_rolled_back')
-                OR (event IN ('op_stored', 'op_buffered') AND outcome = 2))
+                OR (event IN ('op_stored', 'op_buffered', 'op_lost') AND outcome = 2))
             GROUP BY run, trace, transaction
             HAVING max(event = 'message_delivered') AND NOT min(event = 'message_delivered')
         )

@@ -75,7 +75,15 @@ def test_no_walks_are_an_empty_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "environment"), [("4.5.1", "slow_local"), ("5.3.3", EVERYTHING), ("5.4.0", "quiet")]
+    ("profile", "environment"),
+    [
+        ("4.5.1", "slow_local"),
+        ("5.3.3", EVERYTHING),
+        ("5.4.0", "quiet"),
+        ("5.3.3", "clock_step,clock_skew,slow_round"),
+        ("4.9.7", "power_loss,offset_regression,resume_discarded,put_failure,op_write_failure"),
+        ("5.3.3", "acting_slave,offline_producer,null_half,undecodable_op,reorder"),
+    ],
 )
 def test_every_walk_is_a_legal_path_with_the_observed_fields_of_the_cpython_reading(
     profile: str, environment: str
@@ -107,6 +115,8 @@ def test_every_walk_is_a_legal_path_with_the_observed_fields_of_the_cpython_read
         assert {values[0] - start[0] for values in after} == {time}
         assert walks.events[event] == steps_of[walks.actions[action]][0].action.event
         candidates = after
+    went_back = EVENTS.index("clock_stepped_back") in columns["event"]
+    assert went_back is ("clock_step" in environment)
 
 
 def seen(state: MachineState, constants: object, step: Step) -> list[int]:

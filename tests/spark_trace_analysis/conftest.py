@@ -19,6 +19,9 @@ from spec.events import EVENTS
 Event = tuple[str, int] | tuple[str, int, int] | tuple[str, int, int, int]
 """An event's name, its transaction, its outcome and its time; outcome and time are 0 if left out."""
 
+BROKEN = ("op_write_failure", "offline_producer", "resume_discarded", "acting_slave", "wrong_end", "late_end")
+"""Faults whose events no other run has."""
+
 WriteRun = Callable[[Path, Sequence[Sequence[Event]]], Run]
 
 
@@ -32,8 +35,13 @@ def spark() -> Iterator[SparkSession]:
 def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     folder = tmp_path_factory.mktemp("simulated")
     runs = []
-    for name, faults in (("quiet", ()), ("faulty", ("crash", "lose_end"))):
-        parameters = Parameters("5.3.3", faults, "tiny", seed=7, traces=3_000, steps=60)
+    kinds: list[tuple[str, str, tuple[str, ...]]] = [
+        ("quiet", "5.3.3", ()),
+        ("faulty", "5.3.3", ("crash", "lose_end")),
+        ("broken", "5.3.3-batches_ops", BROKEN),
+    ]
+    for name, profile, faults in kinds:
+        parameters = Parameters(profile, faults, "tiny", seed=7, traces=3_000, steps=60)
         runs.append(simulate(spark, parameters, folder / name).run)
     return runs
 

@@ -21,6 +21,7 @@ WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
 Array = npt.NDArray[Any]
 
 COMMIT, ROLLBACK = 1, 2
+ROLLED_BACK = {"op_stored", "op_buffered", "op_lost", "half_rolled_back"}
 BY_HAND: list[list[tuple[Any, ...]]] = [
     [("half_stored", 0), ("message_delivered", 0), ("time_passed", -1)],
     [("message_delivered", 0), ("message_delivered", 1)],
@@ -30,6 +31,8 @@ BY_HAND: list[list[tuple[Any, ...]]] = [
     [("message_delivered", 1), ("op_buffered", 1, COMMIT), ("op_stored", -1, ROLLBACK)],
     [("message_delivered", 1), ("half_rolled_back", 1)],
     [("message_delivered", 0), ("op_stored", 1, ROLLBACK)],
+    [("op_lost", 0, ROLLBACK), ("message_delivered", 0)],
+    [("op_lost", 1, COMMIT), ("op_lost", -1, ROLLBACK), ("message_delivered", 1)],
 ]
 
 
@@ -40,9 +43,9 @@ def by_hand(write_run: WriteRun, tmp_path_factory: pytest.TempPathFactory) -> Ru
 
 def test_traces_written_by_hand_are_judged_rightly_in_both_ways(spark: SparkSession, by_hand: Run) -> None:
     judgement = judge(spark, [by_hand])
-    assert judgement.violations() == {"5.3.3": {"quiet": {"S1": 2, "S2": 2}}}
+    assert judgement.violations() == {"5.3.3": {"quiet": {"S1": 2, "S2": 3}}}
     assert [count.first_trace for count in judgement.counts] == [2, 4]
-    assert (judgement.traces, judgement.events) == (8, sum(map(len, BY_HAND)))
+    assert (judgement.traces, judgement.events) == (10, sum(map(len, BY_HAND)))
 
 
 def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, simulated: list[Run]) -> None:
@@ -59,12 +62,30 @@ def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, 
         assert deliveries, "some walk delivers a message, or the property would hold for want of deliveries"
 
 
+def test_simulated_rollbacks_and_deliveries_are_judged_as_a_plain_count_says(
+    spark: SparkSession, simulated: list[Run]
+) -> None:
+    judgement = judge(spark, simulated)
+    rollbacks = Counter[str]()
+    for count, run in zip(judgement.counts[1 :: len(ALL)], simulated, strict=True):
+        told: dict[tuple[int, int], set[str]] = {}
+        for row in pq.read_table(run.folder / run.manifest.files[0].name).to_pylist():
+            if row["event"] in ROLLED_BACK and row["outcome"] == ROLLBACK and row["transaction"] >= 0:
+                rollbacks[row["event"]] += 1
+                told.setdefault((row["trace"], row["transaction"]), set()).add("rolled back")
+            elif row["event"] == "message_delivered":
+                told.setdefault((row["trace"], row["transaction"]), set()).add("delivered")
+        assert count.property_id == "S2"
+        assert count.violations == len({trace for (trace, _), what in told.items() if len(what) == 2})
+    assert set(rollbacks) == ROLLED_BACK, "each form of a rollback is in some walk"
+
+
 def test_the_faulty_walks_double_some_transaction(spark: SparkSession, simulated: list[Run]) -> None:
     assert judge(spark, simulated).violations()["5.3.3"]["crash,lose_end"]["S1"] > 0
 
 
 def test_runs_of_the_same_kind_are_added_up(spark: SparkSession, by_hand: Run) -> None:
-    assert judge(spark, [by_hand, by_hand]).violations() == {"5.3.3": {"quiet": {"S1": 4, "S2": 4}}}
+    assert judge(spark, [by_hand, by_hand]).violations() == {"5.3.3": {"quiet": {"S1": 4, "S2": 6}}}
 
 
 def kernel_that_forgets_to_begin_anew(
@@ -143,8 +164,8 @@ def test_a_changed_byte_is_found(spark: SparkSession, write_run: WriteRun, tmp_p
 
 def test_fewer_traces_than_promised_are_found(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", BY_HAND)
-    promised = replace(run.manifest, parameters=replace(run.parameters, traces=9))
-    with pytest.raises(BadTracesError, match="holds 8 traces with 20 events, the manifest says 9 and 20"):
+    promised = replace(run.manifest, parameters=replace(run.parameters, traces=11))
+    with pytest.raises(BadTracesError, match="holds 10 traces with 25 events, the manifest says 11 and 25"):
         judge(spark, [replace(run, manifest=promised)])
 
 

@@ -25,6 +25,12 @@ def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run:
                 ("put_back_for_immunity", 1, 0, 4),
                 ("message_delivered", 1, 0, 4),
             ],
+            [
+                ("half_stored", 0, 0, 2),
+                ("put_back_unasked", 0, 0, 3),
+                ("half_discarded", 0, 0, 4),
+                ("half_resumed", 0, 0, 5),
+            ],
             [("crashed", -1)],
             [("message_delivered", 0, 0, 7)],
         ],
@@ -33,14 +39,14 @@ def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run:
     assert found == RunStatistics(
         profile="5.3.3",
         environment="quiet",
-        traces=4,
-        transactions=3,
-        checks={0: 2, 2: 1},
-        put_backs={0: 1, 1: 1, 2: 1},
-        half_offsets={1: 1, 2: 1, 3: 1},
-        deliveries={0: 1, 1: 1, 2: 1},
+        traces=5,
+        transactions=4,
+        checks={0: 3, 2: 1},
+        put_backs={0: 1, 1: 2, 2: 1},
+        half_offsets={1: 1, 2: 1, 3: 2},
+        deliveries={0: 2, 1: 1, 2: 1},
         time_to_delivery={3: 1, 4: 1},
-        actions={"by_hand": 11},
+        actions={"by_hand": 15},
     )
 
 

@@ -50,7 +50,7 @@ def test_nothing_of_one_trace_is_counted_in_the_next(write_run: WriteRun, tmp_pa
     assert found.time_to_delivery.tolist() == [6]
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_statistics_of_walks_are_those_of_a_plain_count(spark: SparkSession, simulated: list[Run], number: int) -> None:
     run = simulated[number]
     events: dict[tuple[int, int], list[tuple[str, int]]] = {}
@@ -71,8 +71,9 @@ def test_statistics_of_walks_are_those_of_a_plain_count(spark: SparkSession, sim
     found = statistics(spark, [run]).runs[0]
     assert found.transactions == len(stored)
     assert found.checks == counted("put_back_for_check")
-    assert found.put_backs == counted("put_back_for_check", "put_back_for_immunity")
-    assert found.half_offsets == counted("half_stored", "put_back_for_check", "put_back_for_immunity")
+    put_back = ("put_back_for_check", "put_back_for_immunity", "put_back_unasked")
+    assert found.put_backs == counted(*put_back)
+    assert found.half_offsets == counted("half_stored", "half_resumed", *put_back)
     assert found.deliveries == counted("message_delivered")
     assert found.time_to_delivery == Counter(
         earliest(told, "message_delivered") - earliest(told, "half_stored") for told in delivered

@@ -41,7 +41,9 @@ def test_a_replay_shows_only_what_each_step_changed() -> None:
     ]
     assert [clause.clause for clause in replayed.violated] == ["op_entry_dies_with_the_process"]
     assert [witness.name for witness in replayed.witnessed] == [
+        "a_half_is_stored_and_not_visible",
         "a_rollback_is_acknowledged",
+        "a_half_is_settled_by_its_own_end",
         "an_end_is_acknowledged_in_time",
     ]
 

@@ -39,6 +39,7 @@ def constants_for(profile: str, faults: tuple[str, ...]) -> Constants:
         op_batch_interval=SETTINGS.op_batch_interval,
         op_batch_size=31,
         op_pull_size=SETTINGS.op_pull_size,
+        stray_ends=160,
     )
     given: dict[str, Any] = {**asdict(instance), **asdict(PROFILES[profile]), **dict.fromkeys(faults, True)}
     return Constants(**given)

@@ -20,7 +20,7 @@ from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from spec.constants import Switches
+    from spec.switches import Switches
 
 
 @dataclass(frozen=True)
