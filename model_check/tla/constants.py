@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.source import Source, source_of
+from spec.language import NONE
 
 if TYPE_CHECKING:
     from model_check.tla.printing import Dictionary
-
-NONE = -1
 
 
 def given_constants(constants: object) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def is_given(constants: object, name: str) -> bool:
 
 
 def config_value(name: str, value: object) -> str:
-    """A constant as a configuration writes it.
+    """What a configuration writes behind the name of a constant.
 
     Raises
     ------
@@ -34,14 +33,16 @@ def config_value(name: str, value: object) -> str:
         When a configuration cannot write it.
     """
     if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
+        return "= TRUE" if value else "= FALSE"
+    if value == NONE:
+        return "<- NONE"
     if isinstance(value, int) and value >= 0:
-        return str(value)
-    if isinstance(value, tuple) and all(type(v) is int and v >= NONE for v in value):
+        return f"= {value}"
+    if isinstance(value, tuple) and all(type(v) is int and v >= 0 for v in value):
         if len(set(value)) < len(value):
             msg = f"{name} = {value!r} lists a value twice, which is one way to go on in TLA+ and two elsewhere"
             raise NotInTheLanguage(msg)
-        return "{" + ", ".join(str(v) for v in value if v != NONE) + "}"
+        return "= {" + ", ".join(str(v) for v in value) + "}"
     msg = f"{name} = {value!r} cannot be written into a configuration of TLC"
     raise NotInTheLanguage(msg)
 

@@ -174,6 +174,8 @@ def _cell(whole: Value, array: Accessors, own: list[Update], place: Local) -> Va
     inner = tuple(Update(u.accessors[len(array) + 1 :], u.value) for u in own)
     if inner[-1].accessors == ():
         return inner[-1].value
+    if isinstance(whole, Mapping) and whole.variable == place.name:  # what a loop before this one made of the array
+        return Except(whole.body, inner)
     return Except(Select(whole, (Index(place),)), inner)
 
 

@@ -238,9 +238,7 @@ class _Text:
             lines += ["\\* Switches: what a version does, and what may go wrong.", *filled(flags, "CONSTANTS ", ""), ""]
         lines += [f"{own} == {value}" for own, value in names.numbers.items()]
         lines += [f"{own} == 0..{size} - 1" for own, size in names.index_sets.items()]
-        lines += [
-            f"{own} == {given} \\cup (IF {none} THEN {{NONE}} ELSE {{}})" for own, (given, none) in names.listed.items()
-        ]
+        lines += [f"{own} == {given} \\cup {{-n : n \\in {negated}}}" for own, (given, negated) in names.listed.items()]
         if "Max" in names.notes:
             lines += [*NOTES["Max"]]
         lines += [f"{own} == {value}" for own, value in names.derived.items()]
@@ -265,7 +263,7 @@ class _Text:
         used = self._names.constants_used
         values = {own: config_value(*used[own]) for own in self._constants_in_order()}
         if values:
-            lines += ["CONSTANTS", *(f"    {own} = {value}" for own, value in values.items())]
+            lines += ["CONSTANTS", *(f"    {own} {value}" for own, value in values.items())]
         lines += ["INVARIANTS", "    TypeOK", *(f"    {own}" for own in checked)]
         lines += [
             "\\* Witnesses: one that is not violated shows that its property speaks of nothing here.",

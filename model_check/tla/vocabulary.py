@@ -8,7 +8,7 @@ from model_check.errors import NotInTheLanguage
 from model_check.front_end.open_terms import Named
 from model_check.tla.constants import Derived, given_constants
 from model_check.tla.names import Names, camel_case, capitals
-from spec.language import Kind
+from spec.language import NONE, Kind
 from spec.language.fields import Field, RecordDeclaration
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Vocabulary:
     index_sets : dict
         Names of sets of places → the constant that is their number.
     listed : dict
-        Names of sets of choices → the constant that lists them.
+        Names of sets of choices → the constants that list them: those from 0 on, and the others without their sign,
+        since a configuration of TLC knows no negative numbers.
     numbers : dict
         Names of numbers → the numbers.
     notes : set
@@ -75,14 +76,14 @@ class Vocabulary:
             raise NotInTheLanguage(msg)
         known = [*self._given, *(n for n, v in vars_of(type(constants)) if isinstance(v, property))]
         self._constant_names = {name: self.names.give(capitals(name)) for name in known}
-        self._may_be_none = {
-            name: self.names.give(f"{capitals(name)}_MAY_BE_NONE")
+        self._negated = {
+            name: self.names.give(f"{capitals(name)}_NEGATED")
             for name, value in self._given.items()
             if isinstance(value, tuple)
         }
         self._lengths = frozenset(_lengths(machine))
         self._sets = {
-            name: self.names.give(camel_case(name)) for name in (*sorted(self._lengths), *sorted(self._may_be_none))
+            name: self.names.give(camel_case(name)) for name in (*sorted(self._lengths), *sorted(self._negated))
         }
         self._classes: dict[type, str] = {}
         for kind in _classes(machine):
@@ -105,15 +106,17 @@ class Vocabulary:
     def constant(self, name: str) -> str:
         """A constant of the instance, or a switch; the set of what it lists when it is a list."""
         own = self._constant_names[name]
-        if name in self._may_be_none:
-            self._use(name, own)
-            may_be_none = self._may_be_none[name]
-            self.constants_used[may_be_none] = (name, -1 in self._given[name])
-            self.listed[self._sets[name]] = (own, may_be_none)
-            self.named(Named("NONE", -1))
+        if name in self._negated:
+            listed, negated = self._given[name], self._negated[name]
+            signed = [value for value in listed if isinstance(value, int) and value < 0]
+            self.constants_used[own] = (name, tuple(value for value in listed if value not in signed))
+            self.constants_used[negated] = (name, tuple(-value for value in signed))
+            self.listed[self._sets[name]] = (own, negated)
             return self._sets[name]
         if name in self._given:
             self._use(name, own)
+            if self._given[name] == NONE:
+                self.named(Named("NONE", NONE))
         elif own not in self.derived:
             self.derived[own] = self._derive.expression(name)
         return own
@@ -142,7 +145,7 @@ class Vocabulary:
     def note(self, operator: str) -> str:
         """One of the definitions of `NOTES`, or a number of the language, by its name."""
         if operator == "NONE":
-            return self.named(Named("NONE", -1))
+            return self.named(Named("NONE", NONE))
         if operator in NOTES:
             self.notes.add(operator)
             if any("{horizon}" in line for line in NOTES[operator]):

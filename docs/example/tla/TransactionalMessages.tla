@@ -5,53 +5,85 @@
 EXTENDS Integers, FiniteSets
 
 \* Sizes and times (in ticks of the clock).
-CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES,
-          IMMUNITIES_MAY_BE_NONE, CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE,
-          OP_PULL_SIZE
+CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
+          CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
+          FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
+          STRAY_ENDS
 
 \* Switches: what a version does, and what may go wrong.
-CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, KEEPS_DISCARDED,
-          REFUSES_LATE_END, EQUAL_AGE_IS_YOUNG, HEEDS_SETTLED_ORIGINALS, SLOW_LOCAL, LOSE_END,
-          LOSE_CHECK, DUPLICATE_END, WRONG_END, LATE_END, SLOW_ROUND, SLOW_DISPATCH, CRASH
+CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
+          KEEPS_DISCARDED, REFUSES_LATE_END, EQUAL_AGE_IS_YOUNG, REWINDS_BEYOND_END,
+          UNDECODABLE_THROWS, ESCAPES, HEEDS_SETTLED_ORIGINALS, LINKS_EVERY_COPY, SETTLES_ONCE,
+          KEEPS_CHECK_OPEN, COUNTS_SENT_CHECKS, DISCARDS_INSTEAD_OF_CHECKING, KEEPS_PROGRESS,
+          FLUSHES_BEFORE_SAVING, CLAMPS_OFFSETS, SKIPS_UNDECODABLE_OPS, PARKS_POISON,
+          ENDS_AT_FAILED_PUT, RETRIES_DISCARDS, KEEPS_FAILED_OPS, FLUSHES_ON_STOP, KEEPS_FLAG,
+          READS_OPS_BEFORE_ESCAPE, INSISTS_ON_ESCAPE, ESCAPES_ONCE, ADOPTS_SLAVE_OFFSETS,
+          ONE_IMMUNITY, OWNS_CHECK_TIMES, AGES_FROM_ARRIVAL, DISTRUSTS_FUTURE, FINISHES_READING,
+          SKIPS_WHEN_OPS_ARE_DRAINED, AGES_FROM_STORING, SKIPS_LONG_IMMUNITIES,
+          COMMITS_AFTER_EXCEPTION, ORDERS_SENDS, SLOW_LOCAL, LOSE_END, LOSE_CHECK, DUPLICATE_END,
+          REORDER, WRONG_END, LATE_END, OFFLINE_PRODUCER, RESTARTED_PRODUCER, BAD_STORE_STATUS,
+          TWIN_SEND, SLOW_ROUND, SLOW_DISPATCH, PUT_FAILURE, OP_WRITE_FAILURE, NULL_HALF,
+          UNDECODABLE_HALF, UNDECODABLE_OP, CLOCK_SKEW, CLOCK_STEP, CRASH, POWER_LOSS,
+          GRACEFUL_STOP, OFFSET_REGRESSION, ROLE_CHANGE, ACTING_SLAVE, RESUME_DISCARDED
 
 NONE == -1
 HalfSlots == 0..HALF_SLOTS - 1
 OpSlots == 0..OP_SLOTS - 1
 Transactions == 0..TRANSACTIONS - 1
-Immunities == IMMUNITIES \cup (IF IMMUNITIES_MAY_BE_NONE THEN {NONE} ELSE {})
+Immunities == IMMUNITIES \cup {-n : n \in IMMUNITIES_NEGATED}
+Skews == SKEWS \cup {-n : n \in SKEWS_NEGATED}
+FirstChecks == FIRST_CHECKS \cup {-n : n \in FIRST_CHECKS_NEGATED}
 Max(numbers) == CHOOSE n \in numbers : \A m \in numbers : m <= n
 LONGEST_IMMUNITY == Max(Immunities \cup {0, NONE})
-BIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY}) + 1
+BIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY, RESERVED_TIME}) + 1
 ROUND_CUT == ROUND_LIMIT + 1
 OP_CUT == ROUND_LIMIT + 1
 BATCH_CUT == 2 * OP_BATCH_INTERVAL
-HORIZON == Max({BIRTH_CUT, ROUND_CUT, OP_CUT, BATCH_CUT, CHECK_INTERVAL}) + 1
+WAITING_CUT == OP_BATCH_INTERVAL + 1
+HORIZON == Max({BIRTH_CUT, ROUND_CUT, OP_CUT, BATCH_CUT, WAITING_CUT, CHECK_INTERVAL}) + 2
+TIME_OF_ALL_CHECKS == CHECK_MAX * CHECK_INTERVAL
+LOG_SLOTS == HALF_SLOTS + OP_SLOTS
+BIRTH_LEAD == Max(Skews \cup {0, 0}) + CLOCK_STEPS
 
 \* One truth value: TLC takes a disjunction that stands alone in an action for several ways to act.
 IsTrue(claim) == claim = TRUE
 \* The clock stands still, and what was written ages. No guard looks at an age above the cut of its field,
 \* so that older instants are one. This makes the number of states finite.
 Now == HORIZON
-Instants(cut) == HORIZON - cut..HORIZON
+\* Where the clock may step back, instants are told apart for one tick more.
+Floor(cut, slack) == IF slack THEN cut + 1 ELSE cut
+InstantsUpTo(cut, ahead) == HORIZON - cut..HORIZON + ahead
 LongAgo(cut) == HORIZON - cut
 NotBefore(instant, cut) == IF instant < HORIZON - cut THEN HORIZON - cut ELSE instant
 Older(instant, cut) == IF instant > HORIZON - cut THEN instant - 1 ELSE instant
 
 ----------------------------------------------------------------------------------------------------
+\* What the broker is to its group.
+Role == {"MASTER", "SLAVE", "ACTING_MASTER"}
+
+\* What the broker can reach of the producer group.
+Producer == {"ONLINE", "OFFLINE", "UNREGISTERED"}
+
 \* What a producer knows of a local transaction.
-Local == {"NOT_SENT", "EXECUTING", "COMMIT", "ROLLBACK", "UNKNOWN"}
+Local == {"NOT_SENT", "EXECUTING", "COMMIT", "ROLLBACK", "UNKNOWN", "NEVER_RUN"}
+
+\* What is the matter with the message of a transaction, if anything.
+Kind == {"PLAIN", "POISON", "UNDECODABLE"}
 
 \* Ghost: whether a rollback of the transaction was acknowledged, and whether it was delivered by then.
 RolledBack == {"NO", "UNDELIVERED", "DELIVERED"}
 
 \* Ghost: why a settled transaction is asked for or delivered again (the clauses of S1 and S9).
-Cause == {"NONE", "DOUBLED_REQUEST", "IMMUNE_HALF", "AFTER_A_CHECK", "LOST_OP", "LATE_OP", "FORKED_COPY", "PASSED_OP"}
+Cause == {"NONE", "IMMUNE_HALF", "AFTER_A_CHECK", "LOST_OP", "LATE_OP", "OVERSLEPT_OP", "STALE_OP_END", "UNREAD_OP", "FORKED_COPY", "PASSED_OP", "UNREADABLE_OP", "TWIN_HALF", "RESUMED_HALF", "ESCAPED_SETTLED", "ESCAPED_TWICE", "ESCAPED_AND_KEPT", "SHORT_IMMUNITY", "ENDED_AFTER_ESCAPE"}
 
 \* Ghost: whether an END_TRANSACTION was acknowledged in time and before any check, and whether one came later.
 Quiet == {"NO", "ENDED", "CHECKED"}
 
 \* Ghost: whether a half was discarded, and whether all its checks had been sent by then.
-Budget == {"NO", "SPENT", "BURNT"}
+Budget == {"NO", "SPENT", "BURNT_BY_IMMUNITY", "NOBODY_TO_ASK", "PRESET", "OVER_AGE", "OLD_ON_ARRIVAL"}
+
+\* Ghost: what kept the commit that the producer sent of its own accord from being carried out.
+Direct == {"NOTHING", "LOST", "LATE", "REFUSED"}
 
 \* An END_TRANSACTION for a half: under way, or half handled (the real message is stored, the op is not).
 End == {"NONE", "COMMIT", "ROLLBACK", "COMMIT_STORED"}
@@ -59,56 +91,78 @@ End == {"NONE", "COMMIT", "ROLLBACK", "COMMIT_STORED"}
 \* Ghost: what the broker did for an END_TRANSACTION that named this half.
 Settled == {"NO", "COMMITTED", "ROLLED_BACK"}
 
+\* Ghost: why a check that TRANSACTION_CHECK_TIMES counts was not sent, the first time.
+Burnt == {"NO", "IMMUNITY", "NOBODY_TO_ASK", "PRESET"}
+
 \* Ghost: how the check service left a half behind that no op message had named.
-Left == {"NO", "FOR_CHECK", "FOR_IMMUNITY", "KEPT_ASIDE", "DROPPED"}
+Left == {"NO", "FOR_CHECK", "FOR_IMMUNITY", "KEPT_ASIDE", "DROPPED", "SETTLED_ASIDE", "COPY_LOST", "ESCAPED", "GIVEN_UP", "PASSED_OVER", "RESUMED", "SETTLED_ELSEWHERE", "SKIPPED_BY_EXCEPTION"}
+
+\* What the last pull of op messages gave.
+Pull == {"FOUND", "END", "UNREADABLE"}
+
+\* Ghost: what the last rounds were stuck at, if they left the half offset where it was.
+Stuck == {"NO", "EXCEPTION", "UNDECODABLE_HALF", "UNDECODABLE_OP", "FAILED_PUT", "POISON", "TIME_LIMIT", "CLOCK"}
 
 \* One transaction, as its producer and the consumers see it.
 Transaction ==
     [local : Local,
+     kind : Kind,
      immunity : (0..LONGEST_IMMUNITY) \cup {NONE},
      first_half : HalfSlots \cup {NONE},
      deliveries : 0..2,
      parked : BOOLEAN,
+     escaped : 0..2,
+     delivered_twice_for_one : BOOLEAN,
+     shown_unasked : BOOLEAN,
+     committed_aside : BOOLEAN,
      rolled_back : RolledBack,
      cause : Cause,
      quiet : Quiet,
-     discarded : Budget]
+     discarded : Budget,
+     direct : Direct]
 
 \* One message of RMQ_SYS_TRANS_HALF_TOPIC, queue 0; its queue offset is its place in the array.
 Half ==
     [transaction : Transactions,
      check_times : 0..CHECK_MAX,
      original : HalfSlots \cup {NONE},
-     born_at : Instants(BIRTH_CUT),
-     stored_at : Instants(ROUND_CUT),
+     born_at : InstantsUpTo(Floor(BIRTH_CUT, CLOCK_STEP), BIRTH_LEAD),
+     stored_at : InstantsUpTo(Floor(ROUND_CUT, CLOCK_STEP), CLOCK_STEPS),
      check_in_flight : BOOLEAN,
      end : End,
+     other_end : End,
      claims_check : BOOLEAN,
      settled : Settled,
      acknowledged : BOOLEAN,
-     checks_sent : 0..CHECK_MAX,
+     op_write_failed : BOOLEAN,
+     foreign : BOOLEAN,
+     burnt : Burnt,
      left : Left]
 
 \* One message of RMQ_SYS_TRANS_OP_HALF_TOPIC, queue 0; its queue offset is its place in the array.
 Op ==
     [names : SUBSET HalfSlots,
-     born_at : Instants(OP_CUT)]
+     born_at : InstantsUpTo(Floor(OP_CUT, CLOCK_STEP), CLOCK_STEPS),
+     undecodable : BOOLEAN,
+     halves_before : 0..HALF_SLOTS]
 
 \* The op buffer of 5.1 and later (MessageQueueOpContext); it lives in memory and dies with the broker.
 Batch ==
     [names : SUBSET HalfSlots,
      is_open : BOOLEAN,
-     waiting_since : Instants(OP_BATCH_INTERVAL),
-     written_at : Instants(BATCH_CUT)]
+     waiting_since : InstantsUpTo(Floor(WAITING_CUT, CLOCK_STEP), CLOCK_STEPS),
+     written_at : InstantsUpTo(Floor(BATCH_CUT, CLOCK_STEP), CLOCK_STEPS)]
 
 \* One pass of the check service; it lives in memory and dies with the broker.
 Round ==
     [running : BOOLEAN,
-     started_at : Instants(ROUND_CUT),
+     started_at : InstantsUpTo(Floor(ROUND_CUT, CLOCK_STEP), CLOCK_STEPS),
      cursor : 0..HALF_SLOTS,
+     null_met : BOOLEAN,
      first_op : 0..OP_SLOTS,
      next_op : 0..OP_SLOTS,
-     op_end_seen : BOOLEAN,
+     last_pull : Pull,
+     pulls_nothing : BOOLEAN,
      removed_by : [HalfSlots -> OpSlots \cup {NONE}],
      done : SUBSET OpSlots,
      done_twice : SUBSET OpSlots]
@@ -122,7 +176,17 @@ Offsets ==
     [half : 0..HALF_SLOTS,
      op : 0..OP_SLOTS]
 
+\* How much of the commit log a power loss would leave, at least; kept where there may be one.
+Flushed ==
+    [halves : 0..HALF_SLOTS,
+     ops : 0..OP_SLOTS]
+
 VARIABLES
+    clock_steps,
+    mishaps,
+    stray_ends,
+    role,
+    producer,
     transaction,         \* One transaction, as its producer and the consumers see it.
     half,                \* One message of RMQ_SYS_TRANS_HALF_TOPIC, queue 0; its queue offset is its place in the array.
     half_length,
@@ -133,12 +197,21 @@ VARIABLES
     pulled_op,           \* opMsgMap of the running round, for one op message (5.1 and later).
     round_ended_at,
     offsets,             \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
-    saved                \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
+    saved,               \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
+    flushed,             \* How much of the commit log a power loss would leave, at least; kept where there may be one.
+    stuck,
+    stuck_rounds,
+    op_left_behind
 
-vars == <<transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+vars == <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
 
 \* Every field lies in its declared range.
 TypeOK ==
+    /\ clock_steps \in 0..CLOCK_STEPS
+    /\ mishaps \in 0..MISHAPS
+    /\ stray_ends \in 0..STRAY_ENDS
+    /\ role \in Role
+    /\ producer \in Producer
     /\ transaction \in [Transactions -> Transaction]
     /\ half \in [HalfSlots -> Half]
     /\ half_length \in 0..HALF_SLOTS
@@ -147,56 +220,83 @@ TypeOK ==
     /\ batch \in Batch
     /\ round \in Round
     /\ pulled_op \in [OpSlots -> PulledOp]
-    /\ round_ended_at \in Instants(CHECK_INTERVAL)
+    /\ round_ended_at \in InstantsUpTo(Floor(CHECK_INTERVAL, CLOCK_STEP), CLOCK_STEPS)
     /\ offsets \in Offsets
     /\ saved \in Offsets
+    /\ flushed \in Flushed
+    /\ stuck \in Stuck
+    /\ stuck_rounds \in 0..2
+    /\ op_left_behind \in BOOLEAN
 
 \* Nothing, empty, absent, long ago.
 Init ==
+    /\ clock_steps = 0
+    /\ mishaps = 0
+    /\ stray_ends = 0
+    /\ role = "MASTER"
+    /\ producer = "ONLINE"
     /\ transaction = [t \in Transactions |-> [local |-> "NOT_SENT",
+                                              kind |-> "PLAIN",
                                               immunity |-> NONE,
                                               first_half |-> NONE,
                                               deliveries |-> 0,
                                               parked |-> FALSE,
+                                              escaped |-> 0,
+                                              delivered_twice_for_one |-> FALSE,
+                                              shown_unasked |-> FALSE,
+                                              committed_aside |-> FALSE,
                                               rolled_back |-> "NO",
                                               cause |-> "NONE",
                                               quiet |-> "NO",
-                                              discarded |-> "NO"]]
+                                              discarded |-> "NO",
+                                              direct |-> "NOTHING"]]
     /\ half = [h \in HalfSlots |-> [transaction |-> 0,
                                     check_times |-> 0,
                                     original |-> NONE,
-                                    born_at |-> LongAgo(BIRTH_CUT),
-                                    stored_at |-> LongAgo(ROUND_CUT),
+                                    born_at |-> LongAgo(Floor(BIRTH_CUT, CLOCK_STEP)),
+                                    stored_at |-> LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                                     check_in_flight |-> FALSE,
                                     end |-> "NONE",
+                                    other_end |-> "NONE",
                                     claims_check |-> FALSE,
                                     settled |-> "NO",
                                     acknowledged |-> FALSE,
-                                    checks_sent |-> 0,
+                                    op_write_failed |-> FALSE,
+                                    foreign |-> FALSE,
+                                    burnt |-> "NO",
                                     left |-> "NO"]]
     /\ half_length = 0
     /\ op = [o \in OpSlots |-> [names |-> {},
-                                born_at |-> LongAgo(OP_CUT)]]
+                                born_at |-> LongAgo(Floor(OP_CUT, CLOCK_STEP)),
+                                undecodable |-> FALSE,
+                                halves_before |-> 0]]
     /\ op_length = 0
     /\ batch = [names |-> {},
                 is_open |-> FALSE,
-                waiting_since |-> LongAgo(OP_BATCH_INTERVAL),
-                written_at |-> LongAgo(BATCH_CUT)]
+                waiting_since |-> LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
+                written_at |-> LongAgo(Floor(BATCH_CUT, CLOCK_STEP))]
     /\ round = [running |-> FALSE,
-                started_at |-> LongAgo(ROUND_CUT),
+                started_at |-> LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                 cursor |-> 0,
+                null_met |-> FALSE,
                 first_op |-> 0,
                 next_op |-> 0,
-                op_end_seen |-> FALSE,
+                last_pull |-> "FOUND",
+                pulls_nothing |-> FALSE,
                 removed_by |-> [h \in HalfSlots |-> NONE],
                 done |-> {},
                 done_twice |-> {}]
     /\ pulled_op = [o \in OpSlots |-> [unresolved |-> {}]]
-    /\ round_ended_at = LongAgo(CHECK_INTERVAL)
+    /\ round_ended_at = LongAgo(Floor(CHECK_INTERVAL, CLOCK_STEP))
     /\ offsets = [half |-> 0,
                   op |-> 0]
     /\ saved = [half |-> 0,
                 op |-> 0]
+    /\ flushed = [halves |-> 0,
+                  ops |-> 0]
+    /\ stuck = "NO"
+    /\ stuck_rounds = 0
+    /\ op_left_behind = FALSE
 
 ----------------------------------------------------------------------------------------------------
 \* Writing to the half queue: a first half, or a put-back copy of an earlier one.
@@ -204,18 +304,37 @@ Init ==
 \* How old the message is: born when its producer sent it, not when a copy was stored.
 Age(h) == Now - half[h].born_at
 
+\* CHECK_IMMUNITY_TIME_IN_SECONDS of the message, or NONE.
+OwnImmunity(h) == transaction[half[h].transaction].immunity
+
 \* checkImmunityTime: the message's own, or else the timeout.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#check and #getImmunityTime.
+\* RocketMQ: TransactionalMessageServiceImpl#check and #getImmunityTime. END_TRANSACTION never takes it for shorter
+\* than the timeout (TransactionalMessageUtil#getImmunityTime), the check service does (B25).
 Immunity(h) ==
-    LET own == transaction[half[h].transaction].immunity
-    IN  IF own = NONE THEN TIMEOUT ELSE own
+    LET own == OwnImmunity(h)
+    IN  IF own = NONE \/ (ONE_IMMUNITY /\ own < TIMEOUT) THEN TIMEOUT ELSE own
 
 \* The message carries CHECK_IMMUNITY_TIME_IN_SECONDS.
-HasImmunity(h) == transaction[half[h].transaction].immunity # NONE
+HasImmunity(h) == OwnImmunity(h) # NONE
 
 \* The half that the producer's send stored, not a put-back copy.
 IsFirstHalf(h) == transaction[half[h].transaction].first_half = h
+
+\* A copy of the half, which is longer than the half itself, can be stored (B07).
+CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
+
+\* The half is a message that can be read.
+CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
+
+\* A discarded half of the transaction was put back by an operator.
+WasResumed(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "RESUMED"
+
+\* The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again.
+IsKnownAsSettled(t) ==
+    LET is_put_aside == transaction[t].parked /\ ~WasResumed(t)
+    IN  /\ SETTLES_ONCE
+        /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
 
 \* The instance ends where its half queue is full.
 RoomForAHalf ==
@@ -226,66 +345,216 @@ RoomForAHalf ==
 AppendHalf(transaction_2, born_at) ==
     /\ half' = [half EXCEPT
                    ![half_length].transaction = transaction_2,
-                   ![half_length].born_at = NotBefore(born_at, BIRTH_CUT),
+                   ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
+
+\* Half h was put back or put aside before.
+HasAnotherCopy(h) ==
+    \/ half[h].left = "FOR_CHECK"
+    \/ half[h].left = "FOR_IMMUNITY"
+    \/ half[h].left = "KEPT_ASIDE"
+    \/ half[h].left = "SETTLED_ASIDE"
+    \/ half[h].left = "RESUMED"
+
+\* Some op message that cannot be decoded names half h.
+IsNamedUnreadably(h) == \E o \in OpSlots : op[o].undecodable /\ h \in op[o].names
 
 \* Some op message at offset `first` or later names half h.
 NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ h \in op[o].names
 
-\* A settled half is put back as the round knows no op message for it: not written yet, passed over, or lost.
+\* The same, where no op entry of the half is still to be written.
+WhyItsOpMessageWasNotSeen(h) ==
+    IF IsNamedUnreadably(h)
+    THEN "UNREADABLE_OP"
+    ELSE IF NamesItFrom(h, round.next_op)
+         THEN IF round.last_pull = "END" THEN "STALE_OP_END" ELSE "UNREAD_OP"
+         ELSE IF NamesItFrom(h, 0) THEN "PASSED_OP" ELSE "LOST_OP"
+
+\* A settled half is put back as the round knows no op message for it: unwritten, unread, passed over, or lost.
 WhyItsOpWasNotSeen(h) ==
-    IF h \in batch.names \/ half[h].end # "NONE" \/ NamesItFrom(h, round.next_op)
-    THEN "LATE_OP"
-    ELSE IF NamesItFrom(h, 0) THEN "PASSED_OP" ELSE "LOST_OP"
+    IF h \in batch.names
+    THEN IF Now - batch.waiting_since > OP_BATCH_INTERVAL THEN "OVERSLEPT_OP" ELSE "LATE_OP"
+    ELSE IF half[h].end # "NONE" THEN "LATE_OP" ELSE WhyItsOpMessageWasNotSeen(h)
 
 ----------------------------------------------------------------------------------------------------
 \* The producer: sends the half, runs the local transaction, sends END_TRANSACTION, answers checks.
 \*
 \* RocketMQ: DefaultMQProducerImpl#sendMessageInTransaction, #endTransaction, #checkTransactionState.
 
-\* The producer sends a transactional message, the broker stores it as a half, and the local transaction begins.
-\*
-\* RocketMQ: SendMessageProcessor → TransactionalMessageBridge#putHalfMessage.
-SendHalf(t, immunity) ==
+\* What every send needs.
+MaySend(t) ==
     \* the transaction was not sent yet
     /\ transaction[t].local = "NOT_SENT"
+    \* a producer is connected
+    /\ producer # "OFFLINE"
+    \* the broker is the master
+    /\ role = "MASTER"
     \* instance: transactions are numbered in the order of their sends
-    /\ IsTrue(t = 0 \/ transaction[t - 1].local # "NOT_SENT")
+    /\ IsTrue(~ORDERS_SENDS \/ t = 0 \/ transaction[t - 1].local # "NOT_SENT")
     /\ RoomForAHalf
-    /\ AppendHalf(t, Now)
+
+\* The local transaction begins; the broker knows the producer from now on (ProducerManager#registerProducer).
+BeginTransaction(t, immunity) ==
+    /\ producer' = "ONLINE"
     /\ transaction' = [transaction EXCEPT
                           ![t].local = "EXECUTING",
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
-    /\ UNCHANGED <<op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+
+\* The producer sends a transactional message, the broker stores it as a half, and the local transaction begins.
+\*
+\* RocketMQ: SendMessageProcessor → TransactionalMessageBridge#putHalfMessage.
+SendHalf(t, immunity) ==
+    /\ MaySend(t)
+    /\ BeginTransaction(t, immunity)
+    /\ AppendHalf(t, Now)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
+\*
+\* RocketMQ: SendMessageRequestHeader.bornTimestamp.
+SendHalfByAnotherClock(t, immunity, skew) ==
+    /\ MaySend(t)
+    \* the producer's clock differs from the broker's
+    /\ skew # 0
+    \* environment: all clocks agree
+    /\ CLOCK_SKEW
+    /\ BeginTransaction(t, immunity)
+    /\ AppendHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
+\*
+\* RocketMQ: MessageConst.STRING_HASH_SET does not have the property.
+SendHalfWithChecks(t, immunity, checks) ==
+    /\ MaySend(t)
+    \* the message carries a number of checks
+    /\ checks > 0
+    /\ BeginTransaction(t, immunity)
+    /\ half' = [IF ~OWNS_CHECK_TIMES
+                THEN [half EXCEPT
+                         ![half_length].check_times = checks,
+                         ![half_length].burnt = "PRESET"]
+                ELSE half EXCEPT
+                   ![half_length].transaction = t,
+                   ![half_length].born_at = Now,
+                   ![half_length].stored_at = Now]
+    /\ half_length' = half_length + 1
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The same with properties so long that a copy, which has more of them, cannot be stored (B07).
+\*
+\* RocketMQ: CommitLog, PROPERTIES_SIZE_EXCEEDED.
+SendPoisonHalf(t, immunity) ==
+    /\ MaySend(t)
+    \* environment: what is put back is stored
+    /\ PUT_FAILURE
+    /\ AppendHalf(t, Now)
+    /\ producer' = "ONLINE"
+    /\ transaction' = [transaction EXCEPT
+                          ![t].kind = "POISON",
+                          ![t].local = "EXECUTING",
+                          ![t].immunity = immunity,
+                          ![t].first_half = half_length]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The same, but what is stored cannot be read again (A07).
+\*
+\* RocketMQ: MessageDecoder#decode returns null.
+SendUndecodableHalf(t, immunity) ==
+    /\ MaySend(t)
+    \* environment: what is stored can be decoded
+    /\ UNDECODABLE_HALF
+    /\ AppendHalf(t, Now)
+    /\ producer' = "ONLINE"
+    /\ transaction' = [transaction EXCEPT
+                          ![t].kind = "UNDECODABLE",
+                          ![t].local = "EXECUTING",
+                          ![t].immunity = immunity,
+                          ![t].first_half = half_length]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* More than one half of the transaction is stored.
+HasASecondHalf(t) ==
+    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) >= 2
+
+\* The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
+\*
+\* RocketMQ: DefaultMQProducerImpl#sendDefaultImpl; the message and its unique key are the same, its offsets are not.
+SendHalfAgain(t) ==
+    \* the transaction was sent
+    /\ transaction[t].local = "EXECUTING"
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* environment: the answer to a send arrives
+    /\ TWIN_SEND
+    \* instance: no copy and no twin of its half is stored
+    /\ ~HasASecondHalf(t)
+    /\ RoomForAHalf
+    /\ AppendHalf(t, Now)
+    /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The instance holds one END_TRANSACTION for a half at a time.
 RoomForAnEnd(h) ==
     \* instance: no other END_TRANSACTION for the half is under way or being handled
     /\ half[h].end = "NONE"
 
+\* No power loss has taken the half of the transaction.
+ItsHalfIsThere(t) ==
+    LET first == transaction[t].first_half
+    IN  first < half_length /\ half[first].transaction = t
+
+\* What a direct END_TRANSACTION needs: a running local transaction, whose producer is connected, and its half.
+EndsItsHalf(t) ==
+    \* the local transaction runs
+    /\ transaction[t].local = "EXECUTING"
+    \* the half that the send stored is there
+    /\ ItsHalfIsThere(t)
+    /\ RoomForAnEnd(transaction[t].first_half)
+
 \* The local transaction commits, and END_TRANSACTION(commit) is sent for the half that the send stored.
 \*
 \* RocketMQ: DefaultMQProducerImpl#endTransaction.
 CommitLocally(t) ==
-    \* the local transaction runs
-    /\ transaction[t].local = "EXECUTING"
-    /\ RoomForAnEnd(transaction[t].first_half)
+    /\ EndsItsHalf(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "COMMIT"]
-    /\ UNCHANGED <<half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The local transaction rolls back, and END_TRANSACTION(rollback) is sent for the half that the send stored.
 \*
 \* RocketMQ: DefaultMQProducerImpl#endTransaction.
 RollBackLocally(t) ==
-    \* the local transaction runs
-    /\ transaction[t].local = "EXECUTING"
-    /\ RoomForAnEnd(transaction[t].first_half)
+    /\ EndsItsHalf(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
-    /\ UNCHANGED <<half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
+\*
+\* RocketMQ: DefaultMQProducerImpl#sendMessageInTransaction, FLUSH_DISK_TIMEOUT and the like.
+RollBackUnrun(t) ==
+    /\ EndsItsHalf(t)
+    \* environment: a half that is stored is answered SEND_OK
+    /\ BAD_STORE_STATUS
+    /\ transaction' = [transaction EXCEPT ![t].local = "NEVER_RUN"]
+    /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The listener returns UNKNOW; the broker drops the END_TRANSACTION that says so, and leaves it to the checks.
 \*
@@ -294,29 +563,66 @@ LeaveItUnknown(t) ==
     \* the local transaction runs
     /\ transaction[t].local = "EXECUTING"
     /\ transaction' = [transaction EXCEPT ![t].local = "UNKNOWN"]
-    /\ UNCHANGED <<half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets,
-                   saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* An unknown local transaction turns out to be committed; only a later check will hear of it.
 ResolveToCommit(t) ==
     \* the local transaction's outcome is unknown
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
-    /\ UNCHANGED <<half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets,
-                   saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* An unknown local transaction turns out to be rolled back; only a later check will hear of it.
 ResolveToRollback(t) ==
     \* the local transaction's outcome is unknown
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
-    /\ UNCHANGED <<half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets,
-                   saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
+\*
+\* RocketMQ: EndTransactionProcessor#processRequest, "Find prepared transaction message failed".
+CommitWhatIsGone(t) ==
+    \* the local transaction runs
+    /\ transaction[t].local = "EXECUTING"
+    \* a power loss has taken its half
+    /\ ~ItsHalfIsThere(t)
+    /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT", ![t].direct = "REFUSED"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
+\*
+\* RocketMQ: EndTransactionProcessor#checkPrepareMessage compares group and offsets, not the transaction's id.
+CommitAnotherHalf(t) ==
+    \* the local transaction runs
+    /\ transaction[t].local = "EXECUTING"
+    \* a power loss has taken its half
+    /\ ~ItsHalfIsThere(t)
+    \* another half stands in its place
+    /\ transaction[t].first_half < half_length
+    \* the broker does not compare the transaction's id
+    /\ ~SETTLES_ONCE
+    /\ RoomForAnEnd(transaction[t].first_half)
+    /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
+    /\ half' = [half EXCEPT
+                   ![transaction[t].first_half].end = "COMMIT",
+                   ![transaction[t].first_half].foreign = TRUE]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The producer answers a check by what it knows; unknown is an answer that the broker drops.
 \*
 \* RocketMQ: ClientRemotingProcessor#checkTransactionState → DefaultMQProducerImpl#checkTransactionState. The answer
-\* names the copy that the check named.
+\* names the copy that the check named. A transaction that was never run was rolled back.
 AnswerCheck(h) ==
     \* a check request for this copy arrives
     /\ half[h].check_in_flight
@@ -326,11 +632,13 @@ AnswerCheck(h) ==
                    ![h].end =
                        IF transaction[half[h].transaction].local = "COMMIT"
                        THEN "COMMIT"
-                       ELSE IF transaction[half[h].transaction].local = "ROLLBACK"
+                       ELSE IF \/ transaction[half[h].transaction].local = "ROLLBACK"
+                               \/ transaction[half[h].transaction].local = "NEVER_RUN"
                             THEN "ROLLBACK"
                             ELSE @]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* A checker that finds no trace of a local transaction that still runs answers rollback (A12).
 \*
@@ -344,14 +652,140 @@ AnswerCheckTooEarly(h) ==
     /\ SLOW_LOCAL
     /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE, ![h].end = "ROLLBACK"]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* Running local transactions are cut off, and checks under way are not answered.
+ProducersEnd ==
+    /\ transaction' = [t \in Transactions |->
+                          [transaction[t] EXCEPT !.local = IF @ = "EXECUTING" THEN "UNKNOWN" ELSE @]]
+    /\ half' = [h \in HalfSlots |-> [half[h] EXCEPT !.check_in_flight = FALSE]]
+
+\* No producer of the group is connected any more: nobody answers checks (B19).
+\*
+\* RocketMQ: ProducerManager#doChannelCloseEvent. What they were running is left to a later check.
+LoseAllProducers ==
+    \* a producer is connected
+    /\ producer # "OFFLINE"
+    \* environment: producers are online
+    /\ OFFLINE_PRODUCER
+    /\ ProducersEnd
+    /\ producer' = "OFFLINE"
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The producers of the group start again, and the broker hears of them with their next send (A35).
+\*
+\* RocketMQ: MQClientInstance#sendHeartbeatToAllBroker knows only brokers of topics that the producer has a route for.
+RestartProducers ==
+    \* the broker knows a producer of the group
+    /\ producer = "ONLINE"
+    \* environment: producers do not start again
+    /\ RESTARTED_PRODUCER
+    /\ ProducersEnd
+    /\ producer' = "UNREGISTERED"
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* A producer of the group is connected again.
+ConnectAgain ==
+    \* no producer is connected
+    /\ producer = "OFFLINE"
+    /\ producer' = "ONLINE"
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, transaction, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+----------------------------------------------------------------------------------------------------
+\* The op batch of 5.1 and later: half offsets wait in memory and are written together by a thread of its own.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBatchService.
+
+\* How many half offsets wait.
+BatchSize == Cardinality({h \in HalfSlots : h \in batch.names})
+
+\* What writing the batch needs: something waits, for long enough or enough of it.
+BatchIsDue ==
+    \* half offsets wait in the batch
+    /\ batch.names # {}
+    \* the batch interval is over since the last write, or the batch is full
+    /\ IsTrue(Now - batch.written_at >= OP_BATCH_INTERVAL \/ BatchSize >= OP_BATCH_SIZE)
+
+\* An op message at the end of its queue, behind the halves that are there in the commit log.
+AppendOp(names) ==
+    /\ op' = [op EXCEPT
+                 ![op_length].names = names,
+                 ![op_length].born_at = Now,
+                 ![op_length].halves_before = half_length]
+    /\ op_length' = op_length + 1
+
+\* The entries are taken out, and the time is noted.
+EmptyBatch ==
+    /\ batch' = [batch EXCEPT
+                    !.names = {},
+                    !.waiting_since = LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
+                    !.written_at = Now]
+
+\* The waiting half offsets are written as one op message, when the interval is over or when they are many.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage → #getOpMessage.
+WriteOpBatch ==
+    /\ BatchIsDue
+    \* the broker is the master, so that its store takes messages
+    /\ role = "MASTER"
+    \* instance: the op queue of the instance has room
+    /\ op_length < OP_SLOTS
+    /\ AppendOp(batch.names)
+    /\ EmptyBatch
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage logs what TransactionalMessageBridge#writeOp returns. A
+\* slave's store refuses every write.
+FailToWriteOpBatch ==
+    /\ BatchIsDue
+    \* what was not written does not wait for the next time
+    /\ ~KEEPS_FAILED_OPS
+    \* environment: op messages are stored
+    /\ IsTrue(OP_WRITE_FAILURE \/ role # "MASTER")
+    /\ EmptyBatch
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT !.op_write_failed = IF h \in batch.names THEN TRUE ELSE @]]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* The batch thread, which wakes once an interval, has had its chance to write what waits.
+\*
+\* An entry waits for the interval since the last write and, as the thread may miss that by a moment, for the next
+\* wake-up: up to two intervals (A16).
+BatchIsOverdue ==
+    LET is_waiting_long == Now - batch.waiting_since >= OP_BATCH_INTERVAL
+        is_unwritten_long == Now - batch.written_at >= BATCH_CUT \/ ~BATCH_THREAD_OVERSLEEPS
+    IN  batch.names # {} /\ is_waiting_long /\ is_unwritten_long
+
+\* The process is over: what waits is gone.
+DropBatch ==
+    /\ batch' = [batch EXCEPT
+                    !.names = {},
+                    !.is_open = FALSE,
+                    !.waiting_since = LongAgo(Floor(WAITING_CUT, CLOCK_STEP)),
+                    !.written_at = LongAgo(Floor(BATCH_CUT, CLOCK_STEP))]
 
 ----------------------------------------------------------------------------------------------------
 \* END_TRANSACTION on the broker: the real message is stored, then the op message is written or buffered.
 \*
 \* Two writes, so two steps: the process may die between them. The op queue is never read here, so that a repeated or a
 \* contradicting request is carried out again (A12, A13). RocketMQ: EndTransactionProcessor#processRequest.
+
+\* The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check.
+MayBeLate(h) == REFUSES_LATE_END /\ IsFirstHalf(h) /\ HasImmunity(h)
 
 \* A direct END_TRANSACTION of a half whose own immunity, the timeout at least, is over.
 \*
@@ -360,59 +794,172 @@ AnswerCheckTooEarly(h) ==
 \* RocketMQ: EndTransactionProcessor#rejectCommitOrRollback, TransactionalMessageUtil#getImmunityTime (5.1.1, #6401).
 IsRefusedAsLate(h) ==
     LET is_over == Age(h) > Immunity(h) /\ Age(h) > TIMEOUT
-        is_direct == IsFirstHalf(h) /\ ~half[h].claims_check
-    IN  REFUSES_LATE_END /\ is_direct /\ HasImmunity(h) /\ is_over
+    IN  MayBeLate(h) /\ ~half[h].claims_check /\ is_over
 
-\* No END_TRANSACTION names half h any more.
+\* One END_TRANSACTION is over; another one that names half h may be left.
 ForgetEnd(h) ==
-    /\ half' = [half EXCEPT ![h].end = "NONE", ![h].claims_check = FALSE]
+    /\ half' = [half EXCEPT
+                   ![h].end = half[h].other_end,
+                   ![h].other_end = "NONE",
+                   ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
+
+\* What every refusal needs.
+AnEndArrives(h) ==
+    \* an END_TRANSACTION for this half arrives
+    /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
+
+\* Note that a commit which the producer sent of its own accord is not carried out.
+RememberRefusal(h, why) ==
+    /\ LET t == half[h].transaction
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].direct =
+                                     IF /\ half[h].end = "COMMIT"
+                                        /\ IsFirstHalf(h)
+                                        /\ transaction[t].local = "COMMIT"
+                                        /\ transaction[t].deliveries = 0
+                                     THEN why
+                                     ELSE @]
 
 \* The broker answers ILLEGAL_OPERATION to a late direct END_TRANSACTION; the producer never looks (A58).
 \*
 \* RocketMQ: EndTransactionProcessor#rejectCommitOrRollback.
 RefuseLateEnd(h) ==
-    \* an END_TRANSACTION for this half arrives
-    /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
+    /\ AnEndArrives(h)
+    \* the broker is the master
+    /\ role = "MASTER"
     \* it is direct, and the half's immunity is over
     /\ IsRefusedAsLate(h)
+    /\ RememberRefusal(h, "LATE")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
+\*
+\* RocketMQ: EndTransactionProcessor#processRequest.
+RefuseEndAsSlave(h) ==
+    /\ AnEndArrives(h)
+    \* the broker is a slave
+    /\ role # "MASTER"
+    /\ RememberRefusal(h, "REFUSED")
+    /\ ForgetEnd(h)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The half cannot be read, so that there is nothing to commit or to roll back.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#getHalfMessageByOffset, "Find prepared transaction message failed".
+RefuseUnreadable(h) ==
+    /\ AnEndArrives(h)
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* the half cannot be decoded
+    /\ ~CanBeDecoded(h)
+    /\ RememberRefusal(h, "REFUSED")
+    /\ ForgetEnd(h)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* What it takes to carry an END_TRANSACTION out.
+MayBeEnded(h) ==
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* it is not refused as late
+    /\ ~IsRefusedAsLate(h)
+    \* the half can be decoded
+    /\ CanBeDecoded(h)
+    \* the broker does not know the transaction as settled
+    /\ ~IsKnownAsSettled(half[h].transaction)
+
+\* The same for a commit.
+MayBeCommitted(h) ==
+    \* a commit for this half arrives
+    /\ half[h].end = "COMMIT"
+    /\ MayBeEnded(h)
+
+\* The real message cannot be stored; the one-way request is answered with an error, and no op message is written.
+\*
+\* RocketMQ: EndTransactionProcessor#sendFinalMessage.
+RefuseCommitUnstored(h) ==
+    /\ MayBeCommitted(h)
+    \* environment: real messages are stored
+    /\ PUT_FAILURE
+    /\ RememberRefusal(h, "REFUSED")
+    /\ ForgetEnd(h)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The transaction is known as settled: the END_TRANSACTION changes nothing. A repair.
+IgnoreRepeatedEnd(h) ==
+    /\ AnEndArrives(h)
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* the broker knows the transaction as settled
+    /\ IsTrue(IsKnownAsSettled(half[h].transaction))
+    /\ ForgetEnd(h)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* A commit arrives: the message is stored in its real topic, where consumers see it.
 \*
 \* RocketMQ: EndTransactionProcessor#sendFinalMessage.
 StoreRealMessage(h) ==
-    \* a commit for this half arrives
-    /\ half[h].end = "COMMIT"
-    \* it is not refused as late
-    /\ ~IsRefusedAsLate(h)
+    /\ MayBeCommitted(h)
     /\ LET t == half[h].transaction
+           is_in_time == HasImmunity(h) /\ Age(h) <= TIMEOUT
            cause_then ==
-               IF transaction[t].deliveries = 1 /\ half[h].settled = "COMMITTED"
-               THEN "DOUBLED_REQUEST"
+               IF transaction[t].cause = "NONE"
+               THEN IF half[h].left = "FOR_CHECK"
+                    THEN IF is_in_time THEN "SHORT_IMMUNITY" ELSE "AFTER_A_CHECK"
+                    ELSE IF half[h].left = "FOR_IMMUNITY"
+                         THEN "IMMUNE_HALF"
+                         ELSE IF half[h].left = "ESCAPED"
+                              THEN "ENDED_AFTER_ESCAPE"
+                              ELSE transaction[t].cause
                ELSE transaction[t].cause
+           when == transaction[t].deliveries = 1 /\ cause_then = "NONE"
        IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].shown_unasked = IF half[h].end # "COMMIT" THEN TRUE ELSE @,
+                                 ![t].delivered_twice_for_one =
+                                     IF half[h].settled = "COMMITTED"
+                                     THEN TRUE
+                                     ELSE IF when
+                                          THEN IF WasResumed(t)
+                                               THEN @
+                                               ELSE IF half[h].settled = "ROLLED_BACK" THEN TRUE ELSE @
+                                          ELSE @,
                                  ![t].cause =
-                                     IF transaction[t].deliveries < 2
-                                     THEN IF cause_then = "NONE"
-                                          THEN IF half[h].left = "FOR_CHECK"
-                                               THEN "AFTER_A_CHECK"
-                                               ELSE IF half[h].left = "FOR_IMMUNITY"
-                                                    THEN "IMMUNE_HALF"
-                                                    ELSE cause_then
-                                          ELSE cause_then
-                                     ELSE cause_then,
+                                     IF half[h].settled = "COMMITTED"
+                                     THEN @
+                                     ELSE IF when
+                                          THEN IF WasResumed(t) THEN "RESUMED_HALF" ELSE cause_then
+                                          ELSE cause_then,
+                                 ![t].committed_aside =
+                                     IF transaction[t].deliveries = 0 /\ transaction[t].parked THEN TRUE ELSE @,
                                  ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
-           /\ half' = [half EXCEPT ![h].end = "COMMIT_STORED", ![h].settled = "COMMITTED"]
-    /\ UNCHANGED <<half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+           /\ half' = [half EXCEPT ![h].settled = "COMMITTED", ![h].end = "COMMIT_STORED"]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* Nothing stands against a rollback of half h: what a commit asks of it one rule a line.
+MayBeRolledBack(h) ==
+    /\ role = "MASTER"
+    /\ ~IsRefusedAsLate(h)
+    /\ CanBeDecoded(h)
+    /\ ~IsKnownAsSettled(half[h].transaction)
 
 \* What writing and buffering an op need: there is an END_TRANSACTION to answer, and it is not refused.
 AnswersAHandledEnd(h) ==
     \* the real message of a commit is stored, or a rollback arrives
     /\ IsTrue(half[h].end = "COMMIT_STORED" \/ half[h].end = "ROLLBACK")
-    \* it is not refused as late
-    /\ IsTrue(half[h].end = "COMMIT_STORED" \/ ~IsRefusedAsLate(h))
+    \* a rollback is not refused
+    /\ IsTrue(half[h].end = "COMMIT_STORED" \/ MayBeRolledBack(h))
 
 \* The half is at most as old as the timeout or its immunity, whichever is longer.
 IsEarlyEnough(h) == Age(h) <= TIMEOUT \/ Age(h) <= Immunity(h)
@@ -423,13 +970,16 @@ WasChecked(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = 
 \* SUCCESS was answered to an END_TRANSACTION that named half h.
 Acknowledge(h) ==
     /\ LET t == half[h].transaction
+           is_in_time == HasImmunity(h) /\ Age(h) <= TIMEOUT
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
                                      IF half[h].end = "ROLLBACK"
                                      THEN IF @ = "NONE"
                                           THEN IF half[h].left = "FOR_CHECK"
-                                               THEN "AFTER_A_CHECK"
-                                               ELSE IF half[h].left = "FOR_IMMUNITY" THEN "IMMUNE_HALF" ELSE @
+                                               THEN IF is_in_time THEN "SHORT_IMMUNITY" ELSE "AFTER_A_CHECK"
+                                               ELSE IF half[h].left = "FOR_IMMUNITY"
+                                                    THEN "IMMUNE_HALF"
+                                                    ELSE IF half[h].left = "ESCAPED" THEN "ENDED_AFTER_ESCAPE" ELSE @
                                           ELSE @
                                      ELSE @,
                                  ![t].rolled_back =
@@ -442,8 +992,9 @@ Acknowledge(h) ==
            /\ half' = [half EXCEPT
                           ![h].settled = IF half[h].end = "ROLLBACK" THEN "ROLLED_BACK" ELSE @,
                           ![h].acknowledged = TRUE,
-                          ![h].end = "NONE",
-                          ![h].claims_check = FALSE]
+                          ![h].end = half[h].other_end,
+                          ![h].other_end = "NONE",
+                          ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
 
 \* The op message that names this half is written at once, and the END_TRANSACTION is answered SUCCESS.
 \*
@@ -452,12 +1003,56 @@ WriteOp(h) ==
     /\ AnswersAHandledEnd(h)
     \* this version writes an op message for each END_TRANSACTION
     /\ ~BATCHES_OPS
+    \* the broker is the master, so that its store takes messages
+    /\ role = "MASTER"
     \* instance: the op queue of the instance has room
     /\ op_length < OP_SLOTS
+    /\ AppendOp({h})
     /\ Acknowledge(h)
-    /\ op' = [op EXCEPT ![op_length].names = {h}, ![op_length].born_at = Now]
-    /\ op_length' = op_length + 1
-    /\ UNCHANGED <<half_length, batch, round, pulled_op, round_ended_at, offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
+\*
+\* RocketMQ: TransactionalMessageBridge#putOpMessage is ignored by #addRemoveTagInTransactionOp up to 5.0.
+FailToWriteOp(h) ==
+    /\ AnswersAHandledEnd(h)
+    \* this version writes an op message for each END_TRANSACTION
+    /\ ~BATCHES_OPS
+    \* what was not written is not tried again
+    /\ ~KEEPS_FAILED_OPS
+    \* environment: op messages are stored
+    /\ IsTrue(OP_WRITE_FAILURE \/ role # "MASTER")
+    /\ LET t == half[h].transaction
+           is_in_time == HasImmunity(h) /\ Age(h) <= TIMEOUT
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF half[h].end = "ROLLBACK"
+                                     THEN IF @ = "NONE"
+                                          THEN IF half[h].left = "FOR_CHECK"
+                                               THEN IF is_in_time THEN "SHORT_IMMUNITY" ELSE "AFTER_A_CHECK"
+                                               ELSE IF half[h].left = "FOR_IMMUNITY"
+                                                    THEN "IMMUNE_HALF"
+                                                    ELSE IF half[h].left = "ESCAPED" THEN "ENDED_AFTER_ESCAPE" ELSE @
+                                          ELSE @
+                                     ELSE @,
+                                 ![t].rolled_back =
+                                     IF half[h].end = "ROLLBACK"
+                                     THEN IF @ = "NO"
+                                          THEN IF transaction[t].deliveries = 0 THEN "UNDELIVERED" ELSE "DELIVERED"
+                                          ELSE @
+                                     ELSE @,
+                                 ![t].quiet = IF @ = "NO" /\ IsEarlyEnough(h) /\ ~WasChecked(t) THEN "ENDED" ELSE @]
+           /\ half' = [half EXCEPT
+                          ![h].op_write_failed = TRUE,
+                          ![h].settled = IF half[h].end = "ROLLBACK" THEN "ROLLED_BACK" ELSE @,
+                          ![h].acknowledged = TRUE,
+                          ![h].end = half[h].other_end,
+                          ![h].other_end = "NONE",
+                          ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The half's offset joins the op batch in memory, and the END_TRANSACTION is answered SUCCESS (B02).
 \*
@@ -472,49 +1067,9 @@ BufferOp(h) ==
                     !.is_open = IF ~@ THEN TRUE ELSE @,
                     !.written_at = IF ~batch.is_open THEN Now ELSE @,
                     !.names = @ \cup {h}]
-    /\ UNCHANGED <<half_length, op, op_length, round, pulled_op, round_ended_at, offsets, saved>>
-
-----------------------------------------------------------------------------------------------------
-\* The op batch of 5.1 and later: half offsets wait in memory and are written together by a thread of its own.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBatchService.
-
-\* How many half offsets wait.
-BatchSize == Cardinality({h \in HalfSlots : h \in batch.names})
-
-\* The waiting half offsets are written as one op message, when the interval is over or when they are many.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage → #getOpMessage.
-WriteOpBatch ==
-    \* half offsets wait in the batch
-    /\ batch.names # {}
-    \* the batch interval is over since the last write, or the batch is full
-    /\ IsTrue(Now - batch.written_at >= OP_BATCH_INTERVAL \/ BatchSize >= OP_BATCH_SIZE)
-    \* instance: the op queue of the instance has room
-    /\ op_length < OP_SLOTS
-    /\ op' = [op EXCEPT ![op_length].names = batch.names, ![op_length].born_at = Now]
-    /\ op_length' = op_length + 1
-    /\ batch' = [batch EXCEPT
-                    !.names = {},
-                    !.waiting_since = LongAgo(OP_BATCH_INTERVAL),
-                    !.written_at = Now]
-    /\ UNCHANGED <<transaction, half, half_length, round, pulled_op, round_ended_at, offsets, saved>>
-
-\* The batch thread, which wakes once an interval, has had its chance to write what waits.
-\*
-\* An entry waits for the interval since the last write and then for the next wake-up: up to two intervals (A16).
-BatchIsOverdue ==
-    LET is_waiting_long == Now - batch.waiting_since >= OP_BATCH_INTERVAL
-        is_unwritten_long == Now - batch.written_at >= BATCH_CUT
-    IN  batch.names # {} /\ is_waiting_long /\ is_unwritten_long
-
-\* The process dies: what waits is gone.
-DropBatch ==
-    /\ batch' = [batch EXCEPT
-                    !.names = {},
-                    !.is_open = FALSE,
-                    !.waiting_since = LongAgo(OP_BATCH_INTERVAL),
-                    !.written_at = LongAgo(BATCH_CUT)]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 ----------------------------------------------------------------------------------------------------
 \* Reading the op queue in a round: which halves are settled, and which op messages are done.
@@ -524,67 +1079,120 @@ DropBatch ==
 \* removeMap has the half: an op message that was pulled in this round names it.
 IsSettledByAnOp(h) == round.removed_by[h] # NONE
 
+\* An op message that such a pull would read cannot be decoded, and that ends the round.
+\*
+\* RocketMQ 4.5.1: TransactionalMessageBridge#decodeMsgList leaves a null in the list. Later versions leave it out.
+PullThrows(first) ==
+    /\ UNDECODABLE_THROWS
+    /\ ~SKIPS_UNDECODABLE_OPS
+    /\ \E o \in OpSlots :
+           o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ op[o].undecodable
+
+\* Messages, none as the queue is at its end, or only such as cannot be decoded.
+WhatAPullGives(first) ==
+    IF first >= op_length
+    THEN "END"
+    ELSE IF \/ SKIPS_UNDECODABLE_OPS
+            \/ \E o \in OpSlots :
+                   o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ ~op[o].undecodable
+         THEN "FOUND"
+         ELSE "UNREADABLE"
+
 \* Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
 \*
 \* A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
 \* since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
-\* queue for an illegal offset and commits the op offset to the end (A02).
+\* queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
+\* version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
 PullOpMessages ==
-    /\ LET first == round.next_op
-           offsets_then ==
+    /\ LET offsets_then ==
                [offsets EXCEPT
                    !.op =
                        IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
            after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
-               THEN [round |-> [round EXCEPT !.op_end_seen = (round.next_op = op_length)],
+               THEN [round |-> [round EXCEPT !.last_pull = WhatAPullGives(round.next_op)],
                      pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
                         unresolved_then ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ h >= offsets_then.half
+                                       /\ \/ /\ h >= offsets_then.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
                                                     /\ k >= offsets_then.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == first <= o /\ o < first + OP_PULL_SIZE /\ o < op_length
+                        when ==
+                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
-                                           THEN [h \in HalfSlots |->
-                                                    IF /\ h \in op[o].names
-                                                       /\ \/ h >= offsets_then.half
-                                                          \/ /\ HEEDS_SETTLED_ORIGINALS
-                                                             /\ \E k \in HalfSlots :
-                                                                    /\ k >= offsets_then.half
-                                                                    /\ k < half_length
-                                                                    /\ half[k].original = h
-                                                    THEN o
-                                                    ELSE @[h]]
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets_then.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets_then.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
                                            ELSE @,
                                        !.done_twice =
                                            IF when
-                                           THEN IF unresolved_then = {}
-                                                THEN IF o \in before_o.round.done
-                                                     THEN @ \cup {o}
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
                                                      ELSE @
-                                                ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
                                            ELSE @,
                                        !.done =
                                            IF when
-                                           THEN IF unresolved_then = {}
-                                                THEN IF o \in @ THEN @ ELSE @ \cup {o}
-                                                ELSE @
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
                                            ELSE @,
                                        !.next_op = IF when THEN o + 1 ELSE @],
                          pulled_op |-> [before_o.pulled_op EXCEPT
-                                           ![o].unresolved = IF when THEN unresolved_then ELSE @]]
-       IN  /\ round' = after_o[OP_SLOTS - 1].round
-           /\ pulled_op' = after_o[OP_SLOTS - 1].pulled_op
-           /\ offsets' = offsets_then
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+       IN  /\ round' =
+                  IF round.next_op > op_length
+                  THEN [round EXCEPT
+                           !.last_pull = WhatAPullGives(round.next_op),
+                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
+                  ELSE after_o[OP_SLOTS - 1].round
+           /\ pulled_op' =
+                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+           /\ offsets' =
+                  IF round.next_op > op_length
+                  THEN [offsets EXCEPT
+                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                  ELSE offsets_then
 
 \* The last op message of the last pull was born so long after the round's start that ops may lag behind.
 LastOpPulledCameLate ==
@@ -592,27 +1200,30 @@ LastOpPulledCameLate ==
 
 \* The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry.
+\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry, and
+\* at one below its start.
 OpOffsetAfterRound ==
     round.first_op + Cardinality({o \in OpSlots :
                                      /\ o >= round.first_op
                                      /\ \A i \in 0..o :
-                                            \/ i < round.first_op
-                                            \/ /\ i \in round.done
-                                               /\ i = o \/ i \notin round.done_twice})
+                                            /\ (i \in round.done) = (i >= round.first_op)
+                                            /\ i = o \/ i \notin round.done_twice})
 
 ----------------------------------------------------------------------------------------------------
-\* One round of the check service, a step of its loop an action.
+\* What the steps of a check round ask of the half at the cursor, in the order in which the loop asks it.
 \*
-\* For the half at the cursor, in this order: settled by an op that was pulled · no half there · discard · stored in this
-\* round · immune or young · check · otherwise pull more op messages and look again. RocketMQ:
-\* TransactionalMessageServiceImpl#check.
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 
-\* The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT.
-IsWithinLimit == Now - round.started_at <= ROUND_LIMIT
+\* The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT; a repaired one settles its first half anyway.
+IsWithinLimit ==
+    LET is_at_first_half ==
+            FINISHES_READING /\ round.cursor = offsets.half /\ round.cursor < half_length
+    IN  Now - round.started_at <= ROUND_LIMIT \/ is_at_first_half
 
-\* The message was stored in this round.
-IsFresh(h) == half[h].stored_at >= round.started_at
+\* The message was stored in this round, as its time says.
+IsFresh(h) ==
+    LET is_from_the_future == half[h].stored_at > Now
+    IN  half[h].stored_at >= round.started_at /\ ~(DISTRUSTS_FUTURE /\ is_from_the_future)
 
 \* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
 IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))
@@ -620,15 +1231,33 @@ IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h
 \* It has an immunity of its own, which is not over.
 IsImmune(h) == HasImmunity(h) /\ IsYoung(h)
 
+\* CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals.
+IsTooImmune(h) == SKIPS_LONG_IMMUNITIES /\ IsImmune(h) /\ OwnImmunity(h) > TIME_OF_ALL_CHECKS
+
+\* It is older than fileReservedTime (needSkip; B45).
+IsOverAge(h) == RESERVED_TIME # NONE /\ Age(h) > RESERVED_TIME
+
+\* It was put back `transactionCheckMax` times (needDiscard).
+HasNoChecksLeft(h) == half[h].check_times >= CHECK_MAX
+
+\* needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
+MustBeDiscarded(h) == (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ IsOverAge(h)
+
 \* removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET).
 OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].original] # NONE
 
 \* isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree.
+\*
+\* A repaired service reads on as long as the op queue has a message that names the half.
 MayCheck(h) ==
-    LET no_more_ops == round.op_end_seen /\ Age(h) > Immunity(h)
-        ops_run_late == ~round.op_end_seen /\ LastOpPulledCameLate
+    LET no_more_ops == round.last_pull = "END" /\ Age(h) > Immunity(h) /\ ~SKIPS_WHEN_OPS_ARE_DRAINED
+        ops_run_late == round.last_pull = "FOUND" /\ LastOpPulledCameLate
         clock_ahead == Age(h) <= -1
-    IN  no_more_ops \/ ops_run_late \/ clock_ahead
+    IN  /\ no_more_ops \/ ops_run_late \/ clock_ahead
+        /\ ~(KEEPS_CHECK_OPEN /\ NamesItFrom(h, round.next_op))
+
+\* A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way.
+ItsOpIsToCome(h) == KEEPS_CHECK_OPEN /\ (h \in batch.names \/ half[h].end = "COMMIT_STORED")
 
 \* A check request or an END_TRANSACTION of the transaction is under way, or is being handled.
 AwaitsItsProducer(t) ==
@@ -640,17 +1269,35 @@ StandsOnAHalf ==
     \* a round runs
     /\ round.running
     \* the round is within its time limit
-    /\ IsWithinLimit
+    /\ IsTrue(IsWithinLimit)
     \* the cursor stands on a half
     /\ round.cursor < half_length
 
-\* The same, and neither an op message nor the number of checks has the last word on the half.
-StandsOnAnUnsettledHalf ==
+\* The same, and nothing that the round has read settles it.
+StandsOnAnOpenHalf ==
     /\ StandsOnAHalf
     \* no op message that was pulled names it
     /\ ~IsSettledByAnOp(round.cursor)
+    \* the broker does not know its transaction as settled
+    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+
+\* The same, and the store gives it.
+StandsOnAReadableHalf ==
+    /\ StandsOnAnOpenHalf
+    \* it can be decoded
+    /\ CanBeDecoded(round.cursor)
+
+\* The same, and the broker is no acting slave, which would let it escape.
+StandsOnTheMastersHalf ==
+    /\ StandsOnAReadableHalf
+    \* the broker is the master
+    /\ role = "MASTER"
+
+\* The same, and neither the number of checks nor its age has the last word on it.
+StandsOnAnUnsettledHalf ==
+    /\ StandsOnTheMastersHalf
     \* it has checks left
-    /\ half[round.cursor].check_times < CHECK_MAX
+    /\ ~MustBeDiscarded(round.cursor)
 
 \* The same, and the half was there before the round.
 StandsOnAnEarlierHalf ==
@@ -658,24 +1305,170 @@ StandsOnAnEarlierHalf ==
     \* it was stored before this round
     /\ ~IsFresh(round.cursor)
 
+\* It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27).
+BornAhead(h) == ~HasImmunity(h) /\ Age(h) < 0
+
 \* The same, and its time for a check has come.
 StandsOnAnOldHalf ==
     /\ StandsOnAnEarlierHalf
     \* its timeout or immunity is over
-    /\ ~IsYoung(round.cursor)
+    /\ IsTrue(~IsYoung(round.cursor) \/ BornAhead(round.cursor))
     \* no op message that was pulled names its original
     /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(round.cursor))
+
+\* The same, and no more op messages are read before its producer is asked.
+StandsOnAHalfToCheck ==
+    /\ StandsOnAnOldHalf
+    \* no more op messages are to be expected for it
+    /\ IsTrue(MayCheck(round.cursor))
+    \* its op entry is not on its way
+    /\ ~ItsOpIsToCome(round.cursor)
+
+----------------------------------------------------------------------------------------------------
+\* The end of a check round: offsets are committed in memory, and the memory of the round is gone.
+
+\* Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention.
+RememberEndOfRound(why) ==
+    /\ stuck' = IF round.cursor = offsets.half THEN why ELSE "NO"
+    /\ stuck_rounds' =
+           IF round.cursor = offsets.half
+           THEN IF why = "NO"
+                THEN 0
+                ELSE IF stuck # why
+                     THEN 1
+                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           ELSE IF "NO" = "NO"
+                THEN 0
+                ELSE IF stuck # "NO"
+                     THEN 1
+                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+
+\* Note whether a round that read all op messages and passed all halves leaves an op message for the next one.
+RememberOpsLeftBehind ==
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+
+\* The memory of a round is gone.
+ForgetRound ==
+    /\ round' = [round EXCEPT
+                    !.running = FALSE,
+                    !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                    !.cursor = 0,
+                    !.null_met = FALSE,
+                    !.first_op = 0,
+                    !.next_op = 0,
+                    !.last_pull = "FOUND",
+                    !.pulls_nothing = FALSE,
+                    !.done = {},
+                    !.done_twice = {},
+                    !.removed_by = [h \in HalfSlots |-> NONE]]
+    /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+
+\* Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
+\*
+\* The op offset is left alone when the round moved it nowhere, also where a pull has set it meanwhile (A02). `why`
+\* tells what kept the round from going on, if something did.
+EndRound(why) ==
+    /\ RememberEndOfRound(why)
+    /\ RememberOpsLeftBehind
+    /\ ForgetRound
+    /\ round_ended_at' = Now
+    /\ offsets' = [offsets EXCEPT
+                      !.half = round.cursor,
+                      !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+
+\* An exception ends the round, and what it has passed is not committed (A08).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, the catch around the loop. PR #9523 would commit the half offset in
+\* a finally block; a repair commits what was passed one by one, but no jump.
+AbortRound(why) ==
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ half' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN IF COMMITS_AFTER_EXCEPTION
+                       THEN [h \in HalfSlots |->
+                                [half[h] EXCEPT
+                                    !.left =
+                                        IF h >= offsets.half /\ h < round.cursor /\ @ = "PASSED_OVER"
+                                        THEN "SKIPPED_BY_EXCEPTION"
+                                        ELSE @]]
+                       ELSE half
+                  ELSE half
+           /\ round' = [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half =
+                                 IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                 THEN round.cursor
+                                 ELSE @,
+                             !.op =
+                                 IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                 THEN IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @
+                                 ELSE @]
+           /\ stuck' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN IF round.cursor = offsets.half THEN why ELSE "NO"
+                  ELSE why
+           /\ stuck_rounds' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN IF round.cursor = offsets.half
+                       THEN IF why = "NO"
+                            THEN 0
+                            ELSE IF stuck # why
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                       ELSE IF "NO" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "NO"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                  ELSE IF why = "NO"
+                       THEN 0
+                       ELSE IF stuck # why
+                            THEN 1
+                            ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           /\ op_left_behind' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN has_met_all /\ OpOffsetAfterRound < op_length
+                  ELSE op_left_behind
+
+----------------------------------------------------------------------------------------------------
+\* One round of the check service, a step of its loop an action.
+\*
+\* For the half at the cursor, in this order: settled by an op that was pulled · no half there · escape from an acting
+\* slave · discard · stored in this round · immune or young · check · otherwise pull more op messages and look again.
+\* RocketMQ: TransactionalMessageServiceImpl#check. What becomes of an unsettled half is in `discarding` and
+\* `putting_back`, the escape in `escape`, what goes wrong in `broken_round`.
+
+\* What every round needs: its time has come, and the broker is a master or acts for one.
+MayBegin ==
+    \* no round runs
+    /\ ~round.running
+    \* the broker is the master or acts for it
+    /\ role # "SLAVE"
+    \* the check interval is over since the last round
+    /\ Now - round_ended_at >= CHECK_INTERVAL
 
 \* The check service wakes up, reads both offsets and pulls the first op messages.
 \*
 \* RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
 BeginRound ==
-    \* no round runs
-    /\ ~round.running
-    \* the check interval is over since the last round
-    /\ Now - round_ended_at >= CHECK_INTERVAL
-    /\ LET first == offsets.op
-           offsets_then ==
+    /\ MayBegin
+    \* the first op messages can be decoded, or left out
+    /\ ~PullThrows(offsets.op)
+    /\ LET offsets_then ==
                [offsets EXCEPT
                    !.op = IF OP_END_COMMITS_OFFSET /\ @ = op_length THEN op_length ELSE @]
            after_o[o \in -1..OP_SLOTS - 1] ==
@@ -686,55 +1479,92 @@ BeginRound ==
                                    !.cursor = offsets.half,
                                    !.first_op = offsets.op,
                                    !.next_op = offsets.op,
-                                   !.op_end_seen = (offsets.op = op_length)],
+                                   !.last_pull = WhatAPullGives(offsets.op)],
                      pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
                         unresolved_then ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ h >= offsets_then.half
+                                       /\ \/ /\ h >= offsets_then.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
                                                     /\ k >= offsets_then.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == first <= o /\ o < first + OP_PULL_SIZE /\ o < op_length
+                        when == offsets.op <= o /\ o < offsets.op + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
-                                           THEN [h \in HalfSlots |->
-                                                    IF /\ h \in op[o].names
-                                                       /\ \/ h >= offsets_then.half
-                                                          \/ /\ HEEDS_SETTLED_ORIGINALS
-                                                             /\ \E k \in HalfSlots :
-                                                                    /\ k >= offsets_then.half
-                                                                    /\ k < half_length
-                                                                    /\ half[k].original = h
-                                                    THEN o
-                                                    ELSE @[h]]
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets_then.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets_then.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
                                            ELSE @,
                                        !.done_twice =
                                            IF when
-                                           THEN IF unresolved_then = {}
-                                                THEN IF o \in before_o.round.done
-                                                     THEN @ \cup {o}
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
                                                      ELSE @
-                                                ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
                                            ELSE @,
                                        !.done =
                                            IF when
-                                           THEN IF unresolved_then = {}
-                                                THEN IF o \in @ THEN @ ELSE @ \cup {o}
-                                                ELSE @
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
                                            ELSE @,
                                        !.next_op = IF when THEN o + 1 ELSE @],
                          pulled_op |-> [before_o.pulled_op EXCEPT
-                                           ![o].unresolved = IF when THEN unresolved_then ELSE @]]
-       IN  /\ round' = after_o[OP_SLOTS - 1].round
-           /\ pulled_op' = after_o[OP_SLOTS - 1].pulled_op
-           /\ offsets' = offsets_then
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round_ended_at, saved>>
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+       IN  /\ round' =
+                  IF offsets.op > op_length
+                  THEN [round EXCEPT
+                           !.running = TRUE,
+                           !.started_at = Now,
+                           !.cursor = offsets.half,
+                           !.first_op = offsets.op,
+                           !.last_pull = WhatAPullGives(offsets.op),
+                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
+                  ELSE after_o[OP_SLOTS - 1].round
+           /\ pulled_op' = IF offsets.op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+           /\ offsets' =
+                  IF offsets.op > op_length
+                  THEN [offsets EXCEPT
+                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                  ELSE offsets_then
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
 
 \* An op message names the half at the cursor: it is settled.
 \*
@@ -753,28 +1583,45 @@ PassSettledHalf ==
                            !.removed_by[round.cursor] = NONE,
                            !.cursor = @ + 1]
            /\ pulled_op' = [pulled_op EXCEPT ![o].unresolved = @ \ {round.cursor}]
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round_ended_at, offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
-\* A half without checks left is moved away, before the rest of the op messages is read (A10).
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#needDiscard, DefaultTransactionalMessageCheckListener#resolveDiscardMsg.
-\* Up to 4.5.1 only a log line remains of it (A31).
-DiscardHalf ==
+\* Ghost: half h is passed for the sake of another half.
+RememberSettledElsewhere(h) ==
+    /\ half' = [half EXCEPT ![h].left = IF @ = "NO" \/ @ = "COPY_LOST" THEN "SETTLED_ELSEWHERE" ELSE @]
+
+\* The broker knows the transaction of the half as settled. A repair.
+PassHalfOfSettledTransaction ==
     /\ StandsOnAHalf
     \* no op message that was pulled names it
     /\ ~IsSettledByAnOp(round.cursor)
-    \* it has no checks left
-    /\ half[round.cursor].check_times >= CHECK_MAX
-    /\ LET t == half[round.cursor].transaction
-       IN  /\ transaction' = [transaction EXCEPT
-                                 ![half[round.cursor].transaction].parked = IF KEEPS_DISCARDED THEN TRUE ELSE @,
-                                 ![t].discarded =
-                                     IF half[round.cursor].checks_sent < CHECK_MAX
-                                     THEN "BURNT"
-                                     ELSE IF @ = "NO" THEN "SPENT" ELSE @]
-           /\ half' = [half EXCEPT ![round.cursor].left = IF KEEPS_DISCARDED THEN "KEPT_ASIDE" ELSE "DROPPED"]
-           /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved>>
+    \* the broker knows its transaction as settled
+    /\ IsTrue(IsKnownAsSettled(half[round.cursor].transaction))
+    /\ LET o == round.removed_by[half[round.cursor].original]
+           unresolved_then == pulled_op[o].unresolved \ {half[round.cursor].original}
+           round_then ==
+               IF OriginalIsSettled(round.cursor)
+               THEN [round EXCEPT
+                        !.done_twice =
+                            IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
+                            THEN IF o \in round.done THEN @ \cup {o} ELSE @
+                            ELSE @,
+                        !.done =
+                            IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
+                            THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                            ELSE @,
+                        !.removed_by[half[round.cursor].original] = NONE]
+               ELSE round
+       IN  /\ RememberSettledElsewhere(round_then.cursor)
+           /\ round' = [round_then EXCEPT !.cursor = @ + 1]
+           /\ pulled_op' =
+                  IF OriginalIsSettled(round.cursor)
+                  THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
+                  ELSE pulled_op
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 \*
@@ -812,144 +1659,216 @@ PassHalfOfSettledOriginal ==
                             THEN @
                             ELSE @ \cup {round.removed_by[half[round.cursor].original]},
                         !.removed_by[half[round.cursor].original] = NONE]
-       IN  /\ round' = [round_then EXCEPT !.cursor = @ + 1]
+       IN  /\ RememberSettledElsewhere(round_then.cursor)
+           /\ round' = [round_then EXCEPT !.cursor = @ + 1]
            /\ pulled_op' =
                   IF HEEDS_SETTLED_ORIGINALS
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round_ended_at, offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
-\* An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue, TransactionalMessageBridge
-\* #renewImmunityHalfMessageInner.
-PutBackImmuneHalf ==
-    /\ StandsOnAnEarlierHalf
-    \* its immunity is not over
-    /\ IsTrue(IsImmune(round.cursor))
-    \* no op message that was pulled names its original
-    /\ ~OriginalIsSettled(round.cursor)
-    /\ RoomForAHalf
-    /\ LET t == half[round.cursor].transaction
-       IN  /\ transaction' = [transaction EXCEPT
-                                 ![t].cause =
-                                     IF @ = "NONE"
-                                     THEN IF half[round.cursor].left # "NO"
-                                          THEN "FORKED_COPY"
-                                          ELSE IF half[round.cursor].settled # "NO"
-                                               THEN WhyItsOpWasNotSeen(round.cursor)
-                                               ELSE @
-                                     ELSE @,
-                                 ![t].quiet = IF "FOR_IMMUNITY" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
-           /\ half' = [half EXCEPT
-                          ![round.cursor].left = "FOR_IMMUNITY",
-                          ![half_length].check_times = half[round.cursor].check_times + 1,
-                          ![half_length].checks_sent = half[round.cursor].checks_sent,
-                          ![half_length].transaction = half[round.cursor].transaction,
-                          ![half_length].born_at = half[round.cursor].born_at,
-                          ![half_length].stored_at = Now,
-                          ![half_length].original =
-                              IF half[round.cursor].original = NONE
-                              THEN round.cursor
-                              ELSE half[round.cursor].original]
-           /\ half_length' = half_length + 1
-           /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<op, op_length, batch, pulled_op, round_ended_at, offsets, saved>>
-
-\* An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#putBackHalfMsgQueue, then AbstractTransactionalMessageCheckListener
-\* #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
-\* (A11).
-PutBackAndCheck ==
+\* An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair.
+PassHalfOfWaitingOp ==
     /\ StandsOnAnOldHalf
-    \* no more op messages are to be expected for it
-    /\ IsTrue(MayCheck(round.cursor))
-    \* environment: a local transaction is over before its first check
-    /\ IsTrue(SLOW_LOCAL \/ transaction[half[round.cursor].transaction].local # "EXECUTING")
-    \* environment: nothing is under way for a transaction when it is checked
-    /\ IsTrue(LATE_END \/ ~AwaitsItsProducer(half[round.cursor].transaction))
-    /\ RoomForAHalf
-    /\ LET t == half[round.cursor].transaction
-       IN  /\ transaction' = [transaction EXCEPT
-                                 ![t].cause =
-                                     IF @ = "NONE"
-                                     THEN IF half[round.cursor].left # "NO"
-                                          THEN "FORKED_COPY"
-                                          ELSE IF half[round.cursor].settled # "NO"
-                                               THEN WhyItsOpWasNotSeen(round.cursor)
-                                               ELSE @
-                                     ELSE @,
-                                 ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
-           /\ half' = [half EXCEPT
-                          ![round.cursor].left = "FOR_CHECK",
-                          ![half_length].check_times = half[round.cursor].check_times + 1,
-                          ![half_length].original = half[round.cursor].original,
-                          ![half_length].transaction = half[round.cursor].transaction,
-                          ![half_length].born_at = half[round.cursor].born_at,
-                          ![half_length].stored_at = Now,
-                          ![half_length].checks_sent = half[round.cursor].checks_sent + 1,
-                          ![half_length].check_in_flight = TRUE]
-           /\ half_length' = half_length + 1
-           /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<op, op_length, batch, pulled_op, round_ended_at, offsets, saved>>
+    \* its op entry is on its way
+    /\ IsTrue(ItsOpIsToCome(round.cursor))
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321).
+PassOverLongImmunity ==
+    /\ StandsOnAnEarlierHalf
+    \* its immunity is longer than all its checks take
+    /\ IsTrue(IsTooImmune(round.cursor))
+    /\ half' = [half EXCEPT ![round.cursor].left = "PASSED_OVER"]
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* It is too early to check the half at the cursor: more op messages are read, and the same half is looked at again.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none.
+\* RocketMQ: TransactionalMessageServiceImpl#check → #fillOpRemoveMap. 5.x sleeps a second when there was none. At an
+\* age of exactly the timeout nothing changes until the clock goes on (A19).
 PullMoreOps ==
     /\ StandsOnAnOldHalf
+    \* the last pull gave a message that can be decoded, or none
+    /\ round.last_pull # "UNREADABLE"
     \* more op messages may be expected for it
     /\ ~MayCheck(round.cursor)
-    /\ PullOpMessages
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round_ended_at, saved>>
-
-\* The memory of a round is gone.
-ForgetRound ==
-    /\ round' = [round EXCEPT
-                    !.running = FALSE,
-                    !.started_at = LongAgo(ROUND_CUT),
-                    !.cursor = 0,
-                    !.first_op = 0,
-                    !.next_op = 0,
-                    !.op_end_seen = FALSE,
-                    !.done = {},
-                    !.done_twice = {},
-                    !.removed_by = [h \in HalfSlots |-> NONE]]
-    /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
-
-\* Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
-\*
-\* The op offset is left alone when the round moved it nowhere, also where a pull has set it meanwhile (A02).
-EndRound ==
-    /\ ForgetRound
-    /\ round_ended_at' = Now
-    /\ offsets' = [offsets EXCEPT
-                      !.half = round.cursor,
-                      !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+    \* its op entry is not on its way
+    /\ ~ItsOpIsToCome(round.cursor)
+    \* the next op messages can be decoded, or left out
+    /\ ~PullThrows(round.next_op)
+    /\ LET offsets_then ==
+               [offsets EXCEPT
+                   !.op =
+                       IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
+           after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> [round EXCEPT
+                                   !.pulls_nothing =
+                                       IF round.last_pull = "END" /\ round.next_op = op_length
+                                       THEN TRUE
+                                       ELSE @,
+                                   !.last_pull = WhatAPullGives(round.next_op)],
+                     pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets_then.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets_then.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when ==
+                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets_then.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets_then.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+       IN  /\ round' =
+                  IF round.next_op > op_length
+                  THEN [round EXCEPT
+                           !.pulls_nothing =
+                               IF round.last_pull = "END" /\ round.next_op = op_length THEN TRUE ELSE @,
+                           !.last_pull = WhatAPullGives(round.next_op),
+                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
+                  ELSE after_o[OP_SLOTS - 1].round
+           /\ pulled_op' =
+                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+           /\ offsets' =
+                  IF round.next_op > op_length
+                  THEN [offsets EXCEPT
+                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                  ELSE offsets_then
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
 
 \* No half is left to look at.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#check, NO_NEW_MSG.
+\* RocketMQ: TransactionalMessageServiceImpl#check, NO_NEW_MSG. An offset beyond the end of the queue comes here only
+\* after one jump, or where the queue is empty.
 EndRoundAtQueueEnd ==
     \* a round runs
     /\ round.running
     \* the round is within its time limit
-    /\ IsWithinLimit
+    /\ IsTrue(IsWithinLimit)
     \* the cursor stands at the end of the half queue
     /\ round.cursor >= half_length
-    /\ EndRound
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+    \* it is not beyond the end, or has jumped before
+    /\ IsTrue(round.cursor = half_length \/ half_length = 0 \/ round.null_met)
+    /\ EndRound("NO")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
 
-\* The half at the cursor was stored in this round.
+\* The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#check, "Fresh stored".
 EndRoundAtFreshHalf ==
     /\ StandsOnAnUnsettledHalf
     \* it was stored in this round
     /\ IsFresh(round.cursor)
-    /\ EndRound
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ round' = [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half = round.cursor,
+                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+           /\ stuck' =
+                  IF half[round.cursor].stored_at > Now
+                  THEN IF round.cursor = offsets.half THEN "CLOCK" ELSE "NO"
+                  ELSE "NO"
+           /\ stuck_rounds' =
+                  IF half[round.cursor].stored_at > Now
+                  THEN IF round.cursor = offsets.half
+                       THEN IF "CLOCK" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "CLOCK"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                       ELSE IF "NO" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "NO"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                  ELSE IF "NO" = "NO"
+                       THEN 0
+                       ELSE IF stuck # "NO"
+                            THEN 1
+                            ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
 
 \* The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
 \*
@@ -957,17 +1876,16 @@ EndRoundAtFreshHalf ==
 \* TransactionalMessageServiceImpl#check then finds no message. Real 5.4.0 brokers discard in the next round for it,
 \* others in the same one.
 EndRoundBeforeDispatch ==
-    /\ StandsOnAHalf
-    \* no op message that was pulled names it
-    /\ ~IsSettledByAnOp(round.cursor)
+    /\ StandsOnTheMastersHalf
     \* it has no checks left
-    /\ half[round.cursor].check_times >= CHECK_MAX
+    /\ IsTrue(MustBeDiscarded(round.cursor))
     \* it was stored in this round
     /\ IsFresh(round.cursor)
     \* environment: what is stored is in its consume queue at once
     /\ SLOW_DISPATCH
-    /\ EndRound
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+    /\ EndRound("NO")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
 
 \* The half at the cursor has no immunity of its own and is younger than the timeout: those behind it wait, too.
 \*
@@ -980,34 +1898,676 @@ EndRoundAtYoungHalf ==
     /\ Age(round.cursor) >= 0
     \* its timeout is not over
     /\ IsTrue(IsYoung(round.cursor))
-    /\ EndRound
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+    /\ EndRound("NO")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* There is a half at this place, and it is neither young nor immune.
+IsDue(h) == h < half_length /\ ~IsYoung(h)
 
 \* The round has lasted too long; the next one goes on from here.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT.
+\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT. What it has read of the op queue is
+\* forgotten, so that it may never get further (B29).
 EndRoundAtTimeLimit ==
     \* a round runs
     /\ round.running
     \* the round is over its time limit
     /\ ~IsWithinLimit
-    /\ EndRound
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, saved>>
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ round' = [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half = round.cursor,
+                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+           /\ stuck' =
+                  IF IsDue(round.cursor)
+                  THEN IF round.cursor = offsets.half THEN "TIME_LIMIT" ELSE "NO"
+                  ELSE "NO"
+           /\ stuck_rounds' =
+                  IF IsDue(round.cursor)
+                  THEN IF round.cursor = offsets.half
+                       THEN IF "TIME_LIMIT" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "TIME_LIMIT"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                       ELSE IF "NO" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "NO"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                  ELSE IF "NO" = "NO"
+                       THEN 0
+                       ELSE IF stuck # "NO"
+                            THEN 1
+                            ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
 
 ----------------------------------------------------------------------------------------------------
-\* The broker's process: offsets go to their file now and then, and the process may die and start again.
+\* A half of which nothing more is asked: after `transactionCheckMax` checks, or too old, it is moved away.
 \*
-\* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize.
+\* RocketMQ: TransactionalMessageServiceImpl#check, the branch of #needDiscard and #needSkip.
+
+\* The half goes to TRANS_CHECK_MAX_TIME_TOPIC, or only to the log.
+Discard(h) ==
+    /\ LET t == half[h].transaction
+           has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![half[h].transaction].parked = IF KEEPS_DISCARDED THEN TRUE ELSE @,
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[h].left = "ESCAPED"
+                                          THEN "ENDED_AFTER_ESCAPE"
+                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
+                                     ELSE @,
+                                 ![t].discarded =
+                                     IF @ = "NO" \/ @ = "SPENT"
+                                     THEN IF ~HasNoChecksLeft(h)
+                                          THEN IF IsOverAge(h)
+                                               THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
+                                               ELSE @
+                                          ELSE IF half[h].burnt = "IMMUNITY"
+                                               THEN "BURNT_BY_IMMUNITY"
+                                               ELSE IF half[h].burnt = "NOBODY_TO_ASK"
+                                                    THEN "NOBODY_TO_ASK"
+                                                    ELSE IF half[h].burnt = "PRESET" THEN "PRESET" ELSE "SPENT"
+                                     ELSE @]
+           /\ half' = [half EXCEPT
+                          ![h].left =
+                              IF /\ half[h].acknowledged
+                                 /\ (IF KEEPS_DISCARDED THEN "KEPT_ASIDE" ELSE "DROPPED") = "KEPT_ASIDE"
+                              THEN "SETTLED_ASIDE"
+                              ELSE IF KEEPS_DISCARDED THEN "KEPT_ASIDE" ELSE "DROPPED"]
+           /\ round' = [round EXCEPT !.cursor = @ + 1]
+
+\* A half without checks left, or too old, is moved away before the rest of the op messages is read (A10).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#needDiscard, #needSkip,
+\* DefaultTransactionalMessageCheckListener#resolveDiscardMsg. Up to 4.5.1 only a log line remains of it (A31).
+DiscardHalf ==
+    /\ StandsOnTheMastersHalf
+    \* it has no checks left
+    /\ IsTrue(MustBeDiscarded(round.cursor))
+    /\ Discard(round.cursor)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* Ghost: note what is left of the half, and whether it had all its checks.
+RememberDiscard(h, how) ==
+    /\ LET t == half[h].transaction
+           has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[h].left = "ESCAPED"
+                                          THEN "ENDED_AFTER_ESCAPE"
+                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
+                                     ELSE @,
+                                 ![t].discarded =
+                                     IF @ = "NO" \/ @ = "SPENT"
+                                     THEN IF ~HasNoChecksLeft(h)
+                                          THEN IF IsOverAge(h)
+                                               THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
+                                               ELSE @
+                                          ELSE IF half[h].burnt = "IMMUNITY"
+                                               THEN "BURNT_BY_IMMUNITY"
+                                               ELSE IF half[h].burnt = "NOBODY_TO_ASK"
+                                                    THEN "NOBODY_TO_ASK"
+                                                    ELSE IF half[h].burnt = "PRESET" THEN "PRESET" ELSE "SPENT"
+                                     ELSE @]
+           /\ half' = [half EXCEPT
+                          ![h].left =
+                              IF half[h].acknowledged /\ how = "KEPT_ASIDE" THEN "SETTLED_ASIDE" ELSE how]
+
+\* The record in the discard topic is not stored, and the half is passed all the same (B31).
+\*
+\* RocketMQ: DefaultTransactionalMessageCheckListener#resolveDiscardMsg logs what went wrong.
+DiscardHalfUnrecorded ==
+    /\ StandsOnTheMastersHalf
+    \* it has no checks left
+    /\ IsTrue(MustBeDiscarded(round.cursor))
+    \* nobody looks whether its record was stored
+    /\ KEEPS_DISCARDED /\ ~RETRIES_DISCARDS
+    \* environment: what is discarded is stored
+    /\ PUT_FAILURE
+    /\ RememberDiscard(round.cursor, "DROPPED")
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* A half without checks left is discarded where it would be checked: all op messages were read. A repair (A10).
+DiscardInsteadOfCheck ==
+    /\ StandsOnAHalfToCheck
+    \* it has no checks left
+    /\ HasNoChecksLeft(round.cursor)
+    /\ Discard(round.cursor)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The half cannot be decoded, or its time has come to be put back and its copy cannot be stored.
+IsBeyondKeeping(h) ==
+    LET is_to_be_put_back == ~IsFresh(h) /\ (IsImmune(h) \/ ~IsYoung(h))
+    IN  ~CanBeDecoded(h) \/ (~CanBeCopied(h) /\ is_to_be_put_back)
+
+\* A half that can be neither copied nor read goes to the discard topic as it is. A repair (A07, B07).
+DiscardWhatCannotBeCopied ==
+    /\ StandsOnAnOpenHalf
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* what cannot be copied is put aside
+    /\ PARKS_POISON
+    \* it cannot be read, or it would be put back and cannot
+    /\ IsTrue(IsBeyondKeeping(round.cursor))
+    /\ Discard(round.cursor)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+----------------------------------------------------------------------------------------------------
+\* A half that stays open goes to the end of the half queue as a copy: for its immunity, or to be checked.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, #putBackHalfMsgQueue, #putImmunityMsgBackToHalfQueue.
+
+\* An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue, TransactionalMessageBridge
+\* #renewImmunityHalfMessageInner.
+PutBackImmuneHalf ==
+    /\ StandsOnAnEarlierHalf
+    \* its immunity is not over
+    /\ IsTrue(IsImmune(round.cursor))
+    \* no op message that was pulled names its original
+    /\ ~OriginalIsSettled(round.cursor)
+    \* its immunity is not longer than all its checks take
+    /\ ~IsTooImmune(round.cursor)
+    \* a copy of it can be stored
+    /\ CanBeCopied(round.cursor)
+    /\ RoomForAHalf
+    /\ LET t == half[round.cursor].transaction
+           half_then ==
+               IF COUNTS_SENT_CHECKS \/ DISCARDS_INSTEAD_OF_CHECKING
+               THEN [half EXCEPT
+                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
+                        ![half_length].check_times = half[round.cursor].check_times,
+                        ![half_length].original = half[round.cursor].original,
+                        ![half_length].burnt = half[round.cursor].burnt,
+                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![half_length].born_at =
+                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                        ![half_length].stored_at = Now]
+               ELSE [half EXCEPT
+                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
+                        ![half_length].check_times = half[round.cursor].check_times + 1,
+                        ![half_length].original = half[round.cursor].original,
+                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![half_length].born_at =
+                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                        ![half_length].stored_at = Now,
+                        ![half_length].burnt =
+                            IF half[round.cursor].burnt = "NO"
+                            THEN "IMMUNITY"
+                            ELSE half[round.cursor].burnt]
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                          THEN "ESCAPED_AND_KEPT"
+                                          ELSE IF HasAnotherCopy(round.cursor)
+                                               THEN "FORKED_COPY"
+                                               ELSE IF half[round.cursor].settled # "NO"
+                                                    THEN WhyItsOpWasNotSeen(round.cursor)
+                                                    ELSE IF /\ "FOR_IMMUNITY" = "FOR_CHECK"
+                                                            /\ transaction[t].quiet = "ENDED"
+                                                            /\ WasResumed(t)
+                                                         THEN "RESUMED_HALF"
+                                                         ELSE @
+                                     ELSE @,
+                                 ![t].quiet = IF "FOR_IMMUNITY" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
+           /\ half' =
+                  IF half_then[round.cursor].original = NONE
+                  THEN [half_then EXCEPT ![half_length].original = round.cursor]
+                  ELSE half_then
+           /\ half_length' = half_length + 1
+           /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* What both need: the time for a check has come, and the copy can be stored.
+MayPutBackForCheck ==
+    /\ StandsOnAHalfToCheck
+    \* it has checks left
+    /\ ~HasNoChecksLeft(round.cursor)
+    \* a copy of it can be stored
+    /\ CanBeCopied(round.cursor)
+
+\* An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#putBackHalfMsgQueue, then AbstractTransactionalMessageCheckListener
+\* #resolveHalfMsg. The copy is stored before the check is sent and has no link to the half that the producer knows
+\* (A11).
+PutBackAndCheck ==
+    /\ MayPutBackForCheck
+    \* a producer of its group is connected
+    /\ producer = "ONLINE"
+    \* environment: a local transaction is over before its first check
+    /\ IsTrue(SLOW_LOCAL \/ transaction[half[round.cursor].transaction].local # "EXECUTING")
+    \* environment: nothing is under way for a transaction when it is checked
+    /\ IsTrue(LATE_END \/ ~AwaitsItsProducer(half[round.cursor].transaction))
+    /\ RoomForAHalf
+    /\ LET t == half[round.cursor].transaction
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                          THEN "ESCAPED_AND_KEPT"
+                                          ELSE IF HasAnotherCopy(round.cursor)
+                                               THEN "FORKED_COPY"
+                                               ELSE IF half[round.cursor].settled # "NO"
+                                                    THEN WhyItsOpWasNotSeen(round.cursor)
+                                                    ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
+                                                            /\ transaction[t].quiet = "ENDED"
+                                                            /\ WasResumed(t)
+                                                         THEN "RESUMED_HALF"
+                                                         ELSE @
+                                     ELSE @,
+                                 ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
+           /\ half' = [half EXCEPT
+                          ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                          ![half_length].check_times = half[round.cursor].check_times + 1,
+                          ![half_length].burnt = half[round.cursor].burnt,
+                          ![half_length].transaction = half[round.cursor].transaction,
+                          ![half_length].born_at =
+                              IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                          ![half_length].stored_at = Now,
+                          ![half_length].original =
+                              IF LINKS_EVERY_COPY
+                              THEN IF half[round.cursor].original = NONE
+                                   THEN round.cursor
+                                   ELSE half[round.cursor].original
+                              ELSE half[round.cursor].original,
+                          ![half_length].check_in_flight = TRUE]
+           /\ half_length' = half_length + 1
+           /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
+\*
+\* RocketMQ: AbstractTransactionalMessageCheckListener#sendCheckMessage, "Check transaction failed, channel is null".
+PutBackUnasked ==
+    /\ MayPutBackForCheck
+    \* no producer of its group is connected
+    /\ producer # "ONLINE"
+    /\ RoomForAHalf
+    /\ LET t == half[round.cursor].transaction
+           half_then ==
+               IF COUNTS_SENT_CHECKS
+               THEN [half EXCEPT
+                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                        ![half_length].check_times = half[round.cursor].check_times,
+                        ![half_length].original = half[round.cursor].original,
+                        ![half_length].burnt = half[round.cursor].burnt,
+                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![half_length].born_at =
+                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                        ![half_length].stored_at = Now]
+               ELSE [half EXCEPT
+                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                        ![half_length].check_times = half[round.cursor].check_times + 1,
+                        ![half_length].original = half[round.cursor].original,
+                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![half_length].born_at =
+                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                        ![half_length].stored_at = Now,
+                        ![half_length].burnt =
+                            IF half[round.cursor].burnt = "NO"
+                            THEN "NOBODY_TO_ASK"
+                            ELSE half[round.cursor].burnt]
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                          THEN "ESCAPED_AND_KEPT"
+                                          ELSE IF HasAnotherCopy(round.cursor)
+                                               THEN "FORKED_COPY"
+                                               ELSE IF half[round.cursor].settled # "NO"
+                                                    THEN WhyItsOpWasNotSeen(round.cursor)
+                                                    ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
+                                                            /\ transaction[t].quiet = "ENDED"
+                                                            /\ WasResumed(t)
+                                                         THEN "RESUMED_HALF"
+                                                         ELSE @
+                                     ELSE @,
+                                 ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
+           /\ half' =
+                  IF LINKS_EVERY_COPY
+                  THEN IF half_then[round.cursor].original = NONE
+                       THEN [half_then EXCEPT ![half_length].original = round.cursor]
+                       ELSE half_then
+                  ELSE half_then
+           /\ half_length' = half_length + 1
+           /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
+                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+----------------------------------------------------------------------------------------------------
+\* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
+
+\* What goes wrong in the broker, but for its process dying, goes wrong so often at most.
+RoomForAMishap ==
+    \* instance: the instance has mishaps left
+    /\ mishaps < MISHAPS
+
+\* So many END_TRANSACTIONs at most come that no outcome and no check accounts for.
+RoomForAStrayEnd ==
+    \* instance: the instance has stray END_TRANSACTIONs left
+    /\ stray_ends < STRAY_ENDS
+
+----------------------------------------------------------------------------------------------------
+\* What goes wrong in a check round: halves that are not there, cannot be read or cannot be written, and exceptions.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, #getHalfMsg, #fillOpRemoveMap; TransactionalMessageBridge#getMessage.
+
+\* The half offset lies beyond the end of its queue: the round goes on where the store says, once.
+\*
+\* RocketMQ: DefaultMessageStore#getMessage, OFFSET_OVERFLOW_BADLY. Up to 4.9.3 that is the beginning of the queue, and
+\* the round judges op messages by the old offset: it takes all of them for settled long ago (B15).
+JumpToQueueEnd ==
+    \* a round runs
+    /\ round.running
+    \* the round is within its time limit
+    /\ IsTrue(IsWithinLimit)
+    \* the cursor stands beyond the end of the half queue
+    /\ round.cursor > half_length
+    \* the half queue is not empty
+    /\ half_length > 0
+    \* the round has not jumped before
+    /\ ~round.null_met
+    /\ round' = [round EXCEPT
+                    !.null_met = TRUE,
+                    !.cursor = IF REWINDS_BEYOND_END THEN 0 ELSE half_length]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* What both need: a half that the store does not give, or that cannot be decoded without an exception.
+SeesNoHalf ==
+    /\ StandsOnAnOpenHalf
+    \* there is no exception
+    /\ IsTrue(CanBeDecoded(round.cursor) \/ ~UNDECODABLE_THROWS)
+    \* what cannot be decoded is not put aside
+    /\ IsTrue(CanBeDecoded(round.cursor) \/ ~PARKS_POISON)
+    \* environment: the store finds what it has
+    /\ IsTrue(NULL_HALF \/ ~CanBeDecoded(round.cursor))
+    \* instance: the instance has mishaps left
+    /\ IsTrue(~CanBeDecoded(round.cursor) \/ mishaps < MISHAPS)
+
+\* A half that cannot be decoded is missed each time; any other one by mishap.
+CountMiss(h) ==
+    /\ mishaps' = IF CanBeDecoded(h) THEN mishaps + 1 ELSE mishaps
+
+\* The store gives no message for the half at the cursor, and the round goes on behind it, once.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, getMessageNullCount; the same for a half that cannot be decoded
+\* from 4.9.5 on (A07).
+JumpOverHalf ==
+    /\ SeesNoHalf
+    \* the round has not jumped before
+    /\ ~round.null_met
+    \* a round may jump over a half
+    /\ ~KEEPS_PROGRESS
+    /\ CountMiss(round.cursor)
+    /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "PASSED_OVER" ELSE @]
+    /\ round' = [round EXCEPT !.null_met = TRUE, !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The store gives no message for the half at the cursor for the second time in the round.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_RETRY_COUNT_WHEN_HALF_NULL. A repaired round does not jump.
+EndRoundAtMissedHalf ==
+    /\ SeesNoHalf
+    \* the round has jumped before
+    /\ IsTrue(round.null_met \/ KEEPS_PROGRESS)
+    /\ CountMiss(round.cursor)
+    /\ EndRound("EXCEPTION")
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
+                   batch, saved, flushed>>
+
+\* The store answers nothing at all for the half at the cursor: a NullPointerException (A08).
+\*
+\* RocketMQ: DefaultMessageStore#getMessage returns null when it is not readable or shut down.
+AbortAtNullResult ==
+    /\ StandsOnAnOpenHalf
+    \* it can be decoded
+    /\ CanBeDecoded(round.cursor)
+    \* environment: the store finds what it has
+    /\ NULL_HALF
+    /\ RoomForAMishap
+    /\ AbortRound("EXCEPTION")
+    /\ mishaps' = mishaps + 1
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
+                   saved, flushed>>
+
+\* A half that cannot be decoded ends the round, and every later one at the same place (A07).
+\*
+\* RocketMQ 4.5.1: TransactionalMessageBridge#getMessage reads the store time of a null.
+AbortAtUndecodableHalf ==
+    /\ StandsOnAnOpenHalf
+    \* it cannot be decoded
+    /\ ~CanBeDecoded(round.cursor)
+    \* that is an exception
+    /\ UNDECODABLE_THROWS
+    \* what cannot be decoded is not put aside
+    /\ ~PARKS_POISON
+    /\ AbortRound("UNDECODABLE_HALF")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* An op message among the first cannot be decoded: the round ends before it begins (B17).
+\*
+\* RocketMQ 4.5.1: TransactionalMessageServiceImpl#fillOpRemoveMap.
+FailToBeginRound ==
+    /\ MayBegin
+    \* one of the first op messages cannot be decoded
+    /\ IsTrue(PullThrows(offsets.op))
+    /\ AbortRound("UNDECODABLE_OP")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* An op message among the next cannot be decoded (B17).
+\*
+\* RocketMQ 4.5.1: TransactionalMessageServiceImpl#fillOpRemoveMap.
+AbortAtNextOps ==
+    /\ StandsOnAnOldHalf
+    \* more op messages may be expected for it
+    /\ ~MayCheck(round.cursor)
+    \* one of the next op messages cannot be decoded
+    /\ IsTrue(PullThrows(round.next_op))
+    /\ AbortRound("UNDECODABLE_OP")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* The last pull gave only op messages that cannot be decoded, and the loop looks at the last of none (B17).
+\*
+\* RocketMQ from 4.6.0 on: TransactionalMessageServiceImpl#check, `opMsg.get(opMsg.size() - 1)`.
+AbortAtUnreadablePull ==
+    /\ StandsOnAnOldHalf
+    \* the last pull gave nothing that can be decoded
+    /\ round.last_pull = "UNREADABLE"
+    /\ AbortRound("UNDECODABLE_OP")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* The rest of the round's time goes by without progress; a repaired round ends at once (B08).
+Spin ==
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ round' = [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half = round.cursor,
+                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+           /\ stuck' =
+                  IF CanBeCopied(round.cursor)
+                  THEN IF round.cursor = offsets.half THEN "FAILED_PUT" ELSE "NO"
+                  ELSE IF round.cursor = offsets.half THEN "POISON" ELSE "NO"
+           /\ stuck_rounds' =
+                  IF CanBeCopied(round.cursor)
+                  THEN IF round.cursor = offsets.half
+                       THEN IF "FAILED_PUT" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "FAILED_PUT"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                       ELSE IF "NO" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "NO"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                  ELSE IF round.cursor = offsets.half
+                       THEN IF "POISON" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "POISON"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                       ELSE IF "NO" = "NO"
+                            THEN 0
+                            ELSE IF stuck # "NO"
+                                 THEN 1
+                                 ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+
+\* The copy of a half to be checked cannot be stored: the round tries it over and over until its time limit (B08).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, `continue` after putBackHalfMsgQueue. All rounds do so for a half
+\* whose copy is too long (B07).
+SpinAtFailedCheck ==
+    /\ StandsOnAHalfToCheck
+    \* environment: what is put back is stored
+    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(round.cursor))
+    \* what cannot be copied is not put aside
+    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
+    /\ Spin
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* The copy of an immune half cannot be stored: the round reads op messages over and over until its time limit.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#checkPrepareQueueOffset returns false.
+SpinAtFailedImmunity ==
+    /\ StandsOnAnEarlierHalf
+    \* its immunity is not over
+    /\ IsTrue(IsImmune(round.cursor))
+    \* environment: what is put back is stored
+    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(round.cursor))
+    \* what cannot be copied is not put aside
+    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
+    /\ Spin
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, flushed>>
+
+\* An op message can no longer be decoded (B17).
+CorruptOp(o) ==
+    \* the op message is stored
+    /\ o < op_length
+    \* it can be decoded
+    /\ ~op[o].undecodable
+    \* environment: what is stored can be decoded
+    /\ UNDECODABLE_OP
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ op' = [op EXCEPT ![o].undecodable = TRUE]
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+----------------------------------------------------------------------------------------------------
+\* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
+\*
+\* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
 
 \* config/consumerOffset.json is written.
 \*
-\* RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here.
+\* RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here. Nothing ties it
+\* to the flush of the commit log (B13); a repaired broker flushes first.
 PersistOffsets ==
+    \* the broker is not dead
+    /\ role # "ACTING_MASTER"
     \* an offset has moved since the file was written
     /\ IsTrue(saved.half # offsets.half \/ saved.op # offsets.op)
-    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
-    /\ UNCHANGED <<transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets>>
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+           /\ flushed' = [flushed EXCEPT
+                             !.halves = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN half_length ELSE 0 ELSE @,
+                             !.ops = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN op_length ELSE 0 ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* All messages survive a power loss. What no power loss can ask for is not kept.
+Flush ==
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops = IF matters THEN op_length ELSE 0]
+
+\* The commit log is flushed to disk.
+\*
+\* RocketMQ: CommitLog.FlushRealTimeService, every flushIntervalCommitLog; copies and op messages do not wait for it.
+FlushLog ==
+    \* something was written since
+    /\ IsTrue(flushed.halves # half_length \/ flushed.ops # op_length)
+    \* environment: nobody asks what is on the disk
+    /\ POWER_LOSS
+    /\ RoomForAMishap
+    /\ Flush
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* Memory is lost; offsets are read from their file.
+StartAgain ==
+    /\ DropBatch
+    /\ ForgetRound
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT
+                       !.check_in_flight = FALSE,
+                       !.end = "NONE",
+                       !.other_end = "NONE",
+                       !.claims_check = FALSE]]
+    /\ round_ended_at' = Now
+    /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
 
 \* The broker's process is killed and started again. What was written to the page cache stays; memory is lost.
 \*
@@ -1016,13 +2576,221 @@ PersistOffsets ==
 Crash ==
     \* environment: the broker's process does not die
     /\ CRASH
+    \* the broker is the master
+    /\ role = "MASTER"
+    /\ StartAgain
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
+\*
+\* RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
+\* and nothing else (B03). The check service has come to its end, and requests that arrived were handled.
+Stop ==
+    \* the check service has come to its end
+    /\ ~round.running
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* no END_TRANSACTION is being handled
+    /\ \A h \in HalfSlots : half[h].end # "COMMIT_STORED"
+    \* environment: nobody stops the broker
+    /\ GRACEFUL_STOP
+    \* instance: the op queue of the instance has room
+    /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
     /\ DropBatch
     /\ ForgetRound
     /\ half' = [h \in HalfSlots |->
-                   [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE", !.claims_check = FALSE]]
+                   [half[h] EXCEPT
+                       !.check_in_flight = FALSE,
+                       !.end = "NONE",
+                       !.other_end = "NONE",
+                       !.claims_check = FALSE]]
+    /\ op' =
+           IF FLUSHES_ON_STOP /\ batch.names # {}
+           THEN [op EXCEPT
+                    ![op_length].names = batch.names,
+                    ![op_length].born_at = Now,
+                    ![op_length].halves_before = half_length]
+           ELSE op
+    /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
     /\ round_ended_at' = Now
-    /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, saved>>
+    /\ offsets' = [offsets EXCEPT !.half = @, !.op = @]
+    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, flushed,
+                   stuck, stuck_rounds, op_left_behind>>
+
+\* How many op messages are among the first records of the log: one has its number of records before it.
+OpsAmong(records) ==
+    Cardinality({o \in OpSlots : o < op_length /\ op[o].halves_before + o < records})
+
+\* The machine loses power and starts again: of all halves and op messages only the first `records` are left.
+\*
+\* RocketMQ: flushDiskType=ASYNC_FLUSH; a slave that takes over after asynchronous replication looks the same. What was
+\* flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered.
+LosePower(records) ==
+    \* environment: the machine keeps its power
+    /\ POWER_LOSS
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* something is lost
+    /\ records < half_length + op_length
+    \* what was flushed stays
+    /\ records >= flushed.halves + flushed.ops
+    /\ RoomForAMishap
+    /\ LET ops == OpsAmong(records)
+           halves == records - ops
+           after_h[h \in -1..HALF_SLOTS - 1] ==
+               IF h = -1
+               THEN [transaction |-> transaction, half |-> half]
+               ELSE LET before_h == after_h[h - 1]
+                        t == before_h.half[h].transaction
+                    IN  [transaction |-> [before_h.transaction EXCEPT
+                                             ![t].cause =
+                                                 IF h >= halves /\ h < half_length
+                                                 THEN IF @ = "NONE"
+                                                      THEN IF before_h.half[h].settled # "NO"
+                                                           THEN "LOST_OP"
+                                                           ELSE IF before_h.half[h].left = "ESCAPED"
+                                                                THEN "ENDED_AFTER_ESCAPE"
+                                                                ELSE @
+                                                      ELSE @
+                                                 ELSE @],
+                         half |-> [before_h.half EXCEPT
+                                      ![h].end =
+                                          IF h >= halves /\ h < half_length THEN "NONE" ELSE @,
+                                      ![h].other_end =
+                                          IF h >= halves /\ h < half_length THEN "NONE" ELSE @,
+                                      ![h].claims_check =
+                                          IF h >= halves /\ h < half_length THEN FALSE ELSE @,
+                                      ![h].transaction =
+                                          IF h >= halves /\ h < half_length THEN 0 ELSE @,
+                                      ![h].check_times =
+                                          IF h >= halves /\ h < half_length THEN 0 ELSE @,
+                                      ![h].original =
+                                          IF h >= halves /\ h < half_length THEN NONE ELSE @,
+                                      ![h].born_at =
+                                          IF h >= halves /\ h < half_length
+                                          THEN LongAgo(Floor(BIRTH_CUT, CLOCK_STEP))
+                                          ELSE @,
+                                      ![h].stored_at =
+                                          IF h >= halves /\ h < half_length
+                                          THEN LongAgo(Floor(ROUND_CUT, CLOCK_STEP))
+                                          ELSE @,
+                                      ![h].check_in_flight =
+                                          IF h >= halves /\ h < half_length THEN FALSE ELSE @,
+                                      ![h].settled =
+                                          IF h >= halves /\ h < half_length THEN "NO" ELSE @,
+                                      ![h].acknowledged =
+                                          IF h >= halves /\ h < half_length THEN FALSE ELSE @,
+                                      ![h].op_write_failed =
+                                          IF h >= halves /\ h < half_length THEN FALSE ELSE @,
+                                      ![h].foreign =
+                                          IF h >= halves /\ h < half_length THEN FALSE ELSE @,
+                                      ![h].burnt =
+                                          IF h >= halves /\ h < half_length THEN "NO" ELSE @,
+                                      ![h].left =
+                                          IF h >= halves /\ h < half_length THEN "NO" ELSE @]]
+           matters == POWER_LOSS /\ mishaps + 1 < MISHAPS
+       IN  /\ DropBatch
+           /\ ForgetRound
+           /\ mishaps' = mishaps + 1
+           /\ transaction' = after_h[HALF_SLOTS - 1].transaction
+           /\ half' = [h_2 \in HalfSlots |->
+                          [[after_h[HALF_SLOTS - 1].half[h_2] EXCEPT
+                               !.left =
+                                   IF /\ @ = "FOR_CHECK" \/ @ = "FOR_IMMUNITY"
+                                      /\ ~(\E k \in HalfSlots :
+                                               /\ k > h_2
+                                               /\ k < halves
+                                               /\ after_h[HALF_SLOTS - 1].half[k].transaction
+                                                    = after_h[HALF_SLOTS - 1].half[h_2].transaction)
+                                   THEN "COPY_LOST"
+                                   ELSE @] EXCEPT
+                              !.check_in_flight = FALSE,
+                              !.end = "NONE",
+                              !.other_end = "NONE",
+                              !.claims_check = FALSE]]
+           /\ half_length' = halves
+           /\ op' = [o \in OpSlots |->
+                        [op[o] EXCEPT
+                            !.names = IF o >= ops /\ o < op_length THEN {} ELSE @,
+                            !.born_at =
+                                IF o >= ops /\ o < op_length THEN LongAgo(Floor(OP_CUT, CLOCK_STEP)) ELSE @,
+                            !.undecodable = IF o >= ops /\ o < op_length THEN FALSE ELSE @,
+                            !.halves_before = IF o >= ops /\ o < op_length THEN 0 ELSE @]]
+           /\ op_length' = ops
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half =
+                                 IF CLAMPS_OFFSETS
+                                 THEN IF saved.half <= halves THEN saved.half ELSE halves
+                                 ELSE saved.half,
+                             !.op =
+                                 IF CLAMPS_OFFSETS THEN IF saved.op <= ops THEN saved.op ELSE ops ELSE saved.op]
+           /\ saved' = [saved EXCEPT
+                           !.half = IF CLAMPS_OFFSETS THEN IF @ <= halves THEN @ ELSE halves ELSE @,
+                           !.op = IF CLAMPS_OFFSETS THEN IF @ <= ops THEN @ ELSE ops ELSE @]
+           /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN halves ELSE 0,
+                             !.ops = IF matters THEN ops ELSE 0]
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, stuck, stuck_rounds, op_left_behind>>
+
+\* The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
+\*
+\* RocketMQ: SlaveSynchronize copies the offsets every 10 s (4.x), or a minute after the last full copy (5.x).
+SetHalfOffsetBack(h) ==
+    \* no round runs
+    /\ ~round.running
+    \* it was there before
+    /\ h < offsets.half
+    \* environment: offsets do not go back
+    /\ OFFSET_REGRESSION
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ offsets' = [offsets EXCEPT !.half = h]
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The op offset goes back.
+SetOpOffsetBack(o) ==
+    \* no round runs
+    /\ ~round.running
+    \* it was there before
+    /\ o < offsets.op
+    \* environment: offsets do not go back
+    /\ OFFSET_REGRESSION
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ offsets' = [offsets EXCEPT !.op = o]
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
+\*
+\* RocketMQ: AdminBrokerProcessor#resumeCheckHalfMessage (from 4.5.2 on).
+ResumeDiscarded(h) ==
+    \* the half lies in the discard topic
+    /\ IsTrue(half[h].left = "KEPT_ASIDE" \/ half[h].left = "SETTLED_ASIDE" \/ half[h].left = "RESUMED")
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* environment: nobody resumes a discarded half
+    /\ RESUME_DISCARDED
+    /\ RoomForAHalf
+    /\ transaction' = [transaction EXCEPT
+                          ![half[h].transaction].cause =
+                              IF half[h].left = "RESUMED" /\ @ = "NONE" THEN "RESUMED_HALF" ELSE @]
+    /\ half' = [half EXCEPT
+                   ![h].left = "RESUMED",
+                   ![half_length].original = half[h].original,
+                   ![half_length].transaction = half[h].transaction,
+                   ![half_length].born_at = half[h].born_at,
+                   ![half_length].stored_at = Now]
+    /\ half_length' = half_length + 1
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The transaction's half is as old as a half may be before its first check.
 MustHearFromItsProducer(t) ==
@@ -1044,14 +2812,32 @@ Tick ==
     \* environment: the op batch thread wakes up once an interval
     /\ ~BatchIsOverdue
     /\ half' = [h \in HalfSlots |->
-                   [half[h] EXCEPT !.born_at = Older(@, BIRTH_CUT), !.stored_at = Older(@, ROUND_CUT)]]
-    /\ op' = [o \in OpSlots |-> [op[o] EXCEPT !.born_at = Older(@, OP_CUT)]]
+                   [half[h] EXCEPT
+                       !.born_at = Older(@, Floor(BIRTH_CUT, CLOCK_STEP)),
+                       !.stored_at = Older(@, Floor(ROUND_CUT, CLOCK_STEP))]]
+    /\ op' = [o \in OpSlots |-> [op[o] EXCEPT !.born_at = Older(@, Floor(OP_CUT, CLOCK_STEP))]]
     /\ batch' = [batch EXCEPT
-                    !.waiting_since = Older(@, OP_BATCH_INTERVAL),
-                    !.written_at = Older(@, BATCH_CUT)]
-    /\ round' = [round EXCEPT !.started_at = Older(@, ROUND_CUT)]
-    /\ round_ended_at' = Older(round_ended_at, CHECK_INTERVAL)
-    /\ UNCHANGED <<transaction, half_length, op_length, pulled_op, offsets, saved>>
+                    !.waiting_since = Older(@, Floor(WAITING_CUT, CLOCK_STEP)),
+                    !.written_at = Older(@, Floor(BATCH_CUT, CLOCK_STEP))]
+    /\ round' = [round EXCEPT !.started_at = Older(@, Floor(ROUND_CUT, CLOCK_STEP))]
+    /\ round_ended_at' = Older(round_ended_at, Floor(CHECK_INTERVAL, CLOCK_STEP))
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op_length,
+                   pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The broker's clock goes back by a tick (B28).
+StepClockBack ==
+    \* environment: the clock only goes on
+    /\ CLOCK_STEP
+    \* instance: the instance has steps of the clock left
+    /\ clock_steps < CLOCK_STEPS
+    /\ clock_steps' = clock_steps + 1
+    /\ half' = [h \in HalfSlots |-> [half[h] EXCEPT !.born_at = @ + 1, !.stored_at = @ + 1]]
+    /\ op' = [o \in OpSlots |-> [op[o] EXCEPT !.born_at = @ + 1]]
+    /\ batch' = [batch EXCEPT !.waiting_since = @ + 1, !.written_at = @ + 1]
+    /\ round' = [round EXCEPT !.started_at = @ + 1]
+    /\ round_ended_at' = round_ended_at + 1
+    /\ UNCHANGED <<mishaps, stray_ends, role, producer, transaction, half_length, op_length, pulled_op,
+                   offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
 
 ----------------------------------------------------------------------------------------------------
 \* The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
@@ -1064,9 +2850,11 @@ LoseEnd(h) ==
     /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
     \* environment: each END_TRANSACTION arrives
     /\ LOSE_END
+    /\ RememberRefusal(h, "LOST")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* A check request never arrives, or no producer of the group answers it.
 LoseCheck(h) ==
@@ -1075,8 +2863,9 @@ LoseCheck(h) ==
     \* environment: each check request arrives
     /\ LOSE_CHECK
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* An END_TRANSACTION that was handled arrives a second time (A13).
 DuplicateEnd(h) ==
@@ -1086,9 +2875,43 @@ DuplicateEnd(h) ==
     /\ half[h].end = "NONE"
     \* environment: each END_TRANSACTION arrives once
     /\ DUPLICATE_END
+    /\ RoomForAStrayEnd
+    /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = IF half[h].settled = "COMMITTED" THEN "COMMIT" ELSE "ROLLBACK"]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* An END_TRANSACTION is sent again before the first is handled, or while a thread handles it.
+DoubleEnd(h) ==
+    \* an END_TRANSACTION for this half is under way or being handled
+    /\ half[h].end # "NONE"
+    \* no other one is
+    /\ half[h].other_end = "NONE"
+    \* environment: END_TRANSACTIONs for one half come one after the other
+    /\ REORDER
+    /\ RoomForAStrayEnd
+    /\ stray_ends' = stray_ends + 1
+    /\ half' = [half EXCEPT ![h].other_end = IF half[h].end = "ROLLBACK" THEN "ROLLBACK" ELSE "COMMIT"]
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
+\*
+\* RocketMQ: BrokerController's endTransactionExecutor has at least eight threads.
+Overtake(h) ==
+    \* two END_TRANSACTIONs name this half
+    /\ half[h].other_end # "NONE"
+    \* they are not at the same
+    /\ half[h].other_end # half[h].end
+    \* environment: END_TRANSACTIONs for one half come one after the other
+    /\ REORDER
+    /\ LET first == half[h].end
+       IN  /\ half' = [half EXCEPT ![h].end = half[h].other_end, ![h].other_end = first]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* What a wrong END_TRANSACTION needs: a half to name.
 MayBeEndedByMistake(h) ==
@@ -1098,42 +2921,251 @@ MayBeEndedByMistake(h) ==
     /\ half[h].end = "NONE"
     \* environment: each END_TRANSACTION says what its producer decided
     /\ WRONG_END
+    /\ RoomForAStrayEnd
 
 \* A commit arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 \*
 \* RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
 SendWrongCommit(h) ==
     /\ MayBeEndedByMistake(h)
+    /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT"]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 \*
 \* RocketMQ: EndTransactionProcessor#processRequest compares group and offsets only.
 SendWrongRollback(h) ==
     /\ MayBeEndedByMistake(h)
+    /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK"]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The same, and the commit says that it answers a check: it is never late.
 \*
 \* RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
 AnswerWithWrongCommit(h) ==
     /\ MayBeEndedByMistake(h)
+    \* the broker would look at its age otherwise
+    /\ MayBeLate(h)
+    /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 \* The same, and the rollback says that it answers a check: it is never late.
 \*
 \* RocketMQ: EndTransactionRequestHeader.fromTransactionCheck.
 AnswerWithWrongRollback(h) ==
     /\ MayBeEndedByMistake(h)
+    \* the broker would look at its age otherwise
+    /\ MayBeLate(h)
+    /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
-    /\ UNCHANGED <<transaction, half_length, op, op_length, batch, round, pulled_op, round_ended_at,
-                   offsets, saved>>
+    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+----------------------------------------------------------------------------------------------------
+\* A slave that acts for a dead master, and lets unresolved halves escape to another master (5.1.0 and later).
+\*
+\* The other broker is modelled by what becomes of the halves that it gets: each is checked there and settled for itself:
+\* nothing ties it to the half that the producer knows. RocketMQ: TransactionalMessageServiceImpl#check and
+\* TransactionalMessageBridge#escapeMessage.
+
+\* Another broker of the group becomes the master: no round begins, END_TRANSACTION is refused, no write succeeds.
+\*
+\* RocketMQ: BrokerController#changeToSlave. What waits in the op batch will not be stored (B04).
+BecomeSlave ==
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* the check service has come to its end
+    /\ ~round.running
+    \* environment: roles do not change
+    /\ ROLE_CHANGE
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ role' = "SLAVE"
+    /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The slave becomes the master again.
+\*
+\* RocketMQ: BrokerController#changeToMaster, ReplicasManager.
+BecomeMaster ==
+    \* the broker is a slave
+    /\ role = "SLAVE"
+    /\ role' = "MASTER"
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* The master dies, and a slave with the same messages and the offsets that were saved acts for it.
+\*
+\* RocketMQ: BrokerController#changeSpecialServiceStatus, SlaveActingMaster (RIP-32).
+ActForDeadMaster ==
+    \* this version lets a slave act for the master
+    /\ ESCAPES
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* environment: the master lives
+    /\ ACTING_SLAVE
+    /\ RoomForAMishap
+    /\ DropBatch
+    /\ ForgetRound
+    /\ mishaps' = mishaps + 1
+    /\ role' = "ACTING_MASTER"
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT
+                       !.check_in_flight = FALSE,
+                       !.end = "NONE",
+                       !.other_end = "NONE",
+                       !.claims_check = FALSE]]
+    /\ round_ended_at' = Now
+    /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
+    /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half_length, op, op_length, saved,
+                   flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The master is back and takes the offsets of the slave that acted for it.
+\*
+\* RocketMQ: SlaveSynchronize, BrokerController#handleSlaveSynchronize.
+BringMasterBack ==
+    \* a slave acts for the master
+    /\ role = "ACTING_MASTER"
+    \* no round runs
+    /\ ~round.running
+    /\ role' = "MASTER"
+    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* The master is back, thinks its own offsets newer than the slave's, and keeps them (B23).
+\*
+\* RocketMQ: DataVersion of the offset table moves once in 500 commits.
+BringMasterBackWithItsOwnOffsets ==
+    \* a slave acts for the master
+    /\ role = "ACTING_MASTER"
+    \* no round runs
+    /\ ~round.running
+    \* the master may keep its own offsets
+    /\ ~ADOPTS_SLAVE_OFFSETS
+    \* the offsets differ
+    /\ IsTrue(saved.half # offsets.half \/ saved.op # offsets.op)
+    /\ role' = "MASTER"
+    /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* What the escape needs: an acting slave, and a half that nothing read so far settles (B20).
+StandsOnAHalfToEscape ==
+    /\ StandsOnAReadableHalf
+    \* the broker acts for the master
+    /\ role = "ACTING_MASTER"
+    \* all op messages were read, or nobody minds
+    /\ IsTrue(~READS_OPS_BEFORE_ESCAPE \/ round.next_op >= op_length)
+
+\* One more half of the transaction waits elsewhere; ghost: what may make it one too many.
+RememberEscape(h) ==
+    /\ LET t == half[h].transaction
+           is_known_there == ESCAPES_ONCE /\ half[h].left = "ESCAPED"
+           is_unread == NamesItFrom(h, round.next_op)
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].escaped = IF ~is_known_there THEN @ + 1 ELSE @,
+                                 ![t].cause =
+                                     IF @ = "NONE" /\ ~is_known_there
+                                     THEN IF half[h].settled # "NO"
+                                          THEN IF is_unread THEN "ESCAPED_SETTLED" ELSE WhyItsOpWasNotSeen(h)
+                                          ELSE IF half[h].left = "ESCAPED"
+                                               THEN "ESCAPED_TWICE"
+                                               ELSE IF HasAnotherCopy(h)
+                                                    THEN "FORKED_COPY"
+                                                    ELSE IF WasResumed(t) THEN "RESUMED_HALF" ELSE @
+                                     ELSE @]
+           /\ half' = [half EXCEPT ![h].left = "ESCAPED"]
+
+\* The half is sent to another master as a new half, and passed.
+\*
+\* RocketMQ: TransactionalMessageBridge#escapeMessage, SEND_OK.
+LetHalfEscape ==
+    /\ StandsOnAHalfToEscape
+    \* instance: at most two halves of it have escaped
+    /\ transaction[half[round.cursor].transaction].escaped < 2
+    /\ RememberEscape(round.cursor)
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
+\*
+\* RocketMQ: TransactionalMessageBridge#escapeMessage, FLUSH_SLAVE_TIMEOUT and time-outs.
+LetHalfEscapeUnclearly ==
+    /\ StandsOnAHalfToEscape
+    \* instance: at most two halves of it have escaped
+    /\ transaction[half[round.cursor].transaction].escaped < 2
+    /\ RememberEscape(round.cursor)
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The half could not be sent for ten times, and is passed (B21).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_RETRY_TIMES_FOR_ESCAPE; its back-off `2 ^ n` is an XOR.
+GiveHalfUp ==
+    /\ StandsOnAHalfToEscape
+    \* a half is given up at last
+    /\ ~INSISTS_ON_ESCAPE
+    /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "GIVEN_UP" ELSE @]
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
+                   stuck_rounds, op_left_behind>>
+
+\* An acting slave reads on before it lets a half escape. A repair (B20).
+PullMoreOpsBeforeEscape ==
+    /\ StandsOnAReadableHalf
+    \* the broker acts for the master
+    /\ role = "ACTING_MASTER"
+    \* op messages are unread
+    /\ READS_OPS_BEFORE_ESCAPE /\ round.next_op < op_length
+    /\ PullOpMessages
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+
+\* The other broker checks a half that escaped, its producer answers commit, and the message is delivered there.
+DeliverEscaped(t) ==
+    \* a half of the transaction waits on another broker
+    /\ transaction[t].escaped > 0
+    \* its producer has committed it
+    /\ transaction[t].local = "COMMIT"
+    /\ transaction' = [transaction EXCEPT ![t].escaped = @ - 1, ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
+
+\* The other broker checks a half that escaped, and its producer answers rollback.
+RollBackEscaped(t) ==
+    \* a half of the transaction waits on another broker
+    /\ transaction[t].escaped > 0
+    \* its producer has rolled it back
+    /\ IsTrue(transaction[t].local = "ROLLBACK" \/ transaction[t].local = "NEVER_RUN")
+    /\ transaction' = [transaction EXCEPT
+                          ![t].escaped = @ - 1,
+                          ![t].rolled_back =
+                              IF @ = "NO"
+                              THEN IF transaction[t].deliveries = 0 THEN "UNDELIVERED" ELSE "DELIVERED"
+                              ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
+                   op_left_behind>>
 
 ----------------------------------------------------------------------------------------------------
 \* S1, at-most-once resolution: a transaction is delivered at most once, however many END_TRANSACTIONs say commit.
@@ -1144,7 +3176,7 @@ AnswerWithWrongRollback(h) ==
 IsDeliveredTwice(t) == transaction[t].deliveries >= 2
 
 \* A commit that arrives twice delivers the message once.
-ARepeatedEndDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "DOUBLED_REQUEST")
+ARepeatedEndDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].delivered_twice_for_one)
 
 \* A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered.
 AnEndInsideTheImmunityDeliversOnce(t) ==
@@ -1153,11 +3185,23 @@ AnEndInsideTheImmunityDeliversOnce(t) ==
 \* A commit for a half that was put back for a check is the last word: its copy is not delivered, too.
 AnEndAfterACheckDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "AFTER_A_CHECK")
 
-\* A delivered message is not delivered again because its op message was lost.
-ALostOpDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "LOST_OP")
+\* A commit before the timeout is the last word, also where the half was checked as its own immunity was shorter.
+AnEndBeforeTheTimeoutDeliversOnce(t) ==
+    ~(IsDeliveredTwice(t) /\ transaction[t].cause = "SHORT_IMMUNITY")
 
-\* A delivered message is not delivered again because its op message was written too late for a round to see it.
-ALateOpDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "LATE_OP")
+\* A delivered message is not delivered again because its op message was lost, or cannot be decoded.
+ALostOpDeliversOnce(t) ==
+    LET is_lost == transaction[t].cause = "LOST_OP" \/ transaction[t].cause = "UNREADABLE_OP"
+    IN  ~(IsDeliveredTwice(t) /\ is_lost)
+
+\* A delivered message is not delivered again because its op message was written, or read, too late for a round.
+ALateOpDeliversOnce(t) ==
+    LET is_late ==
+            \/ transaction[t].cause = "LATE_OP"
+            \/ transaction[t].cause = "OVERSLEPT_OP"
+            \/ transaction[t].cause = "STALE_OP_END"
+            \/ transaction[t].cause = "UNREAD_OP"
+    IN  ~(IsDeliveredTwice(t) /\ is_late)
 
 \* A half that was put back twice, after the half offset went back, is delivered once.
 AForkedCopyDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "FORKED_COPY")
@@ -1165,8 +3209,30 @@ AForkedCopyDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "F
 \* A delivered message is not delivered again because the op offset passed its op message too early.
 APassedOpDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "PASSED_OP")
 
+\* A message of which a retry stored a second half is delivered once.
+AMessageThatWasSentTwiceIsDeliveredOnce(t) ==
+    ~(IsDeliveredTwice(t) /\ transaction[t].cause = "TWIN_HALF")
+
+\* A message that was put back from the discard topic is delivered once.
+AResumedHalfDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "RESUMED_HALF")
+
+\* A delivered message is not delivered again as an acting slave sent its half elsewhere before it read its op.
+ASettledHalfDoesNotEscape(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ESCAPED_SETTLED")
+
+\* A half whose escape had an unclear result is delivered once.
+AHalfEscapesOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ESCAPED_TWICE")
+
+\* A half that has escaped is not checked by its own master any more.
+AnEscapedHalfIsNotKept(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ESCAPED_AND_KEPT")
+
+\* A half that has escaped is not committed by an END_TRANSACTION that reaches the master when it is back.
+AnEndAfterTheEscapeDeliversOnce(t) ==
+    ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ENDED_AFTER_ESCAPE")
+
 \* There is no second delivery that the other clauses do not speak of.
-EverySecondDeliveryHasACause(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "NONE")
+EverySecondDeliveryHasACause(t) ==
+    LET is_explained == transaction[t].cause # "NONE" \/ transaction[t].delivered_twice_for_one
+    IN  ~IsDeliveredTwice(t) \/ is_explained
 
 \* Some transaction is delivered once, from a copy that was put back for a check.
 ACheckLedToADelivery(t) ==
@@ -1184,8 +3250,50 @@ ARolledBackTransactionIsNeverDelivered(t) ==
 \* No rollback is acknowledged for a transaction that was delivered.
 ADeliveredTransactionIsNeverRolledBack(t) == transaction[t].rolled_back # "DELIVERED"
 
+\* A transaction that lay in the discard topic before any delivery is never delivered.
+ADiscardedTransactionIsNotDelivered(t) == ~transaction[t].committed_aside
+
 \* Some rollback is acknowledged.
 ARollbackIsAcknowledged(t) == transaction[t].rolled_back # "NO"
+
+----------------------------------------------------------------------------------------------------
+\* S3, no wrong commit: the message that is delivered is one whose producer decided to commit it.
+
+\* No message is delivered whose local transaction is not committed.
+WhatIsDeliveredWasCommitted(t) == transaction[t].deliveries = 0 \/ transaction[t].local = "COMMIT"
+
+\* Some transaction is committed and delivered once.
+ACommittedTransactionIsDelivered(t) ==
+    transaction[t].deliveries = 1 /\ transaction[t].local = "COMMIT"
+
+----------------------------------------------------------------------------------------------------
+\* S4, no foreign resolution: an op entry resolves only the half that it was written for.
+
+\* No half is settled by an END_TRANSACTION of another transaction, whose half stood at its place before.
+AnOpEntryIsOfItsOwnTransaction(h) == ~(half[h].acknowledged /\ half[h].foreign)
+
+\* Some half is settled by an END_TRANSACTION of its own transaction.
+AHalfIsSettledByItsOwnEnd(h) == half[h].acknowledged /\ ~half[h].foreign
+
+----------------------------------------------------------------------------------------------------
+\* S5, half invisibility: consumers see nothing of a message before a commit of it was handled.
+
+\* No message is delivered but for a commit that arrived and named a half of it.
+WhatIsVisibleWasAskedFor(t) == ~transaction[t].shown_unasked
+
+\* Some half is stored of a message that is not visible.
+AHalfIsStoredAndNotVisible(t) == transaction[t].first_half >= 0 /\ transaction[t].deliveries = 0
+
+----------------------------------------------------------------------------------------------------
+\* S6, content fidelity: the message that is delivered is the one that was sent, whichever half of it was committed.
+
+\* No copy is committed that has lost the flag of its message.
+\*
+\* RocketMQ: TransactionalMessageBridge#renewHalfMessageInner sets everything but the flag.
+ACopyKeepsTheFlag(h) == KEEPS_FLAG \/ half[h].settled # "COMMITTED" \/ IsFirstHalf(h)
+
+\* Some half is committed as its producer sent it.
+AFirstHalfIsCommitted(h) == half[h].settled = "COMMITTED" /\ IsFirstHalf(h)
 
 ----------------------------------------------------------------------------------------------------
 \* S7, op-offset safety: the op offset has not passed an op message that names a half no round has looked at.
@@ -1207,11 +3315,29 @@ TheOpOffsetMoves == offsets.op > 0
 \* No round will look at the half again, not even after a restart.
 IsPassed(h) == h < saved.half
 
-\* A half that was discarded is kept in the discard topic.
-ADiscardedHalfLeavesARecord(h) == ~IsPassed(h) \/ half[h].left # "DROPPED" \/ half[h].settled # "NO"
+\* The same, and no END_TRANSACTION that named it was carried out.
+IsPassedUnsettled(h) == IsPassed(h) /\ h < half_length /\ half[h].settled = "NO"
 
-\* A half behind the saved half offset was settled, put back or discarded.
-APassedHalfLivesOn(h) == ~IsPassed(h) \/ half[h].settled # "NO" \/ half[h].left # "NO"
+\* A half that was discarded is kept in the discard topic.
+ADiscardedHalfLeavesARecord(h) == ~IsPassedUnsettled(h) \/ half[h].left # "DROPPED"
+
+\* A half behind the saved half offset was settled, put back or discarded: rounds looked at it.
+APassedHalfLivesOn(h) == ~IsPassedUnsettled(h) \/ half[h].left # "NO"
+
+\* No half is behind the saved half offset that a round jumped over or skipped.
+NoHalfIsPassedOver(h) == ~IsPassedUnsettled(h) \/ half[h].left # "PASSED_OVER"
+
+\* No half is behind the saved half offset that a round jumped over before an exception ended it.
+NoHalfIsSkippedByAnException(h) == ~IsPassedUnsettled(h) \/ half[h].left # "SKIPPED_BY_EXCEPTION"
+
+\* No half is behind the saved half offset whose copy a power loss has taken.
+ACopySurvivesWithTheOffset(h) == ~IsPassedUnsettled(h) \/ half[h].left # "COPY_LOST"
+
+\* No half is behind the saved half offset that an acting slave could not send elsewhere.
+NoHalfIsGivenUp(h) == ~IsPassedUnsettled(h) \/ half[h].left # "GIVEN_UP"
+
+\* No half is discarded for which an END_TRANSACTION was acknowledged before.
+ASettledHalfIsNotParked(h) == half[h].left # "SETTLED_ASIDE"
 
 \* Some half that was put back for a check is behind the saved half offset.
 TheSavedHalfOffsetPassesACopiedHalf(h) == IsPassed(h) /\ half[h].left = "FOR_CHECK"
@@ -1228,11 +3354,23 @@ IsCheckedAllTheSame(t) == transaction[t].quiet = "CHECKED"
 AnEndInsideTheImmunityEndsTheChecks(t) ==
     ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "IMMUNE_HALF")
 
-\* No settled half is checked because its op message was lost.
-NoCheckForWantOfALostOp(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "LOST_OP")
+\* No settled half is checked because its op message was lost, or cannot be decoded.
+NoCheckForWantOfALostOp(t) ==
+    LET is_lost == transaction[t].cause = "LOST_OP" \/ transaction[t].cause = "UNREADABLE_OP"
+    IN  ~(IsCheckedAllTheSame(t) /\ is_lost)
 
-\* No settled half is checked because its op message was written too late for a round to see it.
+\* No settled half is checked because its op message is not written yet.
 NoCheckAheadOfALateOp(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "LATE_OP")
+
+\* No settled half is checked because its op entry has waited in the op batch for more than an interval.
+NoCheckAheadOfAnOversleptOp(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "OVERSLEPT_OP")
+
+\* No settled half is checked because its op message was written after the round had seen the end of the queue.
+NoCheckOnAStaleEndOfTheOpQueue(t) ==
+    ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "STALE_OP_END")
+
+\* No settled half is checked because the round has not read on to its op message.
+NoCheckAheadOfAnUnreadOp(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "UNREAD_OP")
 
 \* No copy is checked that was made after the half offset went back over a half that was settled.
 NoCheckOfAForkedCopy(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "FORKED_COPY")
@@ -1240,13 +3378,24 @@ NoCheckOfAForkedCopy(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "F
 \* No settled half is checked because the op offset passed its op message too early.
 NoCheckBehindAPassedOp(t) == ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "PASSED_OP")
 
+\* No half is checked beside the one that was settled: a twin, a resumed half, or one that has escaped.
+NoCheckOfASecondHalf(t) ==
+    LET is_beside ==
+            \/ transaction[t].cause = "TWIN_HALF"
+            \/ transaction[t].cause = "RESUMED_HALF"
+            \/ transaction[t].cause = "ESCAPED_SETTLED"
+            \/ transaction[t].cause = "ESCAPED_TWICE"
+            \/ transaction[t].cause = "ESCAPED_AND_KEPT"
+            \/ transaction[t].cause = "ENDED_AFTER_ESCAPE"
+    IN  ~(IsCheckedAllTheSame(t) /\ is_beside)
+
 \* There is no needless check that the other clauses do not speak of.
 EveryNeedlessCheckHasACause(t) ==
-    LET unexplained ==
+    LET is_unexplained ==
             \/ transaction[t].cause = "NONE"
             \/ transaction[t].cause = "AFTER_A_CHECK"
-            \/ transaction[t].cause = "DOUBLED_REQUEST"
-    IN  ~(IsCheckedAllTheSame(t) /\ unexplained)
+            \/ transaction[t].cause = "SHORT_IMMUNITY"
+    IN  ~(IsCheckedAllTheSame(t) /\ is_unexplained)
 
 \* Some END_TRANSACTION is acknowledged in time and before any check.
 AnEndIsAcknowledgedInTime(t) == transaction[t].quiet = "ENDED"
@@ -1254,58 +3403,276 @@ AnEndIsAcknowledgedInTime(t) == transaction[t].quiet = "ENDED"
 ----------------------------------------------------------------------------------------------------
 \* S10, honest acknowledgement: SUCCESS to an END_TRANSACTION implies that its op entry survives.
 
+\* An END_TRANSACTION of half h was acknowledged, and its op entry is neither in the batch nor in the op queue.
+HasLostItsOpEntry(h) == half[h].acknowledged /\ h \notin batch.names /\ ~NamesItFrom(h, 0)
+
 \* The op entry of an acknowledged END_TRANSACTION waits in the batch or stands in the op queue.
-AnAcknowledgedEndKeepsItsOpEntry(h) ==
-    ~half[h].acknowledged \/ h \in batch.names \/ NamesItFrom(h, 0)
+AnAcknowledgedEndKeepsItsOpEntry(h) == half[h].op_write_failed \/ ~HasLostItsOpEntry(h)
+
+\* No END_TRANSACTION is acknowledged whose op message could not be stored.
+AnAcknowledgedEndStoresItsOpEntry(h) == ~(half[h].op_write_failed /\ HasLostItsOpEntry(h))
 
 \* Some END_TRANSACTION is acknowledged, and the op queue names its half.
 AnAcknowledgedEndHasItsOpMessage(h) == half[h].acknowledged /\ NamesItFrom(h, 0)
 
 ----------------------------------------------------------------------------------------------------
+\* L1, no orphan: every unresolved transaction is checked in the end, or lands in the discard topic.
+\*
+\* As a safety property: no transaction is lost for good. It is lost when it is neither delivered nor rolled back nor
+\* parked, nothing of it is under way, and no round will ever look at a half of it. One clause a way to be lost.
+
+\* Some half of the transaction is at or above the half offset, or an END_TRANSACTION or a check names one.
+IsAheadOfARound(t) ==
+    \E h \in HalfSlots :
+        /\ h < half_length
+        /\ half[h].transaction = t
+        /\ h >= offsets.half \/ half[h].end # "NONE" \/ half[h].check_in_flight
+
+\* Nothing more will become of the transaction.
+IsLost(t) ==
+    LET is_over == transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO"
+        is_elsewhere == transaction[t].parked \/ transaction[t].escaped > 0
+        is_running == transaction[t].local = "NOT_SENT" \/ transaction[t].local = "EXECUTING"
+    IN  ~is_over /\ ~is_elsewhere /\ ~is_running /\ ~IsAheadOfARound(t)
+
+\* Some half of the transaction that no END_TRANSACTION settled was left behind in this way.
+WasLeft(t, how) ==
+    \E h \in HalfSlots :
+        /\ h < half_length
+        /\ half[h].transaction = t
+        /\ half[h].left = how
+        /\ half[h].settled = "NO"
+
+\* No transaction is lost as its half was discarded without a record.
+NoTransactionEndsAsALogLine(t) == ~(IsLost(t) /\ WasLeft(t, "DROPPED"))
+
+\* No transaction is lost as no round looked at its half.
+NoTransactionIsPassedOver(t) ==
+    LET is_unseen == WasLeft(t, "NO") \/ WasLeft(t, "PASSED_OVER") \/ WasLeft(t, "SKIPPED_BY_EXCEPTION")
+    IN  ~(IsLost(t) /\ is_unseen)
+
+\* No transaction is lost as a power loss took the copy, and not the offset that passed the half.
+NoTransactionIsLostWithItsCopy(t) == ~(IsLost(t) /\ WasLeft(t, "COPY_LOST"))
+
+\* No transaction is lost as an acting slave could not send its half elsewhere.
+NoTransactionIsGivenUp(t) == ~(IsLost(t) /\ WasLeft(t, "GIVEN_UP"))
+
+\* No transaction is lost as a power loss took its only half, although the send was answered.
+NoTransactionIsLostWithItsHalf(t) ==
+    LET has_a_half == \E h \in HalfSlots : h < half_length /\ half[h].transaction = t
+    IN  ~IsLost(t) \/ has_a_half
+
+\* Some transaction lands in the discard topic, undelivered.
+ATransactionIsParked(t) == transaction[t].parked /\ transaction[t].deliveries = 0
+
+----------------------------------------------------------------------------------------------------
 \* L2, full budget: a half is discarded only after as many checks as `transactionCheckMax` says were really sent.
 
 \* No half is discarded whose checks were counted for put-backs that sent none.
-AHalfIsDiscardedAfterAllItsChecks(t) == transaction[t].discarded # "BURNT"
+AHalfIsDiscardedAfterAllItsChecks(t) == transaction[t].discarded # "BURNT_BY_IMMUNITY"
+
+\* No half is discarded whose checks were all counted for put-backs that sent none.
+AHalfIsDiscardedAfterSomeCheck(t) ==
+    LET was_asked == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "FOR_CHECK"
+    IN  transaction[t].discarded # "BURNT_BY_IMMUNITY" \/ was_asked
+
+\* No half is discarded whose checks were counted while no producer was connected.
+AHalfIsDiscardedAfterItsProducerWasAsked(t) == transaction[t].discarded # "NOBODY_TO_ASK"
+
+\* No half is discarded for checks that its producer claimed when it sent it.
+AHalfIsDiscardedAfterChecksOfItsOwn(t) == transaction[t].discarded # "PRESET"
+
+\* No half is discarded with checks left as it seems older than `fileReservedTime`.
+AHalfIsNotDiscardedForItsAge(t) == transaction[t].discarded # "OVER_AGE"
+
+\* No half is discarded as older than `fileReservedTime` the moment that its producer's send has stored it.
+AHalfIsNotDiscardedAsItArrives(t) == transaction[t].discarded # "OLD_ON_ARRIVAL"
 
 \* Some half is discarded after all its checks were sent.
 AHalfIsDiscardedWithItsBudgetSpent(t) == transaction[t].discarded = "SPENT"
 
 ----------------------------------------------------------------------------------------------------
+\* L3, head-of-line progress: one bad half or op message delays the others by a bounded time.
+\*
+\* As a safety property: no two rounds on end leave the half offset where it was for the same reason. One clause a reason.
+
+\* No two rounds on end get nowhere as the store did not find what it has.
+ExceptionsDoNotStopTheScan == stuck # "EXCEPTION" \/ stuck_rounds < 2
+
+\* No two rounds on end get nowhere for a half that cannot be decoded.
+AnUndecodableHalfDoesNotStopTheScan == stuck # "UNDECODABLE_HALF" \/ stuck_rounds < 2
+
+\* No two rounds on end get nowhere for an op message that cannot be decoded.
+AnUndecodableOpDoesNotStopTheScan == stuck # "UNDECODABLE_OP" \/ stuck_rounds < 2
+
+\* No two rounds on end get nowhere as a copy was not stored.
+AFailedPutDoesNotStopTheScan == stuck # "FAILED_PUT" \/ stuck_rounds < 2
+
+\* No two rounds on end get nowhere for a half whose copy can never be stored.
+APoisonHalfDoesNotStopTheScan == stuck # "POISON" \/ stuck_rounds < 2
+
+\* No two rounds on end reach their time limit at the half at which they began.
+TheTimeLimitDoesNotStopTheScan == stuck # "TIME_LIMIT" \/ stuck_rounds < 2
+
+\* No round ends at a half because that seems to be stored in the future.
+AStepOfTheClockDoesNotStopTheScan == stuck # "CLOCK" \/ stuck_rounds < 1
+
+\* Some half is behind the half offset.
+TheHalfOffsetMoves == offsets.half > 0
+
+----------------------------------------------------------------------------------------------------
+\* L4, op progress: if halves get settled, the op offset reaches the end of the op queue.
+\*
+\* As a safety property: a round that has read all op messages and passed all halves leaves no op message behind.
+
+\* The op offset is that of an op message that cannot be decoded.
+StandsAtAnUndecodableOp == \E o \in OpSlots : o = offsets.op /\ op[o].undecodable
+
+\* A round that has read all op messages and passed all halves moves the op offset to the end.
+AFullRoundLeavesNoOpBehind == ~op_left_behind \/ StandsAtAnUndecodableOp
+
+\* The op offset does not stay at an op message that cannot be decoded, when a round has met all halves.
+AnUndecodableOpDoesNotHoldTheOffset == ~(op_left_behind /\ StandsAtAnUndecodableOp)
+
+\* The op offset stands at the end of a queue that has messages.
+TheOpOffsetReachesTheEnd == op_length > 0 /\ offsets.op = op_length
+
+----------------------------------------------------------------------------------------------------
+\* L5, commit progress: a commit that the producer sends of its own accord becomes visible without a check.
+\*
+\* As a safety property: nothing keeps it from being carried out. One clause a reason.
+
+\* No commit that a producer sends is lost: it is one-way, and nobody is told.
+NoCommitIsLost(t) == transaction[t].direct # "LOST"
+
+\* No commit that a producer sends is refused as late, which the producer never learns.
+NoCommitIsRefusedAsLate(t) == transaction[t].direct # "LATE"
+
+\* No commit that a producer sends is refused by a slave, or as nothing can be read or stored.
+NoCommitIsRefused(t) == transaction[t].direct # "REFUSED"
+
+\* No half is stored whose producer rolls it back without having run the local transaction.
+AStoredHalfHasItsLocalTransactionRun(t) == transaction[t].local # "NEVER_RUN"
+
+\* Some transaction is delivered, and its half was never put back.
+ACommitIsDeliveredWithoutACheck(t) ==
+    transaction[t].deliveries = 1 /\ transaction[t].first_half = half_length - 1
+
+----------------------------------------------------------------------------------------------------
+\* R1, bounded work: a round writes no more than it has to, and does not spin.
+\*
+\* As a safety property, one clause a way to waste work.
+
+\* No round asks for more op messages when it has just seen the end of the queue, and nothing has changed.
+NoRoundPullsNothingAgain == ~round.pulls_nothing
+
+\* No round tries to store the same copy over and over.
+NoRoundTriesAWriteUntilItsTimeLimit ==
+    LET is_refused == stuck_rounds > 0 /\ (stuck = "FAILED_PUT" \/ stuck = "POISON")
+    IN  ENDS_AT_FAILED_PUT \/ ~is_refused
+
+\* No half gets a second copy.
+NoHalfIsPutBackTwice(t) == transaction[t].cause # "FORKED_COPY"
+
+\* A transaction has at most `transactionCheckMax` copies beside its first half.
+ATransactionIsWrittenOnceACheck(t) ==
+    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) <= CHECK_MAX + 1
+
+\* Some transaction has a half that is a copy.
+ATransactionHasACopy(t) ==
+    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) = 2
+
+----------------------------------------------------------------------------------------------------
 Next ==
     \/ \E t \in Transactions, immunity \in Immunities : SendHalf(t, immunity)
+    \/ \E t \in Transactions, immunity \in Immunities, skew \in Skews : SendHalfByAnotherClock(t, immunity, skew)
+    \/ \E t \in Transactions, immunity \in Immunities, checks \in FirstChecks : SendHalfWithChecks(t, immunity, checks)
+    \/ \E t \in Transactions, immunity \in Immunities : SendPoisonHalf(t, immunity)
+    \/ \E t \in Transactions, immunity \in Immunities : SendUndecodableHalf(t, immunity)
+    \/ \E t \in Transactions : SendHalfAgain(t)
     \/ \E t \in Transactions : CommitLocally(t)
     \/ \E t \in Transactions : RollBackLocally(t)
+    \/ \E t \in Transactions : RollBackUnrun(t)
     \/ \E t \in Transactions : LeaveItUnknown(t)
     \/ \E t \in Transactions : ResolveToCommit(t)
     \/ \E t \in Transactions : ResolveToRollback(t)
+    \/ \E t \in Transactions : CommitWhatIsGone(t)
+    \/ \E t \in Transactions : CommitAnotherHalf(t)
     \/ \E h \in HalfSlots : AnswerCheck(h)
     \/ \E h \in HalfSlots : AnswerCheckTooEarly(h)
     \/ \E h \in HalfSlots : StoreRealMessage(h)
     \/ \E h \in HalfSlots : WriteOp(h)
     \/ \E h \in HalfSlots : BufferOp(h)
+    \/ \E h \in HalfSlots : FailToWriteOp(h)
     \/ \E h \in HalfSlots : RefuseLateEnd(h)
+    \/ \E h \in HalfSlots : RefuseEndAsSlave(h)
+    \/ \E h \in HalfSlots : RefuseUnreadable(h)
+    \/ \E h \in HalfSlots : RefuseCommitUnstored(h)
+    \/ \E h \in HalfSlots : IgnoreRepeatedEnd(h)
     \/ WriteOpBatch
+    \/ FailToWriteOpBatch
     \/ BeginRound
     \/ PassSettledHalf
+    \/ PassHalfOfSettledTransaction
     \/ DiscardHalf
+    \/ DiscardHalfUnrecorded
+    \/ DiscardInsteadOfCheck
+    \/ DiscardWhatCannotBeCopied
     \/ PassHalfOfSettledOriginal
+    \/ PassHalfOfWaitingOp
+    \/ PassOverLongImmunity
     \/ PutBackImmuneHalf
     \/ PutBackAndCheck
+    \/ PutBackUnasked
     \/ PullMoreOps
     \/ EndRoundAtQueueEnd
     \/ EndRoundAtFreshHalf
     \/ EndRoundBeforeDispatch
     \/ EndRoundAtYoungHalf
     \/ EndRoundAtTimeLimit
+    \/ JumpToQueueEnd
+    \/ JumpOverHalf
+    \/ EndRoundAtMissedHalf
+    \/ AbortAtNullResult
+    \/ AbortAtUndecodableHalf
+    \/ FailToBeginRound
+    \/ AbortAtNextOps
+    \/ AbortAtUnreadablePull
+    \/ SpinAtFailedCheck
+    \/ SpinAtFailedImmunity
+    \/ \E o \in OpSlots : CorruptOp(o)
     \/ PersistOffsets
+    \/ FlushLog
     \/ \E h \in HalfSlots : LoseEnd(h)
     \/ \E h \in HalfSlots : LoseCheck(h)
     \/ \E h \in HalfSlots : DuplicateEnd(h)
+    \/ \E h \in HalfSlots : DoubleEnd(h)
+    \/ \E h \in HalfSlots : Overtake(h)
     \/ \E h \in HalfSlots : SendWrongCommit(h)
     \/ \E h \in HalfSlots : SendWrongRollback(h)
     \/ \E h \in HalfSlots : AnswerWithWrongCommit(h)
     \/ \E h \in HalfSlots : AnswerWithWrongRollback(h)
+    \/ LoseAllProducers
+    \/ RestartProducers
+    \/ ConnectAgain
+    \/ BecomeSlave
+    \/ BecomeMaster
+    \/ ActForDeadMaster
+    \/ LetHalfEscape
+    \/ LetHalfEscapeUnclearly
+    \/ GiveHalfUp
+    \/ PullMoreOpsBeforeEscape
+    \/ \E t \in Transactions : DeliverEscaped(t)
+    \/ \E t \in Transactions : RollBackEscaped(t)
+    \/ BringMasterBack
+    \/ BringMasterBackWithItsOwnOffsets
+    \/ \E h \in HalfSlots : SetHalfOffsetBack(h)
+    \/ \E o \in OpSlots : SetOpOffsetBack(o)
+    \/ \E h \in HalfSlots : ResumeDiscarded(h)
+    \/ Stop
     \/ Crash
+    \/ \E records \in 0..LOG_SLOTS : LosePower(records)
+    \/ StepClockBack
     \/ Tick
 
 Spec == Init /\ [][Next]_vars
@@ -1319,6 +3686,8 @@ S1_immune_half == \A t \in Transactions : AnEndInsideTheImmunityDeliversOnce(t)
 
 S1_after_a_check == \A t \in Transactions : AnEndAfterACheckDeliversOnce(t)
 
+S1_short_immunity == \A t \in Transactions : AnEndBeforeTheTimeoutDeliversOnce(t)
+
 S1_lost_op == \A t \in Transactions : ALostOpDeliversOnce(t)
 
 S1_late_op == \A t \in Transactions : ALateOpDeliversOnce(t)
@@ -1327,11 +3696,33 @@ S1_forked_copy == \A t \in Transactions : AForkedCopyDeliversOnce(t)
 
 S1_passed_op == \A t \in Transactions : APassedOpDeliversOnce(t)
 
+S1_twin_half == \A t \in Transactions : AMessageThatWasSentTwiceIsDeliveredOnce(t)
+
+S1_resumed_half == \A t \in Transactions : AResumedHalfDeliversOnce(t)
+
+S1_escaped_settled == \A t \in Transactions : ASettledHalfDoesNotEscape(t)
+
+S1_escaped_twice == \A t \in Transactions : AHalfEscapesOnce(t)
+
+S1_escaped_and_kept == \A t \in Transactions : AnEscapedHalfIsNotKept(t)
+
+S1_end_after_escape == \A t \in Transactions : AnEndAfterTheEscapeDeliversOnce(t)
+
 S1_unexplained == \A t \in Transactions : EverySecondDeliveryHasACause(t)
 
 S2_commit_after_rollback == \A t \in Transactions : ARolledBackTransactionIsNeverDelivered(t)
 
 S2_rollback_after_commit == \A t \in Transactions : ADeliveredTransactionIsNeverRolledBack(t)
+
+S2_commit_after_discard == \A t \in Transactions : ADiscardedTransactionIsNotDelivered(t)
+
+S3_not_decided == \A t \in Transactions : WhatIsDeliveredWasCommitted(t)
+
+S4_same_offsets == \A h \in HalfSlots : AnOpEntryIsOfItsOwnTransaction(h)
+
+S5_no_commit_arrived == \A t \in Transactions : WhatIsVisibleWasAskedFor(t)
+
+S6_flag_of_a_copy == \A h \in HalfSlots : ACopyKeepsTheFlag(h)
 
 S7_in_memory == \A o \in OpSlots, h \in HalfSlots : NoPassedOpNamesAHalfAhead(o, h)
 
@@ -1341,27 +3732,109 @@ S8_discarded_without_a_record == \A h \in HalfSlots : ADiscardedHalfLeavesARecor
 
 S8_neither_settled_nor_copied == \A h \in HalfSlots : APassedHalfLivesOn(h)
 
+S8_passed_over == \A h \in HalfSlots : NoHalfIsPassedOver(h)
+
+S8_skipped_by_exception == \A h \in HalfSlots : NoHalfIsSkippedByAnException(h)
+
+S8_copy_lost == \A h \in HalfSlots : ACopySurvivesWithTheOffset(h)
+
+S8_escape_given_up == \A h \in HalfSlots : NoHalfIsGivenUp(h)
+
+S8_parked_although_settled == \A h \in HalfSlots : ASettledHalfIsNotParked(h)
+
 S9_immune_half == \A t \in Transactions : AnEndInsideTheImmunityEndsTheChecks(t)
 
 S9_lost_op == \A t \in Transactions : NoCheckForWantOfALostOp(t)
 
 S9_late_op == \A t \in Transactions : NoCheckAheadOfALateOp(t)
 
+S9_overslept_op == \A t \in Transactions : NoCheckAheadOfAnOversleptOp(t)
+
+S9_stale_op_end == \A t \in Transactions : NoCheckOnAStaleEndOfTheOpQueue(t)
+
+S9_unread_op == \A t \in Transactions : NoCheckAheadOfAnUnreadOp(t)
+
 S9_forked_copy == \A t \in Transactions : NoCheckOfAForkedCopy(t)
 
 S9_passed_op == \A t \in Transactions : NoCheckBehindAPassedOp(t)
+
+S9_second_half == \A t \in Transactions : NoCheckOfASecondHalf(t)
 
 S9_unexplained == \A t \in Transactions : EveryNeedlessCheckHasACause(t)
 
 S10_op_entry_dies_with_the_process == \A h \in HalfSlots : AnAcknowledgedEndKeepsItsOpEntry(h)
 
+S10_op_entry_not_stored == \A h \in HalfSlots : AnAcknowledgedEndStoresItsOpEntry(h)
+
+L1_discarded_without_a_record == \A t \in Transactions : NoTransactionEndsAsALogLine(t)
+
+L1_passed_over == \A t \in Transactions : NoTransactionIsPassedOver(t)
+
+L1_copy_lost == \A t \in Transactions : NoTransactionIsLostWithItsCopy(t)
+
+L1_escape_given_up == \A t \in Transactions : NoTransactionIsGivenUp(t)
+
+L1_half_lost == \A t \in Transactions : NoTransactionIsLostWithItsHalf(t)
+
 L2_immunity_burns_checks == \A t \in Transactions : AHalfIsDiscardedAfterAllItsChecks(t)
+
+L2_never_asked == \A t \in Transactions : AHalfIsDiscardedAfterSomeCheck(t)
+
+L2_nobody_to_ask == \A t \in Transactions : AHalfIsDiscardedAfterItsProducerWasAsked(t)
+
+L2_preset_checks == \A t \in Transactions : AHalfIsDiscardedAfterChecksOfItsOwn(t)
+
+L2_over_age == \A t \in Transactions : AHalfIsNotDiscardedForItsAge(t)
+
+L2_old_on_arrival == \A t \in Transactions : AHalfIsNotDiscardedAsItArrives(t)
+
+L3_exception == ExceptionsDoNotStopTheScan
+
+L3_undecodable_half == AnUndecodableHalfDoesNotStopTheScan
+
+L3_undecodable_op == AnUndecodableOpDoesNotStopTheScan
+
+L3_failed_put == AFailedPutDoesNotStopTheScan
+
+L3_poison_half == APoisonHalfDoesNotStopTheScan
+
+L3_time_limit == TheTimeLimitDoesNotStopTheScan
+
+L3_clock_step == AStepOfTheClockDoesNotStopTheScan
+
+L4_left_behind == AFullRoundLeavesNoOpBehind
+
+L4_undecodable_op == AnUndecodableOpDoesNotHoldTheOffset
+
+L5_end_lost == \A t \in Transactions : NoCommitIsLost(t)
+
+L5_refused_late == \A t \in Transactions : NoCommitIsRefusedAsLate(t)
+
+L5_refused == \A t \in Transactions : NoCommitIsRefused(t)
+
+L5_never_run == \A t \in Transactions : AStoredHalfHasItsLocalTransactionRun(t)
+
+R1_pulls_nothing == NoRoundPullsNothingAgain
+
+R1_spins_on_a_write == NoRoundTriesAWriteUntilItsTimeLimit
+
+R1_forks == \A t \in Transactions : NoHalfIsPutBackTwice(t)
+
+R1_too_many_copies == \A t \in Transactions : ATransactionIsWrittenOnceACheck(t)
 
 \* Witnesses: TLC shows one as a violation of the claim that there is none.
 
 S1_never_a_check_led_to_a_delivery == \A t \in Transactions : ~ACheckLedToADelivery(t)
 
 S2_never_a_rollback_is_acknowledged == \A t \in Transactions : ~ARollbackIsAcknowledged(t)
+
+S3_never_a_committed_transaction_is_delivered == \A t \in Transactions : ~ACommittedTransactionIsDelivered(t)
+
+S4_never_a_half_is_settled_by_its_own_end == \A h \in HalfSlots : ~AHalfIsSettledByItsOwnEnd(h)
+
+S5_never_a_half_is_stored_and_not_visible == \A t \in Transactions : ~AHalfIsStoredAndNotVisible(t)
+
+S6_never_a_first_half_is_committed == \A h \in HalfSlots : ~AFirstHalfIsCommitted(h)
 
 S7_never_the_op_offset_moves == ~TheOpOffsetMoves
 
@@ -1371,5 +3844,15 @@ S9_never_an_end_is_acknowledged_in_time == \A t \in Transactions : ~AnEndIsAckno
 
 S10_never_an_acknowledged_end_has_its_op_message == \A h \in HalfSlots : ~AnAcknowledgedEndHasItsOpMessage(h)
 
+L1_never_a_transaction_is_parked == \A t \in Transactions : ~ATransactionIsParked(t)
+
 L2_never_a_half_is_discarded_with_its_budget_spent == \A t \in Transactions : ~AHalfIsDiscardedWithItsBudgetSpent(t)
+
+L3_never_the_half_offset_moves == ~TheHalfOffsetMoves
+
+L4_never_the_op_offset_reaches_the_end == ~TheOpOffsetReachesTheEnd
+
+L5_never_a_commit_is_delivered_without_a_check == \A t \in Transactions : ~ACommitIsDeliveredWithoutACheck(t)
+
+R1_never_a_transaction_has_a_copy == \A t \in Transactions : ~ATransactionHasACopy(t)
 ====================================================================================================

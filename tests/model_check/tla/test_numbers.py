@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,9 +20,9 @@ from tests.model_check.tla.comparison import disagreements, run_export
 from tests.model_check.tla.states_of_tlc import states_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from spec.language import Machine
+
+pytestmark = pytest.mark.untraced
 
 
 @pytest.mark.parametrize(("resource_managers", "distinct", "generated"), [(3, 288, 1_146), (5, 8_832, 58_146)])
@@ -35,9 +36,20 @@ def test_two_phase_commit_has_the_numbers_of_the_field(
     assert disagreements(told, distinct, generated, found.depth) == []
 
 
+NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
+
+
 @pytest.mark.parametrize(
     ("instance", "profile", "faults"),
-    [("tiny", "5.3.3", ["crash"]), ("tiny", "4.5.1", ["slow_local"]), ("plain", "4.9.7", [])],
+    [
+        ("tiny", "5.3.3", ["crash"]),
+        ("tiny", "4.5.1", ["slow_local"]),
+        ("odd", "4.9.7", ["undecodable_half", "undecodable_op"]),
+        ("odd", "5.3.3", ["clock_skew"]),
+        (NANO, "5.4.0", ["acting_slave"]),
+        (NANO, "5.3.3", ["power_loss", "put_failure"]),
+        (NANO, "fixed", ["offset_regression", "role_change"]),
+    ],
 )
 def test_the_protocol_has_the_numbers_of_the_compiled_search(
     tmp_path: Path, instance: str, profile: str, faults: list[str]

@@ -37,34 +37,35 @@ def definition(exported: TlaModule, name: str) -> str:
 
 def test_an_action_keeps_its_rules_in_words_and_its_calls(protocol: TlaModule) -> None:
     assert (
-        definition(protocol, "SendHalf")
+        definition(protocol, "SetHalfOffsetBack")
         == r"""
-SendHalf(t, immunity) ==
-    \* the transaction was not sent yet
-    /\ transaction[t].local = "NOT_SENT"
-    \* instance: transactions are numbered in the order of their sends
-    /\ IsTrue(t = 0 \/ transaction[t - 1].local # "NOT_SENT")
-    /\ RoomForAHalf
-    /\ AppendHalf(t, Now)
-    /\ transaction' = [transaction EXCEPT
-                          ![t].local = "EXECUTING",
-                          ![t].immunity = immunity,
-                          ![t].first_half = half_length]
+SetHalfOffsetBack(h) ==
+    \* no round runs
+    /\ ~round.running
+    \* it was there before
+    /\ h < offsets.half
+    \* environment: offsets do not go back
+    /\ OFFSET_REGRESSION
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ offsets' = [offsets EXCEPT !.half = h]
 """.strip("\n")
     )
 
 
 def test_a_loop_whose_turns_keep_apart_is_a_function(protocol: TlaModule) -> None:
     assert (
-        definition(protocol, "Crash")
+        definition(protocol, "StartAgain")
         == r"""
-Crash ==
-    \* environment: the broker's process does not die
-    /\ CRASH
+StartAgain ==
     /\ DropBatch
     /\ ForgetRound
     /\ half' = [h \in HalfSlots |->
-                   [half[h] EXCEPT !.check_in_flight = FALSE, !.end = "NONE", !.claims_check = FALSE]]
+                   [half[h] EXCEPT
+                       !.check_in_flight = FALSE,
+                       !.end = "NONE",
+                       !.other_end = "NONE",
+                       !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
 """.strip("\n")
@@ -92,19 +93,19 @@ def test_a_predicate_is_an_operator_with_its_own_name(protocol: TlaModule) -> No
 
 
 def test_an_action_says_what_it_models(protocol: TlaModule) -> None:
-    assert "\\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_PROCESS_TIME_LIMIT.\nEndRoundAtTimeLimit ==" in (
+    assert "\\* RocketMQ: SendMessageRequestHeader.bornTimestamp.\nSendHalfByAnotherClock(t, immunity, skew) ==" in (
         protocol.module
     )
 
 
 def test_derived_constants_follow_from_those_that_are_given(protocol: TlaModule) -> None:
-    assert "\nBIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY}) + 1\n" in protocol.module
-    assert "    IMMUNITIES = {3}\n    IMMUNITIES_MAY_BE_NONE = TRUE\n" in protocol.config
+    assert "\nBIRTH_CUT == Max({TIMEOUT, LONGEST_IMMUNITY, RESERVED_TIME}) + 1\n" in protocol.module
+    assert "    IMMUNITIES = {3}\n    IMMUNITIES_NEGATED = {1}\n" in protocol.config
     assert "HORIZON" not in protocol.config
 
 
 def test_one_module_serves_all_instances_profiles_and_environments(protocol: TlaModule) -> None:
-    others = [constants_for("4.5.1", ["slow_local"], "plain"), constants_for("5.4.0", [], "medium")]
+    others = [constants_for("4.5.1", ["slow_local"], "odd"), constants_for("5.4.0", [], "medium")]
     for constants in others:
         exported = export(TRANSACTIONAL_MESSAGES, constants)
         assert exported.module == protocol.module
