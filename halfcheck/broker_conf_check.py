@@ -85,10 +85,10 @@ def configuration_of(conf: BrokerConf, version: str, immunities: Sequence[str], 
         When a duration is none, or an immunity is no whole number of seconds.
     """
     from model_check.broker_conf.configuration import Configuration, read_duration
-    from spec.profiles import PROFILES
+    from spec.profiles import PROFILES, VERSIONS
 
-    if version not in PROFILES:
-        message = f"no version {version!r}; there are {', '.join(PROFILES)}, {_nearest(version, tuple(PROFILES))}"
+    if version not in VERSIONS:
+        message = f"no version {version!r}; there are {', '.join(VERSIONS)}, {_nearest(version, VERSIONS)}"
         raise CommandLineError(message)
     immunities_ms = tuple(read_duration("--immunity", text) for text in immunities)
     for text, milliseconds in zip(immunities, immunities_ms, strict=True):
@@ -118,22 +118,24 @@ def remarks(conf: BrokerConf, unknown: Sequence[UnknownKey], configuration: Conf
     if conf.broker_role == "SLAVE":
         told.append("brokerRole is SLAVE: a slave refuses END_TRANSACTION; what follows is about its master")
     if conf.enable_slave_acting_master:
-        told.append("enableSlaveActingMaster is true: what an acting slave does is not searched here")
-    longest = max(configuration.immunities_ms, default=0)
-    if longest > configuration.file_reserved_ms:
-        told.append("fileReservedTime is shorter than an immunity: such a half is discarded before its check (B45)")
+        told.append(
+            "enableSlaveActingMaster is true: --faults acting_slave asks what a slave does that acts for its master"
+        )
     return told
 
 
 def print_answer(answer: Answer, file: Path) -> None:
     """The guarantees that a configuration gives, those that it breaks with a schedule in seconds, and what is open."""
     from halfcheck.counterexample_table import wide_console
+    from model_check.broker_conf.phrases import FAULTS_IN_WORDS
     from model_check.broker_conf.words import tell
     from model_check.check import Verdict
 
     result, console = answer.result, wide_console()
     world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     console.print(f"RocketMQ {result.profile} with {file}, {world}", markup=False, soft_wrap=True)
+    for fault in result.faults:
+        console.print(f"  {fault}: {FAULTS_IN_WORDS[fault]}", markup=False, soft_wrap=True)
     console.print(_settings(answer.configuration), markup=False, soft_wrap=True)
     for verdict, title in (
         (Verdict.HOLDS, "These guarantees are given:"),
@@ -160,6 +162,7 @@ def print_answer(answer: Answer, file: Path) -> None:
     counted = f"{sizes.transactions} transaction{'s' if sizes.transactions > 1 else ''}"
     searched = f"{counted}, {sizes.half_slots} half slots and {sizes.op_slots} op slots, {answer.quotient.sentence()}"
     console.print(f"\nSearched: {searched}", markup=False, soft_wrap=True)
+    console.print("Not asked: what happens where clocks differ or step back (clock_skew, clock_step)", soft_wrap=True)
     extent = "every reachable state" if result.complete else "CUT SHORT: not every reachable state"
     console.print(f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {result.seconds:.3f} s")
 
@@ -182,6 +185,8 @@ def _settings(configuration: Configuration) -> str:
         told.append(f"transactionOpBatchInterval {show_duration(configuration.op_batch_interval_ms)}")
     immune = ", ".join(show_duration(milliseconds) for milliseconds in configuration.immunities_ms)
     told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")
+    if configuration.reserved_ms is not None:
+        told.append(f"fileReservedTime {show_duration(configuration.reserved_ms)}, which a half may reach (B45)")
     if configuration.local_ms is not None:
         told.append(f"local transactions of at most {show_duration(configuration.local_ms)}")
     return "; ".join(told)

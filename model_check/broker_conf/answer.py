@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from model_check.broker_conf.compared_sums import LOCAL
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
 from model_check.broker_conf.schedule import (
-    CRASHED,
     ROUND_BEGAN,
-    ROUND_ENDED,
+    ROUNDS_WAIT_FROM,
     Habits,
     MoreRounds,
     NoScheduleError,
@@ -19,9 +19,11 @@ from model_check.broker_conf.schedule import (
     Scheduler,
     answers_in_ticks,
     places_between_rounds,
+    silencers_of,
 )
-from model_check.broker_conf.ticks import Quotient, quotient_of
+from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
 from model_check.check import CheckResult, ClauseResult, Verdict, check
+from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, load_instance
 from spec.constants import SWITCHES, Constants, Instance
 from spec.language import NONE, Machine, Property, Step
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from model_check.check import Report
 
 _MOST_MORE_ROUNDS = 30
-"""Every number of added rounds up to this is tried, and the number that `transactionCheckMax` asks for."""
+"""Every number of added rounds up to this and to `transactionCheckMax` is tried, and what the scaled one lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,13 @@ def check_configuration(
     Raises
     ------
     ModelCheckError
-        When a name is unknown, or no small numbers of ticks keep the order of the times.
+        When a name is unknown, a fault needs what no broker.conf says, or no small numbers of ticks keep the order of
+        the times.
     """
+    for fault in faults:
+        if fault in UNASKED_FAULTS:
+            msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
+            raise ModelCheckError(msg)
     sizes = load_instance(base) if isinstance(base, str) else base
     on = switched_on(constants_for(configuration.version, faults, sizes), faults)
     quotient = quotient_of(configuration, sizes, on)
@@ -157,15 +164,16 @@ def in_milliseconds(
     missing = quotient.check_max[0] - quotient.check_max[1]
     interval = configuration.check_interval_ms
     steps = [_with_real_immunity(step, quotient) for step in path]
-    punctual = sorted({*range(min(missing, _MOST_MORE_ROUNDS) + 1), missing})
+    punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), missing})
     tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
     first: NoScheduleError | None = None
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
         wanted = _of_machine(steps, real_machine)
-        for place in places_between_rounds(path) if more else [0]:
+        places = product(silencers_of(path), places_between_rounds(path)) if more else [(None, 0)]
+        for silencer, place in places:
             scheduler = Scheduler(real_machine, real, Habits(configuration.save_interval_ms, latest))
-            found = scheduler.schedule(wanted, answers, MoreRounds(more, place))
+            found = scheduler.schedule(wanted, answers, MoreRounds(more, place, silencer))
             if isinstance(found, Scheduled):
                 violated = judge(real_machine, real, found.path, found.times)
                 if isinstance(violated, tuple) and row.clause in violated:
@@ -185,7 +193,7 @@ def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> 
     for step, time in zip(path, times, strict=True):
         if step.action.event == ROUND_BEGAN and ended is not None:
             late = max(late, time - ended - interval)
-        if step.action.event in (ROUND_ENDED, CRASHED):
+        if step.action.event in ROUNDS_WAIT_FROM:
             ended = time
     return late
 
@@ -211,6 +219,7 @@ def _real_constants(
         "op_batch_interval": configuration.op_batch_interval_ms,
         "op_batch_size": configuration.ops_in_a_batch,
         "op_pull_size": configuration.op_pull_size,
+        "reserved_time": NONE if configuration.reserved_ms is None else configuration.reserved_ms,
     }
     return _limited(Constants(**given), configuration.local_ms)
 

@@ -20,6 +20,7 @@ CHECK_INTERVAL = "check interval"
 OP_BATCH_INTERVAL = "op batch interval"
 ROUND_LIMIT = "round limit"
 LOCAL = "local transaction"
+RESERVED = "reserved time"
 CHECK_MAX = "check max"
 ALL_BUT_ONE_CHECK = "check max less one"
 
@@ -51,6 +52,13 @@ COMPARED = (
     Comparison(((1, CHECK_INTERVAL),), ((1, AGE),), "whether a round must come while a half is young"),
     Comparison(((CHECK_MAX, CHECK_INTERVAL),), ((1, IMMUNITY),), "whether immune rounds use up all checks (A09)"),
     Comparison(((ALL_BUT_ONE_CHECK, CHECK_INTERVAL),), ((1, IMMUNITY),), "the same, from the first of these rounds on"),
+    Comparison(((1, AGE),), ((1, RESERVED),), "whether a half is old before it is too old to be kept (B45)"),
+    Comparison(((1, CHECK_INTERVAL),), ((1, RESERVED),), "whether a round must come before a half is too old"),
+    Comparison(((CHECK_MAX, CHECK_INTERVAL),), ((1, RESERVED),), "whether a half has all its checks before"),
+    Comparison(((ALL_BUT_ONE_CHECK, CHECK_INTERVAL),), ((1, RESERVED),), "the same, from the first check on"),
+    Comparison(
+        ((1, AGE), (CHECK_MAX, CHECK_INTERVAL)), ((1, RESERVED),), "the same, where the first check is when it is old"
+    ),
     Comparison(
         ((1, OP_BATCH_INTERVAL),), ((1, AGE),), "whether an op is written before its half is old", "batches_ops"
     ),
@@ -124,7 +132,9 @@ def orders(
     for comparison in COMPARED:
         if comparison.needs is not None and comparison.needs not in active:
             continue
-        if comparison.left[0][0] == ALL_BUT_ONE_CHECK and (check_max[1] == 1 or 2 == check_max[1] < check_max[0]):
+        if any(factor == ALL_BUT_ONE_CHECK for factor, _ in comparison.left) and (
+            check_max[1] == 1 or 2 == check_max[1] < check_max[0]
+        ):
             continue  # one interval cannot stand for itself and for many
         for named in _bindings(comparison, real):
             left = _bound(comparison.left, named, check_max[0])

@@ -50,6 +50,16 @@ class Configuration:
     op_pull_size: int = 32
 
     @property
+    def reserved_ms(self) -> int | None:
+        """`fileReservedTime` where a half may grow so old before its checks are used up; None where none can.
+
+        RocketMQ: TransactionalMessageServiceImpl#needSkip.
+        """
+        oldest_at_first_check = max(self.timeout_ms, *self.immunities_ms, 0)
+        oldest = oldest_at_first_check + self.check_max * self.check_interval_ms
+        return self.file_reserved_ms if self.file_reserved_ms <= oldest else None
+
+    @property
     def ops_in_a_batch(self) -> int:
         """So many half offsets of one digit, each with its comma, fill an op message.
 

@@ -24,7 +24,7 @@ class LimitedConstants(Constants):
     @property
     def birth_cut(self) -> int:
         """No guard compares the age of a half with more than this."""
-        return max(self.timeout, self.longest_immunity, self.local_limit) + 1
+        return max(super().birth_cut, self.local_limit + 1)
 
 
 @action(event="time_passed")

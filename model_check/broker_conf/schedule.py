@@ -11,7 +11,7 @@ The shortest path leaves rounds out that do nothing for it, and needs few of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, let_instants_be_moments
 from model_check.broker_conf.timeline import Timeline
@@ -26,18 +26,34 @@ ROUND_ENDED = "round_ended"
 CRASHED = "crashed"
 """Events of the actions that make time pass, that begin and end a round, and that end the process."""
 
-_STEPS_OF_A_ROUND = ("half_passed", "put_back_for_immunity", "put_back_for_check", "ops_pulled", ROUND_ENDED)
+ROUNDS_WAIT_FROM = (ROUND_ENDED, CRASHED, "stopped", "power_lost")
+"""Events from which the check service waits for an interval: the end of a round, and a start of the process."""
+
+_STEPS_OF_A_ROUND = (
+    "half_passed",
+    "put_back_for_immunity",
+    "put_back_for_check",
+    "put_back_unasked",
+    "ops_pulled",
+    ROUND_ENDED,
+)
 _ANSWER = "answer_check"
+_SILENCERS = ("lose_check", "stop", "crash")
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
 
 
 @dataclass(frozen=True, slots=True)
 class MoreRounds:
-    """Rounds to put in: how many, and before which step of the path, from 0."""
+    """Rounds to put in: how many, and before which step of the path, from 0.
+
+    `silencer` is the action by which the checks of each stay without an answer, as that of the path does; with None
+    producers answer.
+    """
 
     count: int
     place: int
+    silencer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +106,12 @@ def places_between_rounds(path: Sequence[Step]) -> list[int]:
     begins = [place for place, step in enumerate(path) if step.action.event == ROUND_BEGAN]
     ends = [place + 1 for place, step in enumerate(path) if step.action.event == ROUND_ENDED]
     return sorted({*begins, *ends} - {0}, reverse=True)
+
+
+def silencers_of(path: Sequence[Step]) -> list[str | None]:
+    """How checks of added rounds may go on: they are answered, or end as one does in the path."""
+    taken = {step.action.name for step in path}
+    return [None, *(name for name in _SILENCERS if name in taken)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +181,7 @@ class Scheduler:
                 if more.count and place == more.place:
                     oldest_copy = self.state.memory.values[self.length]
                     for _ in range(more.count):
-                        self._round()
+                        self._round(more.silencer)
                     self._take(self.tick, ())
                     copies = self.state.memory.values[self.length] - oldest_copy
                 self._take(_about_a_later_copy(step, oldest_copy, copies), preferred[place])
@@ -184,13 +206,13 @@ class Scheduler:
         if event == TICK:
             self.now = self.timeline.after(self.now)
             self.stretches.append((number, before, self.now))
-        if event in (ROUND_ENDED, CRASHED):
+        if event in ROUNDS_WAIT_FROM:
             self.round_ended = self.now
         self.instants.append(self.now)
         since = self.now if self.unsaved_since is None else self.unsaved_since
         self.unsaved_since = since if _is_unsaved(self.state) else None
 
-    def _round(self) -> None:
+    def _round(self, silencer: str | None) -> None:
         """One round more: time passes, the check service does what it must, and producers answer what they know."""
         self._take(self.tick, ())
         self._take(self.begin, ())
@@ -198,8 +220,12 @@ class Scheduler:
             taken = self._first_of(self.fillers)
             if taken.action.event == ROUND_ENDED:
                 break
+        action = self.actions[silencer or _ANSWER]
+        if not action.parameters:
+            self._take(Step(action, ()), ())
+            return
         for half in range(self.state.memory.values[self.length]):
-            answer = Step(self.actions[_ANSWER], (half,))
+            answer = Step(action, (half,))
             if self._attempt(answer, ()) is None:
                 self.path.append(answer)
                 self.instants.append(self.now)
@@ -272,4 +298,4 @@ def _place_of_clock(state: MachineState) -> int:
 
 def _moment(oracle: Ticks | Milliseconds, instant: int, offset: int) -> int:
     """The clock's reading at a numbered instant; the specification takes it for a number."""
-    return Moment(oracle, {instant: 1} if instant else {}, offset)  # type: ignore[return-value]
+    return cast("int", Moment(oracle, {instant: 1} if instant else {}, offset))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.compared_sums import (
     CHECK_INTERVAL,
     LOCAL,
     OP_BATCH_INTERVAL,
+    RESERVED,
     ROUND_LIMIT,
     TIMEOUT,
     Order,
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 MOST_TICKS = 62
 """No time of an instance is longer."""
+
+UNASKED: dict[str, Any] = {"first_checks": (0,), "skews": (0,), "clock_steps": 0}
+"""What no broker.conf and no option speaks of: check counts that producers send, clocks that differ or step back."""
+
+UNASKED_FAULTS = ("clock_skew", "clock_step")
+"""The faults that need some of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,8 @@ def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str])
         op_batch_interval=ticks[OP_BATCH_INTERVAL],
         op_batch_size=min(configuration.ops_in_a_batch, base.half_slots + 1),
         round_limit=ticks[ROUND_LIMIT],
+        reserved_time=ticks.get(RESERVED, NONE),
+        **UNASKED,
     )
     return Quotient(real, ticks, check_max, tuple(order for order, _ in compared), instance)
 
@@ -108,6 +117,8 @@ def times_of(configuration: Configuration) -> dict[str, int]:
         found[f"immunity of {show_duration(milliseconds)}"] = milliseconds
     if configuration.local_ms is not None:
         found[LOCAL] = configuration.local_ms
+    if configuration.reserved_ms is not None:
+        found[RESERVED] = configuration.reserved_ms
     return found
 
 
