@@ -12,7 +12,7 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from model_check.defects.catalogue import Defect, WrongRepair
+    from model_check.defects.catalogue import Defect, Search, WrongRepair
     from model_check.defects.findings import Finding
     from model_check.defects.search import Found
 
@@ -51,7 +51,7 @@ def command(
     if search or identifiers:
         searched = _searches(chosen, findings, failures, threads=threads, quiet=as_json)
     if as_json:
-        content = {d.identifier: _to_json(d, findings, searched.get(d.identifier)) for d in chosen}
+        content = {d.identifier: _to_json(d, findings, searched) for d in chosen}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     elif identifiers:
         _print_in_full(chosen, searched)
@@ -65,21 +65,16 @@ def command(
 def _searches(
     defects: list[Defect], findings: dict[str, Finding], failures: dict[str, str], *, threads: int, quiet: bool
 ) -> dict[str, Found]:
-    """Search for each defect that has a search; what is not as the catalogue says goes to `failures`."""
+    """Search for each defect and each wrong repair that has a search; what is not as it says goes to `failures`."""
     from halfcheck.search_progress import search_progress
     from model_check.defects.search import find
     from model_check.errors import EvaluationError
 
     searched: dict[str, Found] = {}
-    for defect in defects:
-        if defect.search is None:
-            continue
-        name = defect.identifier
+    for name, search in (question for defect in defects for question in defect.questions):
         try:
-            with search_progress(
-                f"{name} {defect.search.profile} {defect.search.instance}", wanted=not quiet
-            ) as report:
-                searched[name] = find(defect.search, threads=threads, report=report)
+            with search_progress(f"{name} {search.profile} {search.instance}", wanted=not quiet) as report:
+                searched[name] = find(search, threads=threads, report=report)
         except EvaluationError as error:
             failures[name] = str(error)
             continue
@@ -92,9 +87,9 @@ def _searches(
     return searched
 
 
-def _to_json(defect: Defect, findings: dict[str, Finding], found: Found | None) -> dict[str, Any]:
+def _to_json(defect: Defect, findings: dict[str, Finding], searched: dict[str, Found]) -> dict[str, Any]:
     """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
-    asked, finding = defect.search, findings.get(defect.identifier)
+    asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
     told: dict[str, Any] = {
         "where": defect.where.value,
         "profile": None if asked is None else asked.profile,
@@ -120,7 +115,8 @@ def _to_json(defect: Defect, findings: dict[str, Finding], found: Found | None) 
         "repair": defect.repair or None,
         "why": defect.why or None,
         "wrong_repairs": [
-            _wrong_to_json(wrong, findings.get(defect.recorded_as(wrong))) for wrong in defect.wrong_repairs
+            _wrong_to_json(wrong, findings.get(name), searched.get(name))
+            for wrong, name in ((wrong, defect.recorded_as(wrong)) for wrong in defect.wrong_repairs)
         ],
         "trace": None,
         "replay": None,
@@ -137,9 +133,9 @@ def _to_json(defect: Defect, findings: dict[str, Finding], found: Found | None) 
     return told
 
 
-def _wrong_to_json(wrong: WrongRepair, finding: Finding | None) -> dict[str, Any]:
+def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | None) -> dict[str, Any]:
     asked = wrong.search
-    return {
+    told: dict[str, Any] = {
         "source": wrong.source,
         "proposal": wrong.proposal,
         "breaks": wrong.breaks,
@@ -148,7 +144,23 @@ def _wrong_to_json(wrong: WrongRepair, finding: Finding | None) -> dict[str, Any
         "instance": None if asked is None else asked.instance,
         "clause": None if asked is None else asked.clause,
         "depth": None if finding is None else finding.depth,
+        "seconds": None if finding is None else finding.seconds,
+        "repaired_in": None if asked is None else asked.repaired_in or None,
+        "later_on": None if asked is None else asked.later_on or None,
+        "repaired": None if finding is None else finding.repaired or None,
+        "why": wrong.why or None,
+        "trace": None,
+        "replay": None,
     }
+    if found is not None:
+        told |= {
+            "depth": found.depth,
+            "seconds": round(found.affected.seconds, 6),
+            "repaired": found.absence or None,
+            "trace": found.violated.trace_to_json(),
+            "replay": found.affected.replay_command(found.violated),
+        }
+    return told
 
 
 def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found]) -> None:
@@ -157,13 +169,13 @@ def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: d
     from halfcheck.counterexample_table import wide_console
 
     table = Table("id", box=None, pad_edge=False)
-    table.add_column("defect", min_width=38)
+    table.add_column("defect", min_width=30)
     table.add_column("affected → fixed", max_width=22)
     table.add_column("found by", no_wrap=True)
     for name in ("clause", "profile", "environment"):
         table.add_column(name, overflow="fold")
-    table.add_column("depth", justify="right")
-    table.add_column("seconds", justify="right")
+    table.add_column("depth", justify="right", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True, min_width=7)
     for defect in defects:
         finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
         depth = found.depth if found is not None else finding.depth if finding is not None else None
@@ -182,7 +194,8 @@ def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: d
     console.print(table)
     by_search = sum(defect.search is not None for defect in defects)
     console.print(
-        f"{len(defects)} defects, {by_search} of them found by a search; halfcheck defects ID shows one in full"
+        f"{len(defects)} defects, {by_search} of them found by a search; halfcheck defects ID shows one in full, "
+        f"with its wrong repairs"
     )
 
 
@@ -195,8 +208,10 @@ def _print_in_full(defects: list[Defect], searched: dict[str, Found]) -> None:
             console.print()
         _print_facts(console, defect)
         found = searched.get(defect.identifier)
-        if found is not None:
-            _print_search(console, defect, found)
+        if found is not None and defect.search is not None:
+            _print_search(console, defect.search, found)
+        for wrong in defect.wrong_repairs:
+            _print_wrong(console, wrong, searched.get(defect.recorded_as(wrong)))
 
 
 def _print_facts(console: Console, defect: Defect) -> None:
@@ -212,21 +227,24 @@ def _print_facts(console: Console, defect: Defect) -> None:
     console.print(defect.mechanism)
     if defect.repair:
         console.print(f"repair: {defect.repair}")
-    for wrong in defect.wrong_repairs:
-        console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
-        if wrong.search is not None:
-            console.print(Text(f"  {wrong.search.command}"), soft_wrap=True)
     if defect.search is None:
         console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
 
 
-def _print_search(console: Console, defect: Defect, found: Found) -> None:
+def _print_wrong(console: Console, wrong: WrongRepair, found: Found | None) -> None:
+    console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
+    if wrong.search is None:
+        console.print(f"shown by no search: {wrong.why}")
+    elif found is not None:
+        _print_search(console, wrong.search, found)
+
+
+def _print_search(console: Console, asked: Search, found: Found) -> None:
     from rich.text import Text
 
     from halfcheck.counterexample_table import counterexample_table
 
-    asked = defect.search
-    if asked is None or found.violated.replayed is None:
+    if found.violated.replayed is None:
         return
     console.print(
         f"found by: a search of {asked.profile}, {asked.environment}, on {asked.instance}: {asked.clause} is violated "
@@ -234,7 +252,9 @@ def _print_search(console: Console, defect: Defect, found: Found) -> None:
         f"(made ready in {found.affected.compile_seconds:.1f} s)"
     )
     console.print(counterexample_table(found.violated.replayed.events))
-    if found.repaired is not None:
+    if found.repaired is not None and asked.later_on:
+        console.print(f"later where the instance is larger, same profile and environment: {found.absence}")
+    elif found.repaired is not None:
         console.print(
             f"repaired in {asked.repaired_in}, same environment and instance: {found.absence}; "
             f"{found.repaired.distinct:,} states in {found.repaired.seconds:.3f} s"

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 def questions() -> Iterator[tuple[str, str, Search]]:
     """Each search with the name under which it is recorded and the id of its defect."""
     for defect in catalogue().values():
-        if defect.search is not None:
-            yield defect.identifier, defect.identifier, defect.search
-        for wrong in defect.wrong_repairs:
-            if wrong.search is not None:
-                yield defect.recorded_as(wrong), defect.identifier, wrong.search
+        for name, search in defect.questions:
+            yield name, defect.identifier, search
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -20,6 +20,8 @@ from model_check.errors import BadFile, ModelCheckError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from _typeshed import DataclassInstance
+
 FILES = ("reported.toml", "latent.toml")
 
 
@@ -52,6 +54,11 @@ class Search:
         Other profiles in which the same clause is violated, on the same instance in the same environment.
     most_states : int or None
         Where the repaired profile's search is cut short.
+    later_on : str
+        Where it is not a profile that is rid of it but a larger instance that shows it later: the same profile breaks
+        the clause there, too, with more steps.
+    takes_long : bool
+        The searches take more than 20 s: `make defects` makes them, the tests replay what it found.
     """
 
     profile: str
@@ -62,6 +69,8 @@ class Search:
     shows: tuple[str, ...]
     also_in: tuple[str, ...] = ()
     most_states: int | None = None
+    later_on: str = ""
+    takes_long: bool = False
 
     @property
     def environment(self) -> str:
@@ -92,13 +101,17 @@ class WrongRepair:
     proposal, breaks : str
         What it does, and what becomes wrong.
     search : Search or None
-        The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without.
+        The question that shows it: its `profile` has the wrong repair, its `repaired_in` does without, or with the
+        right one.
+    why : str
+        Where no search shows it: the reason, in one line.
     """
 
     source: str
     proposal: str
     breaks: str
     search: Search | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +168,13 @@ class Defect:
     def recorded_as(self, wrong: WrongRepair) -> str:
         """The name under which the figures of one of its wrong repairs are on record."""
         return f"{self.identifier} {wrong.source}"
+
+    @property
+    def questions(self) -> tuple[tuple[str, Search], ...]:
+        """Its search and those of its wrong repairs, each with the name under which its figures are on record."""
+        own = () if self.search is None else ((self.identifier, self.search),)
+        wrong = ((self.recorded_as(w), w.search) for w in self.wrong_repairs if w.search is not None)
+        return (*own, *wrong)
 
     @property
     def place(self) -> str:
@@ -218,7 +238,7 @@ def nearest_id(wanted: str) -> str:
     return (difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or known)[0]
 
 
-T = TypeVar("T")
+T = TypeVar("T", bound="DataclassInstance")
 
 
 def _defect(place: str, identifier: str, given: Mapping[str, Any]) -> Defect:
@@ -246,7 +266,7 @@ def _wrong_repair(place: str, given: Mapping[str, Any]) -> WrongRepair:
 
 def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
     """A dataclass from a table of the file; lists become tuples."""
-    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    known = {field.name: field for field in fields(kind)}
     for name in given:
         if name not in known:
             msg = f"{place}: unknown field {name!r}; there are {', '.join(known)}"

@@ -31,13 +31,15 @@ class Finding:
     states : int
         Distinct states of that search.
     readings : tuple of str
-        Those that gave this depth: `numba`, `cpython`, `z3`.
+        Those that gave this depth: `numba`, `cpython`, `z3`; `replay` of a schedule that CPython has taken only.
     repaired : str
-        `holds`, or up to how many steps there is no violation; empty where there is no repaired profile.
+        `holds`, up to how many steps there is no violation, or after how many there is one on a larger instance; empty
+        where there is no second search.
     repaired_states, repaired_depth : int
-        Distinct states and depth of the search in the repaired profile; 0 where there is none.
+        Distinct states and depth of the search in the repaired profile, or on the larger instance; 0 where there is
+        none.
     repaired_readings : tuple of str
-        The readings that found as many states and no violation in the repaired profile.
+        The readings that found as many states in that search, and the same.
     """
 
     depth: int

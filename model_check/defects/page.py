@@ -34,8 +34,9 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
         f"the broker only (later), and {len(defects) - found - awaited - broker} are out of the specification's reach.",
         "",
         "Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the",
-        "shortest schedule. Repaired: the profile in which the same search finds nothing; `+NAME` and `-NAME` turn a",
-        "switch of it.",
+        "shortest schedule. Seconds: of the search with one thread, the machine made ready before. Readings: who has",
+        "found this depth; `replay` has taken the schedule, and not looked for a shorter one. Repaired: the profile in",
+        "which the same search finds nothing; `+NAME` and `-NAME` turn a switch of it.",
         "",
         *_table(
             ("id", "defect", "issues", "affected → fixed", "effect", "properties", "evidence", "found by"),
@@ -70,8 +71,10 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
         "",
         "## Wrong repairs",
         "",
+        "Without: what the same search says of the profile without the wrong repair, or with the right one.",
+        "",
         *_table(
-            ("of", "source", "what it does", "what breaks", "shown by", "depth"),
+            ("of", "source", "what it does", "what breaks", "shown by", "depth", "seconds", "without"),
             ((d.identifier, w.source, w.proposal, w.breaks, *_shown(d, w, findings)) for d, w in wrong),
         ),
         "",
@@ -97,16 +100,19 @@ def _searched(search: Search, finding: Finding | None) -> tuple[str, ...]:
     asked = (search.clause, search.profile, search.environment, search.instance)
     if finding is None:
         return (*asked, "", "", "", search.repaired_in)
-    repaired = f"{search.repaired_in}: {finding.repaired}" if search.repaired_in else "in no version"
+    repaired = f"{search.repaired_in}: {finding.repaired}" if search.repaired_in else "nowhere: see below"
     return (*asked, str(finding.depth), f"{finding.seconds:.3f}", " ".join(finding.readings), repaired)
 
 
-def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) -> tuple[str, str]:
+def _shown(defect: Defect, wrong: WrongRepair, findings: Mapping[str, Finding]) -> tuple[str, ...]:
     if wrong.search is None:
-        return "", ""
-    finding = findings.get(defect.recorded_as(wrong))
-    shown = f"{wrong.search.clause} in {wrong.search.profile}, {wrong.search.environment}, {wrong.search.instance}"
-    return shown, "" if finding is None else str(finding.depth)
+        return f"no search: {wrong.why}", "", "", ""
+    asked, finding = wrong.search, findings.get(defect.recorded_as(wrong))
+    shown = f"{asked.clause} in {asked.profile}, {asked.environment}, {asked.instance}"
+    if finding is None:
+        return shown, "", "", asked.repaired_in
+    without = f"{asked.repaired_in or asked.profile}: {finding.repaired}"
+    return shown, str(finding.depth), f"{finding.seconds:.3f}", without
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -27,7 +27,7 @@ class Found:
     violated : ClauseResult
         The clause in it, with the first shortest schedule.
     repaired : CheckResult or None
-        The search in the profile that is rid of it, if there is one.
+        The search in the profile that is rid of it, or on the instance that shows it later, if there is one.
     """
 
     affected: CheckResult
@@ -41,7 +41,7 @@ class Found:
 
     @property
     def absence(self) -> str:
-        """What the search in the repaired profile says: `holds`, or the depth up to which it found nothing."""
+        """What the second search says: `holds`, the depth up to which it found nothing, or the later violation."""
         if self.repaired is None:
             return ""
         return absence(self.repaired)
@@ -50,19 +50,22 @@ class Found:
 def absence(repaired: CheckResult) -> str:
     """`holds` of a search of all reachable states; of one that was cut short, the depth up to which all were seen.
 
-    The deepest level of such a search is not complete, those before it are.
+    The deepest level of such a search is not complete, those before it are. Of one that found a violation, its steps.
     """
+    violated = [row.depth for row in repaired.clauses if row.depth is not None]
+    if violated:
+        return f"{min(violated)} steps on {repaired.instance.name}"
     return "holds" if repaired.complete else f"no violation in {repaired.depth - 1} steps"
 
 
 def find(search: Search, *, reading: str = "numba", threads: int = 1, report: Report | None = None) -> Found:
-    """Search for a defect in the affected profile and, if there is one, in the repaired profile.
+    """Search for a defect in the affected profile and, if there is one, in the repaired profile or on `later_on`.
 
     Raises
     ------
     EvaluationError
-        It is not found where it should be, its schedule lacks a step that makes it this defect, or it is found where it
-        should be gone.
+        It is not found where it should be, its schedule lacks a step that makes it this defect, it is found where it
+        should be gone, or no later where it should be found later.
     KeyboardInterrupt
         Ctrl-C ended a search.
     """
@@ -94,6 +97,20 @@ def find(search: Search, *, reading: str = "numba", threads: int = 1, report: Re
         if not repaired.complete and (search.most_states is None or repaired.distinct < search.most_states):
             raise KeyboardInterrupt
         judge_repaired(search, repaired, len(violated.path or ()))
+    elif search.later_on:
+        repaired = check(
+            search.profile,
+            search.faults,
+            search.later_on,
+            properties=(search.clause,),
+            reading=reading,
+            threads=threads,
+            until_violated=True,
+            report=report,
+        )
+        if not repaired.complete and not repaired.is_violated:
+            raise KeyboardInterrupt
+        judge_later(search, repaired, len(violated.path or ()))
     return Found(affected, violated, repaired)
 
 
@@ -142,6 +159,24 @@ def judge_repaired(search: Search, result: CheckResult, depth: int) -> None:
         raise EvaluationError(msg)
 
 
+def judge_later(search: Search, result: CheckResult, depth: int) -> None:
+    """See that the instance which should show the defect later does so, with more steps.
+
+    Raises
+    ------
+    EvaluationError
+        It does not show it, or with no more steps.
+    """
+    found = clause_of(result, search.clause)
+    if found.depth is None or found.depth <= depth:
+        shown = "not violated" if found.depth is None else f"violated at depth {found.depth}"
+        msg = (
+            f"{search.clause} is {shown} in {_world(search, search.profile, search.later_on)}, "
+            f"where it should be violated behind depth {depth}"
+        )
+        raise EvaluationError(msg)
+
+
 def clause_of(result: CheckResult, name: str) -> ClauseResult:
     """The result on one clause, by a name such as `S1.immune_half`."""
     return next(row for row in result.clauses if f"{row.clause.identifier}.{row.clause.clause}" == name)
@@ -158,9 +193,9 @@ def first_step_missing(events: Iterable[Event], shows: Sequence[str]) -> str | N
 
 def without_repair(search: Search) -> Search:
     """The same question about the affected profile only."""
-    return replace(search, repaired_in="")
+    return replace(search, repaired_in="", later_on="")
 
 
-def _world(search: Search, profile: str) -> str:
+def _world(search: Search, profile: str, instance: str = "") -> str:
     environment = f"with {', '.join(search.faults)}" if search.faults else "in the quiet world"
-    return f"{profile} {environment} on {search.instance}"
+    return f"{profile} {environment} on {instance or search.instance}"

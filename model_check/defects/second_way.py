@@ -13,14 +13,21 @@ if TYPE_CHECKING:
     from model_check.defects.catalogue import Search
     from model_check.defects.search import Found
 
-CPYTHON_STATES: Final = 150_000
-"""Up to so many states the CPython reading searches them all again; it takes a minute or two."""
+CPYTHON_STATES: Final = 300_000
+"""Up to so many states the CPython reading searches them all again; it takes some minutes."""
+
+ABSENT_STATES: Final = 50_000
+"""The same where the defect is gone."""
+
+Z3_STATES: Final = 10_000_000
+"""With more states than this on the way, bounded model checking does not come to an end either."""
 
 
 def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYTHON_STATES) -> tuple[str, ...]:
     """The readings that agree on the depth of a defect: CPython where the states on the way are few, else Z3.
 
-    CPython also has to find as many states up to that depth.
+    CPython also has to find as many states up to that depth. Where the states are too many for both, CPython has only
+    taken the schedule step by step (`replay`): that it is one is known in two ways, that none is shorter in one.
 
     Raises
     ------
@@ -32,6 +39,8 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
         theirs, ours = (_numbers(answer.depth, answer.affected) for answer in (slow, found))
         _agree(search, search.profile, "cpython", theirs, ours)
         return ("numba", "cpython")
+    if found.affected.distinct > Z3_STATES:
+        return ("numba", "replay")
     bounded = check(
         search.profile,
         search.faults,
@@ -45,7 +54,7 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
     return ("numba", "z3")
 
 
-def readings_of_the_absence(search: Search, found: Found, most_states: int = CPYTHON_STATES) -> tuple[str, ...]:
+def readings_of_the_absence(search: Search, found: Found, most_states: int = ABSENT_STATES) -> tuple[str, ...]:
     """The readings that agree that a defect is gone; CPython is asked where the repaired profile has few states.
 
     Raises
@@ -55,11 +64,19 @@ def readings_of_the_absence(search: Search, found: Found, most_states: int = CPY
     """
     if found.repaired is None:
         return ()
-    if not found.repaired.complete or found.repaired.distinct > most_states:
+    if found.repaired.distinct > most_states or not (found.repaired.complete or found.repaired.is_violated):
         return ("numba",)
-    slow = check(search.repaired_in, search.faults, search.instance, properties=(search.clause,), reading="cpython")
-    depth = clause_of(slow, search.clause).depth
-    _agree(search, search.repaired_in, "cpython", _numbers(depth, slow), _numbers(None, found.repaired))
+    slow = check(
+        search.repaired_in or search.profile,
+        search.faults,
+        search.later_on or search.instance,
+        properties=(search.clause,),
+        reading="cpython",
+        until_violated=True,
+    )
+    depths = [clause_of(result, search.clause).depth for result in (slow, found.repaired)]
+    theirs, ours = (_numbers(d, r) for d, r in zip(depths, (slow, found.repaired), strict=True))
+    _agree(search, search.repaired_in or search.profile, "cpython", theirs, ours)
     return ("numba", "cpython")
 
 

@@ -20,18 +20,32 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 AGREED = {
     "4.5.1": (
-        1_037_650,
-        3_104_284,
+        2_312_474,
+        6_680_078,
         41,
         {
             "S1.passed_op": 24,
+            "S6.flag_of_a_copy": 10,
             "S7.in_memory": 13,
             "S7.in_the_file": 9,
             "S8.discarded_without_a_record": 10,
             "S9.passed_op": 21,
+            "L1.discarded_without_a_record": 10,
+            "L4.left_behind": 6,
+            "R1.pulls_nothing": 5,
         },
     ),
-    "4.9.7": (692_810, 2_061_948, 38, {}),
+    "4.9.7": (
+        1_916_179,
+        5_417_942,
+        38,
+        {
+            "S2.commit_after_discard": 11,
+            "S6.flag_of_a_copy": 10,
+            "S8.parked_although_settled": 11,
+            "R1.pulls_nothing": 5,
+        },
+    ),
 }
 """Profile → distinct, generated, depth, violated clauses with their depths: with one thread and with two.
 
@@ -49,7 +63,7 @@ def test_the_jump_is_found_in_4_5_1_and_not_in_4_9_7(profile: str, threads: int)
     result = checked(profile, "quiet", "trio", threads=threads)
     assert (result.distinct, result.generated, result.depth, violations(result)) == AGREED[profile]
     assert result.complete
-    assert result.unseen == ()
+    assert [w.name for w in result.unseen] == (["a_transaction_is_parked"] if profile == "4.5.1" else [])
     for name in ("S1.passed_op", "S7.in_memory", "S7.in_the_file", "S9.passed_op"):
         expected = Verdict.VIOLATED if profile == "4.5.1" else Verdict.HOLDS
         assert clause(result, name).verdict is expected
@@ -63,7 +77,7 @@ def test_one_thread_and_two_give_the_same_verdicts_and_paths(profile: str) -> No
 
 def test_the_schedule_delivers_a_transaction_twice_whose_op_message_stands_behind_the_op_offset() -> None:
     found = clause(checked("4.5.1", "quiet", "trio"), "S1.passed_op")
-    assert found.clause.resembles == ("A02",)
+    assert found.clause.resembles == ("A02", "A15", "B15")
     assert found.replayed is not None
     names = [event.step.action.name for event in found.replayed.events]
     assert len(names) == 24

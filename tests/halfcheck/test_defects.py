@@ -73,7 +73,7 @@ def test_an_id_is_searched_for_and_its_schedule_is_shown(capsys: pytest.CaptureF
     assert out.startswith(f"B02: {catalogue()['B02'].name}\n")
     assert "S10.op_entry_dies_with_the_process is violated after 4 steps" in out
     assert re.search(r"^ +4 +0 +crash ", out, re.MULTILINE)
-    assert "repaired in 4.9.7, same environment and instance: holds; 7,184 states" in out
+    assert "repaired in 4.9.7, same environment and instance: holds; 9,371 states" in out
     commands = [line for line in out.splitlines() if line.startswith("halfcheck ")]
     assert commands[0] == (
         "halfcheck check --profile 5.3.3 --instance tiny --faults crash --property S10.op_entry_dies_with_the_process"
@@ -100,20 +100,47 @@ def test_a_defect_without_a_search_says_why(capsys: pytest.CaptureFixture[str]) 
 def test_a_wrong_repair_is_shown_with_what_it_breaks_and_the_search_that_shows_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    a58, b02 = catalogue()["A58"], catalogue()["B02"]
-    assert b02.search is not None
-    (wrong,) = a58.wrong_repairs
-    shown = replace(a58, wrong_repairs=(replace(wrong, search=b02.search),))
-    monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": shown})
-    monkeypatch.setattr(findings_module, "read_findings", lambda: {"A58 #6401": read_findings()["B02"]})
+    (wrong,) = catalogue()["A58"].wrong_repairs
     repairs = told(capsys, "A58")["A58"]["wrong_repairs"]
     assert isinstance(repairs, list)
     (told_of,) = repairs
-    assert (told_of["source"], told_of["clause"], told_of["depth"]) == ("#6401", b02.search.clause, 4)
+    assert (told_of["source"], told_of["clause"], told_of["depth"]) == ("#6401", "L5.refused_late", 7)
+    assert (told_of["repaired_in"], told_of["repaired"], told_of["later_on"]) == ("4.9.7", "holds", None)
+    assert [event["action"] for event in told_of["trace"]][-2:] == ["commit_locally", "refuse_late_end"]
     assert run(["defects", "A58"]) == ExitCode.OK
     out = capsys.readouterr().out
     assert f"wrong repair, #6401: {wrong.proposal}. What breaks: {wrong.breaks}." in " ".join(out.split())
-    assert "halfcheck check --profile 5.3.3 --instance tiny --faults crash --property S10.op_entry" in out
+    assert "a search of 4.9.7+refuses_late_end, slow_local, on tiny: L5.refused_late is violated after 7 steps" in out
+    assert "halfcheck check --profile 4.9.7+refuses_late_end --instance tiny --faults slow_local" in out
+
+
+def test_a_wrong_repair_that_breaks_earlier_what_breaks_anyway_is_shown_with_both_depths(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    repairs = told(capsys, "A20")["A20"]["wrong_repairs"]
+    assert isinstance(repairs, list)
+    (told_of,) = repairs
+    assert (told_of["depth"], told_of["later_on"], told_of["repaired"]) == (11, "patient", "13 steps on patient")
+    assert run(["defects", "A20"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert "later where the instance is larger, same profile and environment: 13 steps on patient" in out
+
+
+def test_a_wrong_repair_without_a_search_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "B39"]) == ExitCode.OK
+    assert "shown by no search: thread pools are not in the specification" in capsys.readouterr().out
+
+
+def test_a_wrong_repair_that_is_not_wrong_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a58 = catalogue()["A58"]
+    (wrong,) = a58.wrong_repairs
+    assert wrong.search is not None
+    right = replace(a58, wrong_repairs=(replace(wrong, search=replace(wrong.search, profile="4.9.7")),))
+    monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": right})
+    assert run(["defects", "A58"]) == ExitCode.EVALUATION_ERROR
+    assert capsys.readouterr().err.startswith("halfcheck: A58 #6401: L5.refused_late holds in 4.9.7 with slow_local")
 
 
 def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

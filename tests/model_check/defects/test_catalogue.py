@@ -15,7 +15,8 @@ from model_check.defects.__main__ import questions
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_id
 from model_check.defects.findings import FILE, Finding, read_findings, write_findings
 from model_check.errors import BadFile, ModelCheckError
-from model_check.instances import constants_for
+from model_check.instances import constants_for, load_instance, switches_of
+from spec.constants import SWITCHES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -49,6 +50,41 @@ def test_an_entry_says_what_there_is_to_say(identifier: str) -> None:
     assert all(re.fullmatch(r"\d{3,5}|rocketmq-[a-z]+#\d+|[0-9a-f]{10}", issue) for issue in defect.issues)
     assert (identifier[0] == "A") <= bool(defect.issues), "a reported defect has a report"
     assert defect.search is None or defect.where is Where.SEARCH
+    for wrong in defect.wrong_repairs:
+        assert bool(wrong.why) == (wrong.search is None), "a wrong repair that no search shows has a reason"
+
+
+FOUND = {
+    *("A02", "A03", "A08", "A09", "A10", "A11", "A12", "A13", "A14", "A15", "A16", "A19", "A21", "A35", "A37", "A39"),
+    *("A58", "B01", "B02", "B03", "B04", "B05", "B06", "B13", "B14", "B15", "B16", "B17", "B19", "B20", "B21", "B22"),
+    *("B25", "B26", "B27", "B28", "B29"),
+}
+
+
+def test_what_can_be_found_by_a_search_is() -> None:
+    searched = [identifier for identifier, defect in catalogue().items() if defect.search is not None]
+    assert set(searched) >= FOUND
+    assert len(searched) >= 48
+    assert all((defect.where is Where.SEARCH) == (defect.search is not None) for defect in catalogue().values())
+
+
+@pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.search is not None])
+def test_a_defect_that_is_found_says_what_repairs_it_or_why_nothing_in_the_broker_does(identifier: str) -> None:
+    defect = catalogue()[identifier]
+    assert defect.search is not None
+    assert defect.repair.endswith(".")
+    assert defect.repair.startswith("None in the broker: ") == (not defect.search.repaired_in)
+
+
+@pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.search is not None])
+def test_the_repair_that_rids_a_profile_of_a_defect_is_in_the_repaired_profile(identifier: str) -> None:
+    defect = catalogue()[identifier]
+    assert defect.search is not None
+    if defect.search.repaired_in:
+        affected, repaired, fixed = map(switches_of, (defect.search.profile, defect.search.repaired_in, "fixed"))
+        turned = {n for n in SWITCHES if getattr(affected, n) != getattr(repaired, n)}
+        assert turned
+        assert any(getattr(repaired, name) == getattr(fixed, name) for name in turned)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -57,6 +93,11 @@ def test_a_search_can_be_asked(name: str) -> None:
     actions = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
     for profile in (search.profile, *([search.repaired_in] if search.repaired_in else []), *search.also_in):
         constants = constants_for(profile, search.faults, search.instance)
+    assert not (search.repaired_in and search.later_on)
+    assert (
+        not search.later_on
+        or load_instance(search.later_on).transactions == load_instance(search.instance).transactions
+    )
     steps = {str(step) for step in TRANSACTIONAL_MESSAGES.steps(constants)}
     assert len(chosen_clauses(TRANSACTIONAL_MESSAGES, [search.clause])) == 1
     assert "." in search.clause
@@ -85,7 +126,9 @@ def test_each_search_is_on_record_with_two_readings_and_nothing_else_is() -> Non
     assert list(findings) == list(QUESTIONS)
     for name, finding in findings.items():
         assert len(finding.readings) >= 2, f"{name} was found in one way only"
-        assert bool(finding.repaired) == bool(QUESTIONS[name].repaired_in)
+        assert bool(finding.repaired) == bool(QUESTIONS[name].repaired_in or QUESTIONS[name].later_on)
+        assert ("replay" in finding.readings) <= QUESTIONS[name].takes_long
+        assert finding.seconds < 20 or QUESTIONS[name].takes_long
 
 
 def test_the_page_is_what_the_data_gives() -> None:

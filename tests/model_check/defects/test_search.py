@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from model_check.check import Verdict, check
+from model_check.defects import second_way
 from model_check.defects.catalogue import Search, catalogue
 from model_check.defects.search import absence, find, first_step_missing, without_repair
 from model_check.defects.second_way import readings_of_the_absence, readings_of_the_defect
@@ -15,6 +16,8 @@ from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+pytestmark = pytest.mark.untraced
 
 B01 = catalogue()["B01"].search
 assert B01 is not None
@@ -26,9 +29,9 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def changed(**changes: object) -> Search:
+def changed(**changes: Any) -> Search:
     assert B01 is not None
-    return replace(B01, **changes)  # type: ignore[arg-type]
+    return replace(B01, **changes)
 
 
 def test_the_search_in_the_affected_profile_ends_where_the_defect_shows() -> None:
@@ -59,6 +62,40 @@ def test_a_search_that_is_cut_short_behind_the_defect_says_how_far_it_went() -> 
     assert not found.repaired.complete
     assert found.repaired.depth > found.depth
     assert found.absence == f"no violation in {found.repaired.depth - 1} steps" == absence(found.repaired)
+
+
+def test_what_a_larger_instance_shows_later_is_shown_with_both_depths() -> None:
+    ((_, search),) = catalogue()["A20"].questions
+    found = find(search)
+    assert (found.depth, found.absence) == (11, "13 steps on patient")
+    assert readings_of_the_defect(search, found) == readings_of_the_absence(search, found) == ("numba", "cpython")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        (
+            {"later_on": "tiny"},
+            r"^L3\.time_limit is violated at depth 11 in 5\.3\.3 with slow_round on tiny, .* depth 11$",
+        ),
+        (
+            {"profile": "4.9.7", "faults": (), "clause": "S1.immune_half", "shows": (), "later_on": "skewed"},
+            r"^S1\.immune_half is not violated in 4\.9\.7 in the quiet world on skewed, where it should .* depth 16$",
+        ),
+    ],
+)
+def test_what_a_larger_instance_does_not_show_later_is_named(changes: dict[str, Any], complaint: str) -> None:
+    ((_, search),) = catalogue()["A20"].questions
+    with pytest.raises(EvaluationError, match=complaint):
+        find(replace(search, **changes))
+
+
+def test_where_the_states_are_too_many_the_schedule_is_taken_in_the_second_reading(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search, found = changed(), find(changed())
+    monkeypatch.setattr(second_way, "Z3_STATES", 1_000)
+    assert readings_of_the_defect(search, found, most_states=0) == ("numba", "replay")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +129,7 @@ def test_a_second_reading_must_find_the_same_depth_and_the_same_states() -> None
     assert found.repaired is not None
     wrong = replace(found, repaired=replace(found.repaired, distinct=found.repaired.distinct + 1))
     with pytest.raises(
-        EvaluationError, match=r"numba finds depth None among 2,186 states, cpython finds .* 2,185 states"
+        EvaluationError, match=r"numba finds depth None among 2,778 states, cpython finds .* 2,777 states"
     ):
         readings_of_the_absence(search, wrong)
 

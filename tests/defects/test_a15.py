@@ -1,0 +1,54 @@
+"""A15 closely: one half marks an op message as done that names another one, which no round has met yet.
+
+The search takes minutes and is left to `make defects`; here its schedule is taken, with the repair and without.
+"""
+
+from __future__ import annotations
+
+from model_check.counterexample.steps import Replay, read_path, replay
+from model_check.defects.catalogue import catalogue
+from model_check.defects.findings import read_findings
+from model_check.defects.search import first_step_missing
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+SEARCH = catalogue()["A15"].search
+assert SEARCH is not None
+
+SCHEDULE = """
+send_half t=0 immunity=3; send_half t=1 immunity=-1; tick; begin_round; put_back_immune_half; crash;
+roll_back_locally t=0; roll_back_locally t=1; tick; buffer_op h=0; buffer_op h=1; begin_round; put_back_immune_half;
+send_half t=2 immunity=-1; roll_back_locally t=2; buffer_op h=4; write_op_batch; pull_more_ops; pass_settled_half;
+pass_half_of_settled_original; end_round_at_fresh_half
+"""
+
+
+def taken(profile: str, steps: int | None = None) -> Replay:
+    assert SEARCH is not None
+    constants = constants_for(profile, SEARCH.faults, SEARCH.instance)
+    path = read_path(TRANSACTIONAL_MESSAGES, constants, " ".join(SCHEDULE.split()))
+    assert len(path) == read_findings()["A15"].depth
+    return replay(TRANSACTIONAL_MESSAGES, constants, path[:steps])
+
+
+def violated(answer: Replay) -> set[str]:
+    return {f"{clause.identifier}.{clause.clause}" for clause in answer.violated}
+
+
+def test_the_op_offset_passes_an_op_message_that_names_a_half_ahead() -> None:
+    assert SEARCH is not None
+    whole = taken(SEARCH.profile)
+    assert "S7.in_memory" in violated(whole)
+    assert "S7.in_memory" not in violated(taken(SEARCH.profile, -1))
+    assert first_step_missing(whole.events, SEARCH.shows) is None
+    last = {change.field: change.after for change in whole.events[-1].changes}
+    assert (last["offsets.half"], last["offsets.op"]) == ("3", "1"), "half 4, which op message 0 names, is still ahead"
+
+
+def test_the_repair_leaves_the_op_offset_where_it_was() -> None:
+    assert SEARCH is not None
+    repaired = taken(SEARCH.repaired_in)
+    assert "S7.in_memory" not in violated(repaired)
+    last = {change.field: change.after for change in repaired.events[-1].changes}
+    assert last["offsets.half"] == "3"
+    assert "offsets.op" not in last
