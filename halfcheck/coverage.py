@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def command(
     *,
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
+        str,
+        typer.Option(
+            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file."
+        ),
     ] = "small",
     threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of each search.")] = 1,
     max_states: Annotated[

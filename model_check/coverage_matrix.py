@@ -65,6 +65,7 @@ class CoverageMatrix:
                     "profile": search.world.profile,
                     "switches": list(search.world.switches),
                     "environment": list(search.world.faults),
+                    "instance": search.world.instance or self.instance,
                     "distinct": search.distinct,
                     "complete": search.complete,
                 }

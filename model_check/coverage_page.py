@@ -72,6 +72,8 @@ def _searches(result: CoverageMatrix, most_states: int) -> Iterator[str]:
     for search in result.searches:
         version = "+".join((search.world.profile, *search.world.switches))
         environment = ", ".join(search.world.faults) or "quiet"
+        if search.world.instance is not None:
+            environment += f", on `{search.world.instance}`"
         complete = "yes" if search.complete else "no"
         yield f"| {version} | {environment} | {search.distinct:,} | {complete} | {search.uncovered} |"
     yield ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.coverage import Uncovered
 from model_check.errors import BadFile
-from model_check.instances import constants_for
+from model_check.instances import constants_for, instance_names
 from spec.constants import FAULTS, SWITCHES
 from spec.profiles import PROFILES
 
@@ -24,19 +24,21 @@ FILE = "uncovered.toml"
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A profile, with some switches turned on, in an environment."""
+    """A profile, with some switches turned on, in an environment; on an instance of its own, if it names one."""
 
     profile: str
     faults: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
+    instance: str | None = None
 
     def constants(self, instance: str | Instance) -> Constants:
-        """The constants of an instance in this world."""
+        """The constants of this world, on an instance where it names none."""
         turned: dict[str, Any] = dict.fromkeys(self.switches, True)
-        return replace(constants_for(self.profile, self.faults, instance), **turned)
+        return replace(constants_for(self.profile, self.faults, self.instance or instance), **turned)
 
     def __str__(self) -> str:
-        return f"{'+'.join((self.profile, *self.switches))} {','.join(self.faults) or 'quiet'}"
+        on = "" if self.instance is None else f" on {self.instance}"
+        return f"{'+'.join((self.profile, *self.switches))} {','.join(self.faults) or 'quiet'}{on}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,13 @@ def read_expected(file: Path | None = None) -> Expected:
 
 
 def _world(name: str, row: dict[str, Any]) -> World:
-    _known(name, "key of a world", row, ("profile", "faults", "switches"))
+    _known(name, "key of a world", row, ("profile", "faults", "switches", "instance"))
     _known(name, "profile", [row.get("profile")], tuple(PROFILES))
     _known(name, "fault", row.get("faults", []), FAULTS)
     _known(name, "switch", row.get("switches", []), SWITCHES)
-    return World(row["profile"], tuple(row.get("faults", [])), tuple(row.get("switches", [])))
+    if "instance" in row:
+        _known(name, "instance", [row["instance"]], instance_names())
+    return World(row["profile"], tuple(row.get("faults", [])), tuple(row.get("switches", [])), row.get("instance"))
 
 
 def _accepted(name: str, row: dict[str, Any]) -> Accepted:
