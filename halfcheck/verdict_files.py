@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
 from model_check.verdicts.page import MAP, page_of
-from model_check.verdicts.schedules import Schedule, read_schedules, write_schedules
+from model_check.verdicts.schedules import Schedule, in_order_of, read_schedules, write_schedules
 from model_check.verdicts.table_file import read_table, written
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class VerdictFiles:
         """Write everything anew; the instances that were not searched keep what they had."""
         from halfcheck.verdict_map import draw
 
-        table, schedules = self._joined(made, instances)
+        table, schedules = made.whole, self._schedules(made, instances)
         for file, text in (
             (self.verdicts, written(table)),
             (self.schedules, write_schedules(schedules, table.specification)),
@@ -76,7 +75,7 @@ class VerdictFiles:
     def differences(self, made: Regenerated, instances: Sequence[str]) -> list[str]:
         """Where the schedules and the page are not what the searches and the table give, a line each."""
         table = self.table()
-        _, schedules = self._joined(made, instances)
+        schedules = self._schedules(made, instances)
         there, specification = read_schedules(self.schedules)
         lines = [
             f"{self.schedules}: {which}: {one.clause} with {', '.join(one.faults) or 'no fault'} in "
@@ -95,14 +94,9 @@ class VerdictFiles:
         """The page as the files give it."""
         return page_of(self.table(), read_schedules(self.schedules)[0], self.implications())
 
-    def _joined(self, made: Regenerated, instances: Sequence[str]) -> tuple[Table, list[Schedule]]:
-        """What was searched now, and what is there of the other instances of the plan."""
-        if list(instances) == list(made.table.plan):
-            return made.table, made.schedules
-        old = self.table()
-        joined = {
-            profile: {name: (made.table if name in instances else old).of(profile, name) for name in made.table.plan}
-            for profile in made.table.profiles
-        }
+    def _schedules(self, made: Regenerated, instances: Sequence[str]) -> list[Schedule]:
+        """Those that were found now, and what is there of the other instances of the plan."""
+        if list(instances) == list(made.whole.plan):
+            return made.schedules
         kept = [one for one in read_schedules(self.schedules)[0] if one.instance not in instances]
-        return replace(made.table, entries=joined), [*kept, *made.schedules]
+        return in_order_of(made.whole, [*kept, *made.schedules])

@@ -1,4 +1,4 @@
-"""The table of verdicts as a drawing: clauses by faults, coloured by the length of the shortest schedule."""
+"""The table of verdicts as a drawing: clauses by faults, one stripe a version, coloured by the shortest schedule."""
 
 from __future__ import annotations
 
@@ -8,97 +8,117 @@ import altair as alt
 import vl_convert
 
 from model_check.verdicts.environment import QUIET
-from model_check.verdicts.page import shown_instance
 
 if TYPE_CHECKING:
     from model_check.verdicts.table import Table
 
-CELL = 11
-"""Pixels of a cell."""
+STRIPE = 5
+"""Pixels of a stripe."""
 
-_COLOURS = ["#3f007d", "#54278f", "#6a51a3", "#807dba", "#9e9ac8", "#bcbddc"]
+ROW = 12
+"""Pixels of a row."""
+
+BAND = "#ebe6f2"
+UNDECIDED = "#9a9a9a"
+_COLOURS = ["#3f007d", "#54278f", "#6a51a3", "#807dba", "#9e9ac8", "#b8b5d9"]
 _CONFIG: dict[str, Any] = {
     "background": "#ffffff",
     "font": "DejaVu Sans, Verdana, sans-serif",
     "aria": False,
     "view": {"stroke": "#c8c8c8"},
-    "axis": {"labelFontSize": 8, "titleFontSize": 9, "gridColor": "#efefef", "labelLimit": 220, "ticks": False},
-    "header": {"labelFontSize": 11, "labelFontWeight": 600},
-    "legend": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal"},
+    "axis": {"labelFontSize": 9, "labelLimit": 220, "ticks": False, "domain": False, "labelColor": "#222222"},
+    "legend": {"labelFontSize": 9, "titleFontSize": 9, "titleFontWeight": "normal", "titleLimit": 400},
+    "title": {"fontSize": 11, "fontWeight": "normal", "anchor": "start", "offset": 12},
 }
 
 
 def cells(table: Table) -> list[dict[str, Any]]:
-    """The marks of the drawing, by profile and clause.
+    """The marks of the drawing, by clause and profile, of all instances together.
 
     Returns
     -------
     list of dict
-        `kind` is `bar` (the quiet world breaks the clause), `square` (the fault alone breaks it, or breaks it sooner
-        than the quiet world does), `ring` (the fault breaks it together with others) or `dot` (it is unknown whether
-        the fault alone breaks it); `depth` is the steps of the shortest schedule, for a ring the shortest of all its
-        sets, for a dot none.
+        `kind` is `full` (the quiet world, or the fault alone, breaks the clause; a fault only if it takes fewer steps
+        than the quiet world), `half` (the fault breaks it together with others), `band` (the quiet world breaks it, so
+        that every fault does) or `dot` (it is not decided whether the fault alone breaks it); `depth` is the steps of
+        the shortest schedule, for a half the shortest of all its sets, for a band and a dot none.
     """
-    instance = shown_instance(table)
-    marks: list[dict[str, Any]] = []
-    for profile in table.profiles:
-        entries = table.of(profile, instance)
-        for clause in table.clauses if entries else ():
-            row = {"profile": profile, "clause": clause}
-            quiet = entries[QUIET].violated.get(clause)
-            if quiet is not None:
-                marks.append({**row, "kind": "bar", "fault": QUIET, "depth": quiet})
-            undecided = table.undecided(profile, instance, clause)
-            marks += [
-                {**row, "kind": "dot", "fault": fault, "depth": 0} for fault in table.faults if (fault,) in undecided
-            ]
-            for fault in table.faults:
-                depth = entries[fault].violated.get(clause) if fault in entries else None
-                if depth is not None and (quiet is None or depth < quiet):
-                    marks.append({**row, "kind": "square", "fault": fault, "depth": depth})
-            sets = table.minimal_sets(profile, instance, clause)
-            together = {fault for faults, _ in sets if len(faults) > 1 for fault in faults}
-            marks += [
-                {**row, "kind": "ring", "fault": fault, "depth": min(d for faults, d in sets if fault in faults)}
-                for fault in table.faults
-                if fault in together
-            ]
+    return [
+        {"clause": clause, "profile": profile, **mark}
+        for clause in table.clauses
+        for profile in table.profiles
+        for mark in _row(table, profile, clause)
+    ]
+
+
+def _row(table: Table, profile: str, clause: str) -> list[dict[str, Any]]:
+    breaking = {faults: one.depth for faults, one in table.breaking(profile, clause).items()}
+    alone = {fault: breaking.get((fault,)) for fault in table.faults}
+    quiet = breaking.get(())
+    if quiet is not None:
+        marks = [_mark("full", QUIET, quiet)]
+        for fault, depth in alone.items():
+            is_sooner = depth is not None and depth < quiet
+            marks.append(_mark("full", fault, depth or 0) if is_sooner else _mark("band", fault, 0))
+        return marks
+    sets = table.minimal_sets(profile, clause)
+    undecided = table.undecided(profile, clause)
+    marks = []
+    for fault, depth in alone.items():
+        together = [one.depth for one in sets if fault in one.faults]
+        if depth is not None:
+            marks.append(_mark("full", fault, depth))
+        elif together:
+            marks.append(_mark("half", fault, min(together)))
+        elif (fault,) in undecided:
+            marks.append(_mark("dot", fault, 0))
     return marks
+
+
+def _mark(kind: str, fault: str, depth: int) -> dict[str, Any]:
+    return {"kind": kind, "fault": fault, "depth": depth}
 
 
 def draw(table: Table) -> str:
     """The drawing, as SVG."""
     marks = cells(table)
     columns = [QUIET, *table.faults]
-    deepest = max((mark["depth"] for mark in marks), default=1)
+    x = alt.X(
+        "fault:N",
+        title=None,
+        scale=alt.Scale(domain=columns, paddingInner=0.14, paddingOuter=0.07),
+        axis=alt.Axis(orient="top", labelAngle=-60, grid=True, gridColor="#f1f1f1", zindex=0),
+    )
+    stripe = alt.XOffset("profile:N", scale=alt.Scale(domain=list(table.profiles)))
+    y = alt.Y("clause:N", title=None, scale=alt.Scale(domain=list(table.clauses)), axis=alt.Axis(grid=False))
     colour = alt.Color(
         "depth:Q",
         title="steps of the shortest schedule",
-        scale=alt.Scale(range=_COLOURS, domain=[0, deepest], type="linear"),
+        scale=alt.Scale(range=_COLOURS, domain=[0, max((mark["depth"] for mark in marks), default=1)], type="linear"),
         legend=alt.Legend(orient="bottom", direction="horizontal", type="gradient"),
     )
-    panels = [
-        _panel([mark for mark in marks if mark["profile"] == profile], table, columns, colour, profile)
-        for profile in table.profiles
+
+    def layer(kind: str) -> alt.Chart:
+        values = [{k: v for k, v in mark.items() if k != "kind"} for mark in marks if mark["kind"] == kind]
+        return alt.Chart(alt.InlineData(values=values)).encode(x=x, xOffset=stripe, y=y)
+
+    firsts = [
+        c for c, before in zip(table.clauses, ("", *table.clauses), strict=False) if _property(c) != _property(before)
     ]
-    chart = alt.concat(*panels, columns=2).resolve_scale(x="independent", y="independent")
+    lines = alt.Chart(alt.InlineData(values=[{"clause": clause} for clause in firsts[1:]])).encode(y=y)
+    chart = alt.layer(
+        lines.mark_rule(yOffset=-ROW / 2, color="#c8c8c8", strokeWidth=0.7),
+        layer("band").mark_rect(color=BAND, height=ROW - 3),
+        layer("full").mark_rect(height=ROW - 2).encode(color=colour),
+        layer("half").mark_rect(height=ROW / 3).encode(color=colour),
+        layer("dot").mark_point(shape="circle", size=5, filled=True, color=UNDECIDED, opacity=1),
+    ).properties(
+        title="the stripes of a cell, from left to right: " + " · ".join(table.profiles),
+        width=(STRIPE * len(table.profiles) + 4) * len(columns),
+        height=ROW * len(table.clauses),
+    )
     return str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG}))
 
 
-def _panel(marks: list[dict[str, Any]], table: Table, columns: list[str], colour: alt.Color, profile: str) -> Any:
-    x = alt.X(
-        "fault:N", title=None, scale=alt.Scale(domain=columns), axis=alt.Axis(labelAngle=-90, grid=True, zindex=0)
-    )
-    y = alt.Y("clause:N", title=None, scale=alt.Scale(domain=list(table.clauses)), axis=alt.Axis(grid=True, zindex=0))
-
-    def layer(kind: str) -> alt.Chart:
-        return alt.Chart(alt.InlineData(values=[mark for mark in marks if mark["kind"] == kind])).encode(y=y)
-
-    bars = layer("bar").mark_rect(color="#ece7f2", height=CELL - 2)
-    quiet = layer("bar").mark_rect(width=CELL - 2, height=CELL - 2).encode(x=x, color=colour)
-    squares = layer("square").mark_rect(width=CELL - 2, height=CELL - 2).encode(x=x, color=colour)
-    rings = layer("ring").mark_point(shape="circle", size=26, strokeWidth=1.4).encode(x=x, color=colour)
-    dots = layer("dot").mark_point(shape="circle", size=5, filled=True, color="#9a9a9a", opacity=1).encode(x=x)
-    return alt.layer(bars, quiet, squares, dots, rings).properties(
-        title=profile, width=CELL * len(columns), height=CELL * len(table.clauses)
-    )
+def _property(clause: str) -> str:
+    return clause.partition(".")[0]

@@ -77,9 +77,9 @@ def command(
         files.write(made, chosen)
     else:
         lines += files.differences(made, chosen)
-    lines += files.refuted(made.table)
+    lines += files.refuted(made.whole)
     _print(made, lines, updated=update, as_json=as_json)
-    is_wrong = bool(files.refuted(made.table)) if update else bool(lines)
+    is_wrong = bool(files.refuted(made.whole)) if update else bool(lines)
     return ExitCode.OTHER if is_wrong else ExitCode.OK
 
 

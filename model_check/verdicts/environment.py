@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
 from model_check.counterexample.steps import replay, write_path
 from model_check.errors import EvaluationError
-from model_check.explicit.compile import compile_machine
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
 from spec.constants import FAULTS
@@ -19,7 +17,6 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from model_check.explicit.compile import Compiled
     from model_check.explicit.search import Progress
     from spec.constants import Instance
 
@@ -158,7 +155,6 @@ def search_environment(
             constants,
             most_states=most_states,
             until=[names.index(clause) for clause in until],
-            compiled=_compiled(environment.instance),
             report=report,
         )
         violated = {name: depth for name, depth in zip(names, found.seen_at, strict=False) if depth is not None}
@@ -182,11 +178,6 @@ def make_ready(instance: Instance) -> None:
     """Compile what the searches of an instance call, before several of them begin at once."""
     profile_of_no_matter = "5.3.3"
     search_environment(Environment(profile_of_no_matter, (), instance), most_states=1)
-
-
-@cache
-def _compiled(instance: Instance) -> Compiled:
-    return compile_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), instance))
 
 
 def to_json(outcome: Outcome) -> dict[str, Any]:

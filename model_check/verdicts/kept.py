@@ -40,7 +40,7 @@ class KeptSearches:
     def __init__(self, file: Path, *, fresh: bool = False) -> None:
         self.file = file
         self._lock = Lock()
-        self._found: dict[str, dict[int | None, Outcome]] = {}
+        self._found: dict[str, list[tuple[int | None, Outcome]]] = {}
         if not fresh and file.exists():
             for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
                 self._read(line)
@@ -50,8 +50,8 @@ class KeptSearches:
 
         An incomplete outcome is a prefix of the whole: of a search with another limit it is not offered.
         """
-        found = self._found.get(_key(environment), {})
-        return [outcome for limit, outcome in reversed(found.items()) if outcome.complete or limit == most_states]
+        found = self._found.get(_key(environment), [])
+        return [outcome for limit, outcome in reversed(found) if outcome.complete or limit == most_states]
 
     def keep(self, environment: Environment, most_states: int | None, outcome: Outcome) -> None:
         """Append a search; a complete one counts for every limit."""
@@ -72,9 +72,7 @@ class KeptSearches:
             return  # cut off in the middle; the search is done again
 
     def _remember(self, key: str, limit: int | None, outcome: Outcome) -> None:
-        found = self._found.setdefault(key, {})
-        found.pop(limit, None)
-        found[limit] = outcome
+        self._found.setdefault(key, []).append((limit, outcome))
 
 
 def _key(environment: Environment) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.instances import load_instance
-from model_check.verdicts.environment import QUIET, faults_of, name_of
+from model_check.verdicts.environment import QUIET, name_of
 from model_check.verdicts.implications import implied_by
+from model_check.verdicts.page_of_bounds import bounds
+from model_check.verdicts.table import by_size
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -14,30 +15,33 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.implications import Implication
     from model_check.verdicts.schedules import Schedule
-    from model_check.verdicts.table import Table
+    from model_check.verdicts.table import Minimal, Table
+    from spec.language import Property
 
 MAP = "verdicts.svg"
 """The drawing beside the page."""
 
-SHORT = 16
-"""Steps of a schedule that the page shows; longer ones are in `spec/schedules.toml`."""
-
 INTRO = """\
 # Which guarantees break, and what it takes
 
-For each version of RocketMQ and each clause of a guarantee this page lists all *minimal* sets of faults that break it:
-nothing smaller does. "the quiet world" means that nothing goes wrong at all. The number behind a set is the length of
-the shortest schedule, in steps. All sets of at most {most} faults were searched; what is listed nowhere holds for
-them, to the bound of the instance. *Unknown* are sets of which the search was cut short before it found a violation.
+For each clause of a guarantee and each version of RocketMQ this page lists all *minimal* sets of faults that break it:
+nothing smaller does. The *quiet world* is the one in which nothing goes wrong at all. A number is the length of the
+shortest schedule, in steps, with the instance that shows it. Sets of up to {most} faults were searched, in these
+instances: {instances}. A set breaks a clause if it does in one of them.
+What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches. `fixed` is {fixed} with the
+repairs that this project knows.
 
-What each clause says is in the section of its schedules below; what a fault is, in `spec/constants.py`; what an id such
-as S1 stands for, in the [README](../README.md#properties).
+What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [README](../README.md#properties); what
+one such as B01 stands for, `halfcheck defects`.
+"""
 
-![A map of clauses by faults, coloured by the length of the shortest schedule, for each version]({map})
+PICTURE = """\
+![For each version a map of clauses by faults, coloured by the length of the shortest schedule]({map})
 
-A square in the map says that this fault alone breaks the clause, or breaks it sooner than the quiet world does; the
-darker, the shorter the schedule. A bar across a row says that the quiet world breaks the clause already. A ring says
-that the fault breaks the clause together with another one, a grey dot that the search of this fault was cut short.
+Each cell has a stripe for each version. A full one says that this fault alone breaks the clause, in the first column
+that the quiet world does: the darker, the shorter the schedule. A low one says that the fault breaks it together with
+another one. Where the quiet world breaks a clause already, the rest of its row is pale, and a full stripe there says
+that the fault shortens the schedule. A grey dot says that the search of this fault was cut short before it decided.
 """
 
 HOW = """\
@@ -57,67 +61,154 @@ The table is of the specification `{specification}`.
 
 def page_of(table: Table, schedules: Sequence[Schedule], implications: Sequence[Implication]) -> str:
     """The text of the page."""
-    shown = shown_instance(table)
-    most = table.plan[shown].most_faults
-    lines = [INTRO.format(most=most, map=MAP), *_instances(table)]
-    for profile in table.profiles:
-        lines += [f"## RocketMQ {profile}" if profile[:1].isdigit() else f"## The profile {profile}", ""]
-        lines += [*_profile(table, profile, shown), ""]
-    lines += [*_implications(implications), *_schedules(table, schedules, shown)]
-    lines.append(HOW.format(instance=shown, specification=table.specification))
+    plan = list(table.plan)
+    most = max(plan.most_faults for plan in table.plan.values())
+    lines = [
+        INTRO.format(most=most, instances=_and([f"`{name}`" for name in plan]), fixed=_last_version(table)),
+        *_summary(table, most),
+        PICTURE.format(map=MAP),
+        *_clauses(table, schedules, implications),
+        *_implications(implications),
+        *bounds(table),
+        HOW.format(instance=plan[0], specification=table.specification),
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def shown_instance(table: Table) -> str:
-    """The instance whose minimal sets the page shows: the one whose schedules are kept."""
-    return next((name for name, plan in table.plan.items() if plan.schedules), next(iter(table.plan)))
+def _last_version(table: Table) -> str:
+    return next((name for name in reversed(table.profiles) if name[:1].isdigit()), "the last version")
 
 
-def _instances(table: Table) -> Iterator[str]:
-    yield "## The instances"
+# --- in short ---------------------------------------------------------------------------------------------------------
+
+
+def _summary(table: Table, most: int) -> Iterator[str]:
+    sizes = [QUIET_WORLD, "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
+    yield "## In short"
     yield ""
-    yield "States are counted in the quiet world and in the largest environment of the table."
+    yield f"How many of the {len(table.clauses)} clauses it takes how much to break:"
     yield ""
-    yield "| instance | transactions | half slots | op slots | faults at once | profile | quiet | largest | that is |"
-    yield "|---|--:|--:|--:|--:|---|--:|--:|---|"
-    for name, plan in table.plan.items():
-        sizes = load_instance(name)
-        start = f"| {name} | {sizes.transactions} | {sizes.half_slots} | {sizes.op_slots} | {plan.most_faults} |"
-        for profile in table.profiles:
-            entries = table.of(profile, name)
-            if entries:
-                largest = max(entries, key=lambda key: entries[key].distinct)
-                cut = ", cut short" if entries[largest].unknown else ""
-                yield (
-                    f"{start} {profile} | {entries[QUIET].distinct:,} | {entries[largest].distinct:,} | "
-                    f"{_words(faults_of(largest))}{cut} |"
-                )
-                start = "| | | | | |"
+    yield f"| | {' | '.join(sizes)} | unbroken | of these not decided |"
+    yield f"|---|{'--:|' * (len(sizes) + 2)}"
+    for profile in table.profiles:
+        sizes_of = {clause: weakest(table, profile, clause) for clause in table.clauses}
+        unbroken = [clause for clause, size in sizes_of.items() if size is None]
+        open_ones = [clause for clause in unbroken if table.undecided(profile, clause)]
+        left = {faults for clause in open_ones for faults in table.undecided(profile, clause)}
+        told = f"{len(open_ones)}, for {len(left)} {'set' if len(left) == 1 else 'sets'} of faults" if left else "0"
+        counts = [sum(size == n for size in sizes_of.values()) for n in range(most + 1)]
+        yield f"| {_title(profile)} | {' | '.join(map(str, (*counts, len(unbroken))))} | {told} |"
     yield ""
-
-
-def _profile(table: Table, profile: str, instance: str) -> Iterator[str]:
-    entries = table.of(profile, instance)
-    idle = [name for name, entry in entries.items() if entry.is_idle]
-    if idle:
-        yield f"In this version these faults do nothing: {', '.join(f'`{name}`' for name in idle)}."
-        yield ""
-    yield "| clause | minimal sets of faults, with the steps of the shortest schedule |"
-    yield "|---|---|"
-    unbroken = []
-    for clause in table.clauses:
-        sets = table.minimal_sets(profile, instance, clause)
-        undecided = len(table.undecided(profile, instance, clause))
-        if not sets and not undecided:
-            unbroken.append(clause)
-            continue
-        told = [f"{_words(faults)} {depth}" for faults, depth in sets]
-        if undecided:
-            told.append(f"*unknown of {undecided} {'set' if undecided == 1 else 'sets'}*")
-        yield f"| {clause} | {' · '.join(told)} |"
+    unbroken = [c for c in table.clauses if all(weakest(table, p, c) is None for p in table.profiles)]
     if unbroken:
+        yield f"Nothing breaks {_and(unbroken)} in any version, as far as the searches went."
         yield ""
-        yield f"No such set breaks {', '.join(unbroken)}."
+    yield f"How many clauses of each property are broken by {' · '.join(sizes)}; the rest is unbroken:"
+    yield ""
+    yield f"| property | clauses | {' | '.join(table.profiles)} |"
+    yield f"|---|--:|{':-:|' * len(table.profiles)}"
+    for name, clauses in _by_property(table).items():
+        cells = []
+        for profile in table.profiles:
+            found = [weakest(table, profile, clause) for clause in clauses]
+            counts = [found.count(size) for size in range(most + 1)]
+            cells.append(" · ".join(map(str, counts)) if any(counts) else "")
+        yield f"| [{name}](#{_anchor(clauses[0])}) | {len(clauses)} | {' | '.join(cells)} |"
+    yield ""
+
+
+def weakest(table: Table, profile: str, clause: str) -> int | None:
+    """How many faults at least break a clause; None if no set does, as far as the searches went."""
+    return min((len(one.faults) for one in table.minimal_sets(profile, clause)), default=None)
+
+
+# --- clause by clause -------------------------------------------------------------------------------------------------
+
+
+def _clauses(table: Table, schedules: Sequence[Schedule], implications: Sequence[Implication]) -> Iterator[str]:
+    yield "## Clause by clause"
+    yield ""
+    yield (
+        "For each clause its minimal sets of faults, with the steps and the instance of the shortest schedule. An "
+        "empty cell says that this set does not break the clause in this version, or is not minimal there. Below "
+        "stands the shortest schedule for each version; `spec/schedules.toml` has those of all sets, and `halfcheck "
+        "replay` takes one again, step by step."
+    )
+    yield ""
+    rules = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}
+    for clauses in _by_property(table).values():
+        for clause in clauses:
+            yield from _clause(table, clause, rules[clause], implications)
+            yield from _shortest(table, clause, schedules)
+
+
+def _clause(table: Table, clause: str, rule: Property, implications: Sequence[Implication]) -> Iterator[str]:
+    yield f"### {clause}"
+    yield ""
+    resembles = f" Resembles {', '.join(rule.resembles)}." if rule.resembles else ""
+    implied = sorted(one.implied for one in implications if one.violated == clause)
+    also = f" [Implies](#what-implies-what) a violation of {_and(implied)}." if implied else ""
+    yield f"{rule.sentence}{resembles}{also}"
+    yield ""
+    minimal = {profile: {one.faults: one for one in table.minimal_sets(profile, clause)} for profile in table.profiles}
+    undecided = {profile: len(table.undecided(profile, clause)) for profile in table.profiles}
+    unbroken = [profile for profile in table.profiles if not minimal[profile] and not undecided[profile]]
+    if len(unbroken) == len(table.profiles):
+        yield "No such set of faults breaks it."
+        yield ""
+        return
+    shown = [profile for profile in table.profiles if profile not in unbroken]
+    yield f"| minimal sets | {' | '.join(shown)} |"
+    yield f"|---|{'--:|' * len(shown)}"
+    for faults in sorted({faults for profile in shown for faults in minimal[profile]}, key=by_size):
+        yield f"| {in_words(faults)} | {' | '.join(_cell(minimal[profile].get(faults)) for profile in shown)} |"
+    if any(undecided.values()):
+        yield f"| *sets not decided* | {' | '.join(f'*{undecided[p]}*' if undecided[p] else '' for p in shown)} |"
+    yield ""
+    if unbroken:
+        yield f"Holds in {_and(unbroken)}."
+        yield ""
+
+
+def _cell(one: Minimal | None) -> str:
+    return f"{one.depth} {one.instance}" if one else ""
+
+
+def _shortest(table: Table, clause: str, schedules: Sequence[Schedule]) -> Iterator[str]:
+    """One schedule for each version, the shortest; versions that share it stand together."""
+    for one in shortest_of(table, clause, schedules):
+        profiles = [p for p in one.profiles if one.depth == min(s.depth for s in table.minimal_sets(p, clause))]
+        yield (
+            f"<details><summary>{in_words(one.faults)}, {one.instance}, {one.depth} steps: "
+            f"{', '.join(profiles)}</summary>"
+        )
+        yield ""
+        yield "```text"
+        yield from _numbered(one)
+        yield "```"
+        yield ""
+        yield "</details>"
+        yield ""
+
+
+def shortest_of(table: Table, clause: str, schedules: Sequence[Schedule]) -> list[Schedule]:
+    """The schedules of a clause that the page shows: for each version the first of the shortest."""
+    mine = [one for one in schedules if one.clause == clause]
+    chosen: list[Schedule] = []
+    for profile in table.profiles:
+        theirs = [one for one in mine if profile in one.profiles]
+        if theirs:
+            best = min(theirs, key=lambda one: one.depth)
+            chosen += [best] if best not in chosen else []
+    return chosen
+
+
+def _numbered(one: Schedule) -> Iterator[str]:
+    for number, step in enumerate(one.steps.split("; "), start=1):
+        yield f"{number:>2}  {step}"
+
+
+# --- what implies what ------------------------------------------------------------------------------------------------
 
 
 def _implications(implications: Sequence[Implication]) -> Iterator[str]:
@@ -138,46 +229,38 @@ def _implications(implications: Sequence[Implication]) -> Iterator[str]:
     yield ""
 
 
-def _schedules(table: Table, schedules: Sequence[Schedule], instance: str) -> Iterator[str]:
-    yield "## Schedules"
-    yield ""
-    yield (
-        f"The first of the shortest, on the instance {instance}, for the sets that take at most {SHORT} steps; "
-        "`spec/schedules.toml` has them all. `halfcheck replay` takes one again, step by step."
-    )
-    yield ""
-    rules = {f"{c.identifier}.{c.clause}": c for c in TRANSACTIONAL_MESSAGES.clauses}
+# --- words ------------------------------------------------------------------------------------------------------------
+
+QUIET_WORLD = "the quiet world"
+SMALL_NUMBERS = {2: "two", 3: "three"}
+
+
+def in_words(faults: tuple[str, ...]) -> str:
+    """A set of faults.
+
+    Examples
+    --------
+    >>> in_words(()), in_words(("lose_end", "crash"))
+    ('the quiet world', 'lose_end + crash')
+    """
+    return QUIET_WORLD if name_of(faults) == QUIET else " + ".join(faults)
+
+
+def _title(profile: str) -> str:
+    return f"RocketMQ {profile}" if profile[:1].isdigit() else f"`{profile}`"
+
+
+def _by_property(table: Table) -> dict[str, list[str]]:
+    properties: dict[str, list[str]] = {}
     for clause in table.clauses:
-        mine = [one for one in schedules if one.clause == clause]
-        short = [one for one in mine if one.depth <= SHORT]
-        rule = rules[clause]
-        resembles = f" Resembles {', '.join(rule.resembles)}." if rule.resembles else ""
-        yield f"### {clause}"
-        yield ""
-        yield f"{rule.sentence}{resembles}"
-        yield ""
-        if not mine:
-            yield "No set of faults of this page breaks it."
-            yield ""
-        for one in short:
-            yield f"<details><summary>{_words(one.faults)}, {one.depth} steps: {', '.join(one.profiles)}</summary>"
-            yield ""
-            yield "```text"
-            yield from _numbered(one)
-            yield "```"
-            yield ""
-            yield "</details>"
-            yield ""
-        if len(short) < len(mine):
-            longer = dict.fromkeys(_words(one.faults) for one in mine if one.depth > SHORT)
-            yield f"Longer ones: {' · '.join(longer)}."
-            yield ""
+        properties.setdefault(clause.partition(".")[0], []).append(clause)
+    return properties
 
 
-def _numbered(one: Schedule) -> Iterator[str]:
-    for number, step in enumerate(one.steps.split("; "), start=1):
-        yield f"{number:>2}  {step}"
+def _anchor(clause: str) -> str:
+    """Of the heading of a clause, as GitHub makes it."""
+    return clause.replace(".", "").lower()
 
 
-def _words(faults: tuple[str, ...]) -> str:
-    return "the quiet world" if name_of(faults) == QUIET else " + ".join(faults)
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)

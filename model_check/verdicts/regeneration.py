@@ -9,7 +9,7 @@ from model_check.instances import load_instance
 from model_check.verdicts.environment import clause_names
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
-from model_check.verdicts.schedules import Schedule, schedules_of
+from model_check.verdicts.schedules import Schedule, find_schedules
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import entries_of
 from spec.constants import FAULTS
@@ -31,13 +31,16 @@ class Regenerated:
     ----------
     table : Table
         With the entries of the instances that were searched, and no others.
+    whole : Table
+        With the entries that the table had of the other instances, too.
     schedules : list of Schedule
-        Of those instances whose plan keeps them.
+        Of the minimal sets of the whole table that are shortest in an instance that was searched.
     searched, kept, environments, distinct : int
         Searches done, searches found from before, and what both together have found.
     """
 
     table: Table
+    whole: Table
     schedules: list[Schedule] = field(default_factory=list)
     searched: int = 0
     kept: int = 0
@@ -62,7 +65,8 @@ def regenerate(
         clauses=clause_names(),
         entries={profile: {} for profile in PROFILES},
     )
-    made = Regenerated(empty)
+    whole = replace(empty, entries={profile: {} for profile in PROFILES})
+    made = Regenerated(empty, whole)
     for instance in instances:
         plan = table.plan[instance]
         searches = Searches(kept, threads=threads, most_states=plan.most_states, report=report)
@@ -73,13 +77,18 @@ def regenerate(
             searches,
             most_faults=plan.most_faults,
             is_hasty=False,
-            with_schedules=plan.schedules,
+            with_schedules=False,
         )
         for profile in PROFILES:
             made.table.entries[profile][instance] = entries_of(found, profile)
-        made.schedules += schedules_of(found) if plan.schedules else []
         made.searched += searches.searched
         made.kept += searches.found
         made.environments += len(found.outcomes)
         made.distinct += sum(outcome.distinct for outcome in found.outcomes.values())
+    for profile in PROFILES:
+        for instance in table.plan:
+            made.whole.entries[profile][instance] = (made.table if instance in instances else table).of(
+                profile, instance
+            )
+    made.schedules += find_schedules(made.whole, instances, kept, threads=threads)
     return made

@@ -9,17 +9,23 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.errors import BadFile
-from model_check.verdicts.environment import faults_of, name_of
+from model_check.errors import BadFile, EvaluationError
+from model_check.instances import load_instance
+from model_check.verdicts.environment import Environment, faults_of, name_of
+from model_check.verdicts.searches import Request, Searches
+from model_check.verdicts.table import Minimal, by_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from model_check.verdicts.minimal_faults import MinimalFaults
+    from model_check.verdicts.environment import Outcome
+    from model_check.verdicts.kept import KeptSearches
+    from model_check.verdicts.table import Table
 
 HEADER = """\
-# For each clause and each minimal set of faults that breaks it: the first of the shortest schedules.
+# For each clause and each minimal set of faults that breaks it: the first of the shortest schedules, in the first
+# instance of the plan that has one of that length.
 #
 # Written by `halfcheck verdicts --update`, together with verdicts.toml. To take one again:
 #
@@ -45,17 +51,63 @@ class Schedule:
         return len(self.steps.split(";"))
 
 
-def schedules_of(found: MinimalFaults) -> list[Schedule]:
-    """The schedules of all minimal sets, by clause."""
-    profiles: dict[tuple[str, tuple[str, ...], str], list[str]] = {}
-    for clause in found.clauses:
-        for profile in found.profiles:
-            for one in found.sets(profile, clause):
-                profiles.setdefault((clause, one.faults, one.schedule), []).append(profile)
-    return [
-        Schedule(found.instance.name, clause, faults, tuple(shared), steps)
-        for (clause, faults, steps), shared in profiles.items()
-    ]
+def find_schedules(table: Table, instances: Collection[str], kept: KeptSearches, *, threads: int = 1) -> list[Schedule]:
+    """The first of the shortest schedules for every minimal set of a table that some of its instances have.
+
+    One more search for each environment with a minimal set, which ends when the clauses in question are violated.
+
+    Raises
+    ------
+    EvaluationError
+        When a search does not find what the table says.
+    """
+    wanted: dict[str, dict[Environment, list[str]]] = {}
+    for profile, clause, one in _minimal(table):
+        if one.instance in instances:
+            environment = Environment(profile, one.faults, load_instance(one.instance))
+            wanted.setdefault(one.instance, {}).setdefault(environment, []).append(clause)
+    found: dict[Environment, Outcome] = {}
+    for instance, environments in wanted.items():
+        searches = Searches(kept, threads=threads, most_states=table.plan[instance].most_states)
+        found |= searches.run([Request(e, tuple(clauses), tuple(clauses)) for e, clauses in environments.items()])
+    profiles: dict[tuple[str, str, tuple[str, ...], str], list[str]] = {}
+    for profile, clause, one in _minimal(table):
+        if one.instance in instances:
+            outcome = found[Environment(profile, one.faults, load_instance(one.instance))]
+            if outcome.violated.get(clause) != one.depth:
+                message = (
+                    f"{profile} {one.instance} {name_of(one.faults)}: {clause} is not violated at depth {one.depth}"
+                )
+                raise EvaluationError(message)
+            profiles.setdefault((one.instance, clause, one.faults, outcome.schedules[clause]), []).append(profile)
+    return in_order_of(
+        table,
+        [
+            Schedule(instance, clause, faults, tuple(shared), steps)
+            for (instance, clause, faults, steps), shared in profiles.items()
+        ],
+    )
+
+
+def in_order_of(table: Table, schedules: Iterable[Schedule]) -> list[Schedule]:
+    """The schedules of the minimal sets of a table: by clause, the smaller sets first; others are left out."""
+    minimal = {(profile, clause, one) for profile, clause, one in _minimal(table)}
+    places = {name: place for names in (table.clauses, table.profiles) for place, name in enumerate(names)}
+    return sorted(
+        (
+            s
+            for s in schedules
+            if all((p, s.clause, Minimal(s.faults, s.depth, s.instance)) in minimal for p in s.profiles)
+        ),
+        key=lambda s: (places[s.clause], by_size(s.faults), places[s.profiles[0]]),
+    )
+
+
+def _minimal(table: Table) -> Iterator[tuple[str, str, Minimal]]:
+    for profile in table.profiles:
+        for clause in table.clauses:
+            for one in table.minimal_sets(profile, clause):
+                yield profile, clause, one
 
 
 def write_schedules(schedules: Iterable[Schedule], specification: str) -> str:

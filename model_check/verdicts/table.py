@@ -8,7 +8,7 @@ fault have an entry; a larger set of faults has one if it breaks (or may break) 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from model_check.check import Verdict
 from model_check.verdicts.environment import QUIET, clause_names, faults_of, name_of, parts
@@ -32,13 +32,26 @@ class Plan:
         How many faults at once.
     most_states : int
         Where a search is cut short.
-    schedules : bool
-        Whether the schedules of the minimal sets are kept, in `spec/schedules.toml`.
     """
 
     most_faults: int
     most_states: int
-    schedules: bool = False
+
+
+class Minimal(NamedTuple):
+    """A set of faults that breaks a clause, and that has no smaller one in it that does, in any instance of the table.
+
+    Attributes
+    ----------
+    depth : int
+        Steps of the shortest violation.
+    instance : str
+        Where that is; the first one of the plan where several have it.
+    """
+
+    faults: tuple[str, ...]
+    depth: int
+    instance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +99,57 @@ class Table:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile, {}).get(instance, {})
 
-    def minimal_sets(self, profile: str, instance: str, clause: str) -> list[tuple[tuple[str, ...], int]]:
-        """The minimal sets of faults that break a clause, each with its depth."""
-        entries = self.of(profile, instance)
-        breaking = {faults_of(name): e.violated[clause] for name, e in entries.items() if clause in e.violated}
+    def minimal_sets(self, profile: str, clause: str) -> list[Minimal]:
+        """The minimal sets of faults that break a clause, of all instances together; the smaller ones first."""
+        breaking = self.breaking(profile, clause)
+        return sorted(
+            (one for one in breaking.values() if not any(part in breaking for part in parts(one.faults))),
+            key=lambda one: by_size(one.faults),
+        )
+
+    def undecided(self, profile: str, clause: str) -> list[tuple[str, ...]]:
+        """The sets of faults that no instance shows to break a clause, and one was cut short in which they might.
+
+        No smaller set in them breaks it in any instance.
+        """
+        breaking = self.breaking(profile, clause)
+        found = {
+            faults_of(name)
+            for instance in self.plan
+            for name, entry in self.of(profile, instance).items()
+            if clause in entry.unknown
+        }
+        return sorted(
+            (one for one in found - breaking.keys() if not any(part in breaking for part in parts(one))), key=by_size
+        )
+
+    def cut_short(self, profile: str) -> dict[str, list[tuple[str, ...]]]:
+        """Instance → the sets of faults whose search was cut short there with something still to be found."""
+        cut = {
+            instance: [faults_of(name) for name, entry in self.of(profile, instance).items() if entry.unknown]
+            for instance in self.plan
+        }
+        return {instance: sets for instance, sets in cut.items() if sets}
+
+    def idle(self, profile: str) -> list[str]:
+        """The faults that do nothing in a profile, in no instance."""
+        searched = [entries for entries in (self.of(profile, instance) for instance in self.plan) if entries]
         return [
-            (faults, depth)
-            for faults, depth in breaking.items()
-            if not entries[name_of(faults)].is_idle and not any(part in breaking for part in parts(faults))
+            fault
+            for fault in self.faults
+            if searched and all(fault in entries and entries[fault].is_idle for entries in searched)
         ]
 
-    def undecided(self, profile: str, instance: str, clause: str) -> list[tuple[str, ...]]:
-        """The sets of faults of which it is unknown whether they break a clause; no smaller set in them does."""
-        entries = self.of(profile, instance)
-        breaking = {faults_of(name) for name, entry in entries.items() if clause in entry.violated}
-        return [
-            faults_of(name)
-            for name, entry in entries.items()
-            if entry.verdict(clause) is Verdict.UNKNOWN and not any(part in breaking for part in parts(faults_of(name)))
-        ]
+    def breaking(self, profile: str, clause: str) -> dict[tuple[str, ...], Minimal]:
+        """All sets of faults that break a clause somewhere, minimal or not, each where it takes the fewest steps."""
+        breaking: dict[tuple[str, ...], Minimal] = {}
+        for instance in self.plan:
+            for name, entry in self.of(profile, instance).items():
+                faults = faults_of(name)
+                depth = entry.violated.get(clause)
+                if depth is not None and (faults not in breaking or depth < breaking[faults].depth):
+                    breaking[faults] = Minimal(faults, depth, instance)
+        return breaking
 
     def everything(self) -> Iterator[tuple[str, str, str, Entry]]:
         """Profile, instance, environment and entry of every entry."""

@@ -22,8 +22,7 @@ HEADER = """\
 # then the clauses that are violated, each with the steps of its shortest violation. What is not named holds, to the
 # bound of the instance; after a search that was cut short it is listed as unknown. The quiet world and each fault have
 # an entry; two faults or more have one if they break, or may break, a clause that fewer of them do not. An idle fault
-# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short,
-# and whether schedules.toml keeps the schedules.
+# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short.
 """
 
 
@@ -80,8 +79,7 @@ def written(table: Table) -> str:
     lines += [_list(name, getattr(table, name)) for name in ("profiles", "faults", "clauses")]
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
-        schedules = ", schedules = true" if plan.schedules else ""
-        lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states}{schedules} }}")
+        lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
     for profile, instance, name, entry in table.everything():
         key = name if "," not in name else f'"{name}"'
         lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]

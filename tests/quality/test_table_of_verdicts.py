@@ -7,6 +7,7 @@ faults there and of all environments of `small`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from hashlib import sha256
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from halfcheck.verdict_files import VerdictFiles
-from halfcheck.verdict_map import cells, draw
+from halfcheck.verdict_map import BAND, UNDECIDED, cells, draw
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.differences import differences, differing
@@ -22,8 +23,7 @@ from model_check.verdicts.environment import Environment, clause_names, faults_o
 from model_check.verdicts.implications import implied_by
 from model_check.verdicts.kept import KeptSearches
 from model_check.verdicts.minimal_faults import find_minimal_faults
-from model_check.verdicts.page import SHORT, shown_instance
-from model_check.verdicts.schedules import read_schedules
+from model_check.verdicts.schedules import in_order_of, read_schedules
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import Entry, entries_of
 from spec.constants import FAULTS
@@ -38,10 +38,10 @@ TABLE = FILES.table()
 SCHEDULES, OF = read_schedules(FILES.schedules)
 IMPLICATIONS = FILES.implications()
 
-SAMPLE = {"tiny": 20, "small": 3}
+SAMPLE = {"tiny": 8, "small": 2}
 """Environments that are searched again in each profile: the quiet world, and so many more."""
 
-AFFORDABLE = 1_000_000
+AFFORDABLE = 500_000
 """States of an environment that may be in the sample."""
 
 STALE = "run `make verdicts ARGS=--update`"
@@ -125,16 +125,16 @@ def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None
 
 def test_there_is_a_schedule_for_every_minimal_set() -> None:
     wanted = {
-        (instance, profile, clause, faults, depth)
-        for instance, plan in TABLE.plan.items()
-        if plan.schedules
+        (profile, clause, *one)
         for profile in PROFILES
         for clause in clause_names()
-        for faults, depth in TABLE.minimal_sets(profile, instance, clause)
+        for one in TABLE.minimal_sets(profile, clause)
     }
-    there = {(s.instance, profile, s.clause, s.faults, s.depth) for s in SCHEDULES for profile in s.profiles}
+    there = {(profile, s.clause, s.faults, s.depth, s.instance) for s in SCHEDULES for profile in s.profiles}
     assert there == wanted, STALE
     assert wanted
+    assert len({instance for *_, instance in there}) > 1, "not all of one instance"
+    assert in_order_of(TABLE, reversed(SCHEDULES)) == list(SCHEDULES)
 
 
 @pytest.mark.parametrize("clause", clause_names())
@@ -162,25 +162,87 @@ def test_the_page_is_what_the_table_and_the_schedules_give() -> None:
     assert FILES.page.read_text(encoding="utf-8") == FILES.page_text(), STALE
 
 
-def test_the_page_shows_every_minimal_set_and_every_short_schedule() -> None:
+def section_of(clause: str) -> str:
     page = FILES.page.read_text(encoding="utf-8")
+    return page.partition(f"### {clause}\n")[2].partition("\n### ")[0].partition("\n## ")[0]
+
+
+def cells_of(section: str, row: str) -> dict[str, str]:
+    """Profile → what a row of the section's table says of it."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line[:1] == "|"]
+    found = next((line for line in lines if line[0] == row), None)
+    return dict(zip(lines[0][1:], found[1:], strict=True)) if found else {}
+
+
+@pytest.mark.parametrize("clause", clause_names())
+def test_the_page_shows_every_minimal_set_and_for_each_version_the_shortest_schedule(clause: str) -> None:
+    section = section_of(clause)
+    sets = {profile: TABLE.minimal_sets(profile, clause) for profile in PROFILES}
     for profile in PROFILES:
-        section = page.partition(f"{profile}\n\n")[2].partition("\n## ")[0]
-        for clause in clause_names():
-            for faults, depth in TABLE.minimal_sets(profile, shown_instance(TABLE), clause):
-                row = next(line for line in section.splitlines() if line.startswith(f"| {clause} |"))
-                assert f"{' + '.join(faults) or 'the quiet world'} {depth}" in row
-    assert page.count("<details>") == sum(one.depth <= SHORT for one in SCHEDULES)
+        for faults, depth, instance in sets[profile]:
+            assert cells_of(section, " + ".join(faults) or "the quiet world")[profile] == f"{depth} {instance}"
+        undecided = len(TABLE.undecided(profile, clause))
+        told = cells_of(section, "*sets not decided*").get(profile, "")
+        assert told == (f"*{undecided}*" if undecided else "")
+        holds = not sets[profile] and not undecided
+        said_of_all = "No such set of faults breaks it." in section
+        assert holds == (said_of_all or profile in section.partition("Holds in ")[2].partition("\n")[0])
+        schedules = [s for s in SCHEDULES if s.clause == clause and profile in s.profiles]
+        if schedules:
+            depth = min(s.depth for s in schedules)
+            summaries = re.findall(r"<summary>.*, (\d+) steps: (.*)</summary>", section)
+            assert depth in {int(steps) for steps, profiles in summaries if profile in profiles.split(", ")}
+    shown = sum(len(one) for one in sets.values())
+    assert sum(bool(cell) for row in rows_of(section) for cell in row) == shown
+
+
+def rows_of(section: str) -> list[list[str]]:
+    """The cells of the minimal sets in the section's table."""
+    lines = [line.split("|") for line in section.splitlines() if line[:1] == "|"][2:]
+    return [[cell.strip() for cell in line[2:-1]] for line in lines if "not decided" not in line[1]]
+
+
+def test_the_page_sums_up_what_it_takes_in_each_version() -> None:
+    page = FILES.page.read_text(encoding="utf-8")
     assert "](verdicts.md)" in FILES.page.with_name("index.md").read_text(encoding="utf-8")
+    for profile in PROFILES:
+        row = next(
+            line for line in page.splitlines() if line.startswith((f"| RocketMQ {profile} |", f"| `{profile}` |"))
+        )
+        least = [min((len(one.faults) for one in TABLE.minimal_sets(profile, c)), default=-1) for c in clause_names()]
+        most = max(plan.most_faults for plan in TABLE.plan.values())
+        assert [int(cell) for cell in row.split("|")[2 : most + 4]] == [
+            least.count(size) for size in (*range(most + 1), -1)
+        ]
+
+
+def test_the_page_names_every_search_that_was_cut_short() -> None:
+    page = FILES.page.read_text(encoding="utf-8")
+    for profile, instance, name, entry in TABLE.everything():
+        row = next((line for line in page.splitlines() if line.startswith(f"| {profile} | {instance} | ")), "")
+        sets = row.split("|")[3].strip().split(" · ") if row else []
+        words = "the quiet world" if name == "quiet" else " + ".join(faults_of(name))
+        assert (words in sets) == bool(entry.unknown), (profile, instance, name)
 
 
 def test_the_map_has_a_mark_for_every_cell() -> None:
     drawn = FILES.map.read_text(encoding="utf-8")
-    marks = cells(TABLE)
-    assert re.findall(r'fill="(?:rgb[^"]*|#ece7f2|#9a9a9a)"', draw(TABLE)) == re.findall(
-        r'fill="(?:rgb[^"]*|#ece7f2|#9a9a9a)"', drawn
-    ), STALE
-    shown = drawn.count('fill="#ece7f2"')
-    assert shown == sum(mark["kind"] == "bar" for mark in marks)
-    for name in (*PROFILES, *FAULTS, *clause_names()):
+    fills = rf'fill="(?:rgb[^"]*|{BAND}|{UNDECIDED})"'
+    assert re.findall(fills, draw(TABLE)) == re.findall(fills, drawn), STALE
+    kinds = Counter(mark["kind"] for mark in cells(TABLE))
+    assert drawn.count(f'fill="{BAND}"') == kinds["band"]
+    assert drawn.count(f'fill="{UNDECIDED}"') == kinds["dot"]
+    assert len(re.findall(r'fill="rgb', drawn)) == kinds["full"] + kinds["half"]
+    for profile in PROFILES:
+        marked = {
+            (m["clause"], f)
+            for m in cells(TABLE)
+            if m["profile"] == profile and m["kind"] != "dot"
+            for f in [m["fault"]]
+        }
+        for clause in clause_names():
+            for faults, *_ in TABLE.minimal_sets(profile, clause):
+                assert all((clause, fault) in marked for fault in faults or ("quiet",))
+    for name in (*FAULTS, *clause_names()):
         assert f">{name}<" in drawn, STALE
+    assert " · ".join(PROFILES) in drawn

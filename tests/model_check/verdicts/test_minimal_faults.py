@@ -19,6 +19,8 @@ from tests.model_check.checked import checked, untraced
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.untraced
+
 PROFILES = ("4.5.1", "5.3.3")
 FAULTS = ("slow_local", "lose_end", "slow_round", "crash")
 """Small enough for every set of them to be searched whole."""
@@ -170,6 +172,8 @@ def test_a_kept_search_answers_only_what_it_knows(tmp_path: Path) -> None:
         assert searched(Request(environment), most_states=1_000) == 1, "a prefix of another length"
         assert searched(Request(environment, (clause,))) == 1
         assert searched(Request(environment, (clause,)), most_states=9) == 0, "the whole is known"
+        assert searched(Request(environment, ("S1.lost_op",), ("S1.lost_op",)), most_states=200_000) == 1
+        assert searched(Request(environment), most_states=200_000) == 0, "a search that ended early hides no whole one"
 
 
 def test_an_unknown_fault_is_answered_with_those_there_are(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,7 +32,7 @@ TABLE = Table(
     tuple(PROFILES),
     FAULTS,
     clause_names(),
-    {"tiny": Plan(2, 1_000), "small": Plan(1, 50, schedules=True)},
+    {"tiny": Plan(2, 1_000), "small": Plan(1, 50)},
     {"5.3.3": {"tiny": ENTRIES}},
 )
 
@@ -51,12 +51,32 @@ def test_a_verdict_is_violated_unknown_or_holds() -> None:
 
 
 def test_minimal_and_undecided_sets_come_from_the_entries() -> None:
-    assert TABLE.minimal_sets("5.3.3", "tiny", A) == [((), 3)]
-    assert TABLE.minimal_sets("5.3.3", "tiny", B) == [(("crash",), 4)]
-    assert TABLE.minimal_sets("5.3.3", "tiny", C) == [(("slow_round", "crash"), 6)]
-    assert TABLE.undecided("5.3.3", "tiny", B) == [("slow_round",)]
-    assert TABLE.undecided("5.3.3", "tiny", A) == []
+    assert TABLE.minimal_sets("5.3.3", A) == [((), 3, "tiny")]
+    assert TABLE.minimal_sets("5.3.3", B) == [(("crash",), 4, "tiny")]
+    assert TABLE.minimal_sets("5.3.3", C) == [(("slow_round", "crash"), 6, "tiny")]
+    assert TABLE.undecided("5.3.3", B) == [("slow_round",)]
+    assert TABLE.undecided("5.3.3", A) == []
+    assert TABLE.cut_short("5.3.3") == {"tiny": [("slow_round",)]}
+    assert TABLE.idle("5.3.3") == ["lose_end"]
+    assert TABLE.idle("4.5.1") == []
     assert TABLE.of("4.5.1", "tiny") == {}
+
+
+def test_a_set_is_minimal_over_all_instances_together() -> None:
+    small = {
+        "quiet": Entry(10, 20, 3, {A: 3}, (B, C)),
+        "lose_end": Entry(15, 20, 3, {A: 3}),
+        "slow_round": Entry(12, 20, 3, {A: 2, B: 7}),
+        "crash": Entry(30, 60, 5, {A: 2, B: 2, C: 9}),
+    }
+    both = replace(TABLE, entries={"5.3.3": {"tiny": ENTRIES, "small": small}})
+    assert both.minimal_sets("5.3.3", A) == [((), 3, "tiny")], "the first of the plan where both have the depth"
+    assert both.minimal_sets("5.3.3", B) == [(("slow_round",), 7, "small"), (("crash",), 2, "small")]
+    assert both.minimal_sets("5.3.3", C) == [(("crash",), 9, "small")], "the pair of tiny has it as a part"
+    assert both.undecided("5.3.3", B) == [()], "no instance breaks it in the quiet world, and small was cut short"
+    assert both.undecided("5.3.3", C) == [(), ("slow_round",)]
+    assert both.undecided("5.3.3", A) == []
+    assert both.idle("5.3.3") == [], "what does nothing in one instance may do something in another"
 
 
 @pytest.mark.parametrize(
@@ -68,8 +88,8 @@ def test_minimal_and_undecided_sets_come_from_the_entries() -> None:
         ({"specification": "0123456789abcdef"}, "it was made from the specification 0123456789abcdef, and this one is"),
     ],
 )
-def test_a_table_of_another_specification_says_what_differs(changed: dict[str, object], complaint: str) -> None:
-    (line,) = replace(TABLE, **changed).stale()  # type: ignore[arg-type]
+def test_a_table_of_another_specification_says_what_differs(changed: dict[str, Any], complaint: str) -> None:
+    (line,) = replace(TABLE, **changed).stale()
     assert complaint in line
 
 

@@ -1,0 +1,53 @@
+"""Without room in the count that an instance bounds, just the faults that are called counted do nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from model_check.cpython.search import explore
+from model_check.instances import constants_for, load_instance
+from model_check.verdicts.counted_faults import BOUNDS, counted_faults
+from model_check.verdicts.idle_faults import idle_faults
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import untraced
+
+PROFILE = "fixed"
+"""The smallest of those in which a slave may act for the master."""
+
+NOT_COUNTED = ("lose_end", "put_failure")
+
+MOST_STATES = 5_000
+"""More than the quiet world has, so that a search which ends there has found something else."""
+
+
+def distinct(faults: tuple[str, ...], bound: str) -> int:
+    """States of `tiny` where nothing of the bound is left from the start."""
+    tiny = load_instance("tiny")
+    instance = replace(tiny, mishaps=0) if bound == "mishaps" else replace(tiny, stray_ends=0)
+    with untraced():
+        return explore(
+            TRANSACTIONAL_MESSAGES, constants_for(PROFILE, faults, instance), most_states=MOST_STATES
+        ).distinct
+
+
+@pytest.mark.parametrize("bound", ["mishaps", "stray_ends"])
+def test_where_nothing_of_a_bound_is_left_just_the_faults_that_it_counts_do_nothing(bound: str) -> None:
+    quiet = distinct((), bound)
+    assert quiet < MOST_STATES
+    counted = counted_faults()[bound]
+    assert counted
+    idle = idle_faults(TRANSACTIONAL_MESSAGES, PROFILE, load_instance("tiny"))
+    for fault in counted:
+        assert fault not in idle
+        assert distinct((fault,), bound) == quiet, fault
+    for fault in NOT_COUNTED:
+        assert fault not in counted
+        assert distinct((fault,), bound) > quiet, fault
+
+
+def test_the_clock_counts_its_own_steps_alone() -> None:
+    counted = counted_faults()
+    assert tuple(counted) == BOUNDS
+    assert counted["clock_steps"] == ("clock_step",)
