@@ -24,6 +24,7 @@ import platformdirs
 from model_check.explicit.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
 from model_check.explicit.native import Native, load_native
 from model_check.explicit.packing import Packing, pack_machine
+from model_check.explicit.written_once import WrittenOnce
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -81,6 +82,23 @@ def compile_machine(machine: Machine, constants: object) -> Compiled:
 
     The switches in `constants` do not matter: what is compiled serves all profiles and environments.
     """
+    written = _written_once(machine, constants)
+    module = load_generated(written.kernels)
+    native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
+    return Compiled(machine, module, native, written.packing, written.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The text of the kernels' module and that of the machine's own code."""
+
+    kernels: str
+    steps_text: str
+    packing: Packing
+    steps: tuple[Step, ...]
+
+
+def _write(machine: Machine, constants: object) -> _Written:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
     sizes = [
@@ -90,9 +108,10 @@ def compile_machine(machine: Machine, constants: object) -> Compiled:
         "",
     ]
     texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py", "kernel.py", "walk_kernel.py")]
-    module = load_generated("\n".join([HEADER, *sizes, *texts]))
-    native = load_native(emitter.source(), FUNCTIONS, kernel_cache())
-    return Compiled(machine, module, native, packing, emitter.steps)
+    return _Written("\n".join([HEADER, *sizes, *texts]), emitter.source(), packing, emitter.steps)
+
+
+_written_once = WrittenOnce(_write)
 
 
 def load_generated(text: str) -> ModuleType:

@@ -17,7 +17,7 @@ import numpy as np
 
 from model_check.errors import EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
-from model_check.explicit.compile import Compiled, compile_machine
+from model_check.explicit.compile import compile_machine
 from model_check.explicit.estimate import expected_states
 from model_check.explicit.exploration import Exploration, Progress
 from model_check.explicit.interruption import interruption
@@ -38,7 +38,7 @@ CHUNK = 128
 CHUNKS = 256
 """Chunks that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
 
-CHUNKS_ON_DISK = 32
+CHUNKS_ON_DISK = 16
 """The same when states are read from files: how often what was read is let go of."""
 
 ALONE = 4096
@@ -52,7 +52,6 @@ def explore(
     threads: int = 1,
     most_states: int | None = None,
     until: Collection[int] = (),
-    compiled: Compiled | None = None,
     report: Callable[[Progress], None] | None = None,
     resources: Resources | None = None,
     title: str = "",
@@ -60,8 +59,7 @@ def explore(
     """Search all reachable states, or until `most_states` are stored or Ctrl-C ends it (`complete` says which).
 
     With `until`, the search also ends behind the first level at which each clause of these numbers has been violated
-    (each witness seen): the depths of all that were seen by then are those of the whole search. `compiled` spares a
-    caller with many searches of one instance the making of the module.
+    (each witness seen): the depths of all that were seen by then are those of the whole search.
 
     Parameters
     ----------
@@ -81,7 +79,7 @@ def explore(
     """
     started = perf_counter()
     resources = resources or Resources()
-    compiled = compiled or compile_machine(machine, constants)
+    compiled = compile_machine(machine, constants)
     with ExitStack() as stack:
         checkpoints = None
         if resources.checkpoint is not None:

@@ -174,10 +174,10 @@ class StateStore:
             self.found.spill(for_states // 2 - needed)
             if self.found.bytes_in_memory + needed > for_states:
                 raise self._out_of_room(what="for the states that are being expanded")
-        if self.found.bytes_on_disk:
-            self.found.trim(max(self.memory - self.bytes - needed, 0))
         if slots > len(self.table.slots):
             self.table.grow(slots, self.kernels.spread)
+        if self.found.bytes_on_disk:
+            self.found.trim(max(self.memory - self.bytes - needed, 0))
 
     def _for_table(self) -> tuple[int, int]:
         """Bytes that the table may take gladly, and at most: its share, and nearly all where states can go to disk."""

@@ -98,10 +98,10 @@ def test_ctrl_c_is_heard_between_two_calls_and_writes_a_last_checkpoint(tmp_path
 
 def test_a_search_that_outgrew_its_memory_goes_on_with_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     constants = Constants(resource_managers=8)
-    resources = {"checkpoint": tmp_path, "checkpoint_every": 3600.0, "spill": False}
+    resources: dict[str, Any] = {"checkpoint": tmp_path, "checkpoint_every": 3600.0, "spill": False}
     with pytest.raises(OutOfRoom, match=r"the checkpoint in \S+ with [\d,]+ states is whole: make room and go on"):
-        explore(TWO_PHASE_COMMIT, constants, resources=Resources(memory=LEAST_MEMORY, **resources))  # type: ignore[arg-type]
-    more = Resources(memory=8 * LEAST_MEMORY, resume=True, **resources)  # type: ignore[arg-type]
+        explore(TWO_PHASE_COMMIT, constants, resources=Resources(memory=LEAST_MEMORY, **resources))
+    more = Resources(memory=8 * LEAST_MEMORY, resume=True, **resources)
     found = explore(TWO_PHASE_COMMIT, constants, resources=more)
     assert found.resumed_from > 1_000_000
     assert (found.distinct, found.generated) == (1_745_408, 18_507_778)
@@ -129,13 +129,14 @@ def test_a_folder_serves_one_search_at_a_time(tmp_path: Path) -> None:
 
 def test_another_search_does_not_go_on_from_it(tmp_path: Path) -> None:
     search(tmp_path, report=stop_at(1000))
-    for options, complaint in [
+    refusals: list[tuple[dict[str, Any], str]] = [
         ({"title": "six"}, r"is of seven, not of six: resume the same search, or start anew in another folder$"),
         ({"managers": 6}, r"is one with resource_managers = 7, not 6: "),
         ({"fingerprint_bits": 64}, r"is one with states kept as words, not as 64 bits: "),
-    ]:
+    ]
+    for options, complaint in refusals:
         with pytest.raises(ModelCheckError, match=complaint) as refused:
-            search(tmp_path, resume=True, **options)  # type: ignore[arg-type]
+            search(tmp_path, resume=True, **options)
         assert refused.value.exit_code == 151
     content = json.loads((tmp_path / FILE).read_text())
     content["search"]["module"] = "kernel_of_another_specification"

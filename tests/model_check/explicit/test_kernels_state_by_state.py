@@ -8,21 +8,25 @@ import pytest
 from model_check.explicit.compile import compile_machine
 from model_check.explicit.emit import CLAIMS_A_WORD
 from model_check.instances import constants_for
+from spec.constants import FAULTS
 from spec.language import holds, is_witnessed, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
 from tests.model_check.walked import walked_states
 
-EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
+pytestmark = pytest.mark.untraced
+
+EVERYTHING = ",".join(FAULTS)
 
 WORLDS = [
     (profile, environment, instance)
-    for instance in ("tiny", "plain")
+    for instance in ("tiny", "odd", "small")
     for profile, environment in (
         ("4.5.1", "crash,slow_round"),
-        ("4.9.7", "quiet"),
+        ("4.9.7", EVERYTHING),
         ("5.3.3", EVERYTHING),
-        ("5.4.0", "slow_local,lose_check"),
+        ("5.4.0", "slow_local,lose_check,acting_slave"),
+        ("fixed", EVERYTHING),
     )
 ]
 

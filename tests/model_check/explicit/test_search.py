@@ -104,6 +104,3 @@ def test_a_search_ends_behind_the_level_at_which_it_has_seen_what_it_was_to_see(
     assert seen.seen_at == (None, whole.seen_at[1])
     both = explicit_search.explore(MACHINE, Sizes(), until=[0, 1])
     assert (both.depth, both.seen_at) == (4, whole.seen_at)
-    compiled = explicit_search.explore(MACHINE, Sizes(), compiled=whole.compiled)
-    assert compiled.compiled is whole.compiled
-    assert (compiled.sizes, compiled.complete) == (whole.sizes, True)

@@ -1,0 +1,72 @@
+"""A text is written once for a machine in an instance, and again when something that it was made of has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from model_check.explicit.written_once import MOST_KEPT, WrittenOnce
+from model_check.instances import constants_for, load_instance
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from spec import check_round, op_pull
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.quality.test_mutants_of_the_readings import rewritten
+
+if TYPE_CHECKING:
+    import pytest
+
+    from spec.language import Machine
+
+
+@dataclass
+class Writer:
+    times: int = 0
+
+    def __call__(self, _machine: Machine, _constants: object) -> int:
+        self.times += 1
+        return self.times
+
+
+def test_switches_do_not_matter_and_sizes_do() -> None:
+    once = WrittenOnce(Writer())
+    quiet, crash = (constants_for("5.3.3", faults, "tiny") for faults in ((), ("crash",)))
+    assert once(TRANSACTIONAL_MESSAGES, quiet) == 1
+    assert once(TRANSACTIONAL_MESSAGES, crash) == 1
+    assert once(TRANSACTIONAL_MESSAGES, constants_for("4.5.1", (), "tiny")) == 1
+    assert once(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), replace(load_instance("tiny"), op_slots=3))) == 2
+    assert once(TRANSACTIONAL_MESSAGES, quiet) == 1
+
+
+def test_machines_are_told_apart() -> None:
+    once = WrittenOnce(Writer())
+    other = replace(TRANSACTIONAL_MESSAGES, actions=TRANSACTIONAL_MESSAGES.actions[1:])
+    constants = constants_for("5.3.3", (), "tiny")
+    assert [once(machine, constants) for machine in (TRANSACTIONAL_MESSAGES, other, TRANSACTIONAL_MESSAGES)] == [
+        1,
+        2,
+        1,
+    ]
+
+
+def test_a_function_that_was_replaced_anywhere_below_an_action_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = WrittenOnce(Writer())
+    constants = constants_for("5.3.3", (), "tiny")
+    assert once(TRANSACTIONAL_MESSAGES, constants) == 1
+    with rewritten(op_pull, op_pull.op_offset_after_round, "return ", "return  "):
+        assert once(TRANSACTIONAL_MESSAGES, constants) == 2
+    assert once(TRANSACTIONAL_MESSAGES, constants) == 1
+    monkeypatch.setattr(check_round, "NONE", -2)
+    assert once(TRANSACTIONAL_MESSAGES, constants) == 3
+
+
+def test_only_some_are_kept() -> None:
+    once = WrittenOnce(Writer())
+    sizes = range(2, MOST_KEPT + 3)
+    assert [once(TWO_PHASE_COMMIT, Constants(resource_managers=n)) for n in sizes] == list(range(1, MOST_KEPT + 2))
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_KEPT + 2)) == MOST_KEPT + 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == MOST_KEPT + 2
+
+
+def test_constants_that_cannot_be_compared_are_written_for_each_time() -> None:
+    once = WrittenOnce(Writer())
+    assert [once(TWO_PHASE_COMMIT, object()) for _ in range(2)] == [1, 2]
