@@ -12,14 +12,27 @@ from numba.core.event import Listener, register
 from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from xdist.remote import Producer
 
 # Text that is appended to a generated module, and no module of its own.
 collect_ignore = [f"model_check/explicit/{name}.py" for name in ("calls", "hashing", "kernel", "walk_kernel")]
 
-COMPILED = ("tiny", "deep", "plain", "small", "medium", "trio", "small_check_service", "two_phase_commit")
+COMPILED = (
+    "tiny",
+    "patient",
+    "odd",
+    "skewed",
+    "deep",
+    "small",
+    "medium",
+    "large",
+    "shared",
+    "trio",
+    "small_check_service",
+    "two_phase_commit",
+)
 
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
@@ -53,7 +66,8 @@ class NobodyLooks(Listener):
 
 def pytest_configure() -> None:
     """Numba tells when it compiles."""
-    register("numba:compile", NobodyLooks())  # type: ignore[no-untyped-call]
+    listen: Callable[[str, Listener], None] = register
+    listen("numba:compile", NobodyLooks())
 
 
 @pytest.hookimpl(wrapper=True)

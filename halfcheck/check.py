@@ -29,7 +29,9 @@ def command(
     ] = None,
     instance: Annotated[
         str | None,
-        typer.Option(help="How large: tiny, deep, plain, small (the default), trio, medium, or the path of a .toml."),
+        typer.Option(
+            help="How large: tiny, patient, odd, skewed, deep, small (usual), trio, medium, large, shared, or a .toml."
+        ),
     ] = None,
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")

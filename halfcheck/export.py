@@ -17,7 +17,10 @@ def command(
         str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")
     ] = "5.3.3",
     instance: Annotated[
-        str, typer.Option(help="How large: tiny, deep, plain, small, trio, medium, or the path of a .toml file.")
+        str,
+        typer.Option(
+            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file."
+        ),
     ] = "small",
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")

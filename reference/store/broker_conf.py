@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reference.store.errors import BrokenConfigError
 
@@ -131,12 +131,12 @@ def read_broker_conf(path: Path) -> BrokerConf:
         that the broker cannot read, or no broker can mean: a number that is zero, negative, too large, has a unit or a
         blank behind it; a word that is none of those expected.
     """
-    values: dict[str, int | str | bool] = {}
+    values: dict[str, Any] = {}
     for setting in settings(path):
         key = _KEYS.get(_ALIASES.get(setting.key, setting.key))
         if key is not None:
             values[key.field] = _value(path, setting, key)
-    return BrokerConf(**values)  # type: ignore[arg-type]
+    return BrokerConf(**values)
 
 
 def _value(path: Path, setting: Setting, key: _Key) -> int | str | bool:

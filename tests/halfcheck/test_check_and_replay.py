@@ -63,8 +63,8 @@ def test_the_json_has_the_shape_that_others_build_on(capsys: pytest.CaptureFixtu
 
 def test_a_search_by_fingerprints_says_how_likely_it_missed_a_state(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*CRASH, "--fingerprints"]) == ExitCode.SAFETY_VIOLATED
-    assert "some state was missed with a probability of at most 3.9e-11" in capsys.readouterr().out
-    assert check_json(capsys, "--fingerprints")["collision_probability"] == pytest.approx(37_696**2 / 2**65, rel=1e-3)
+    assert "some state was missed with a probability of at most 2.6e-10" in capsys.readouterr().out
+    assert check_json(capsys, "--fingerprints")["collision_probability"] == pytest.approx(98_391**2 / 2**65, rel=1e-3)
     assert check_json(capsys)["collision_probability"] is None
 
 

@@ -93,7 +93,7 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema.validate(told, schema)
     late = told["properties"]["S9"]["clauses"]["late_op"]
-    assert [step["milliseconds"] for step in late["schedule"]] == [0, 0, 1, 6001, 6001]
+    assert [step["milliseconds"] for step in late["schedule"]] == [0, 0, 3001, 6001, 6001]
     assert late["schedule"][3]["words"] == "a check round begins at half 0"
     assert (late["added_rounds"], late["late_round_ms"]) == (0, 0)
     assert told["properties"]["S9"]["replay"] is None
@@ -118,6 +118,13 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
         ("", ["--immunity", "1500ms"], "CHECK_IMMUNITY_TIME_IN_SECONDS is a whole number of seconds", 151),
         ("", ["--local", "soon"], "--local soon: expected a whole number with a unit", 151),
         ("", ["--faults", "fire"], "no fault 'fire'; there are slow_local", 151),
+        (
+            "",
+            ["--faults", "clock_step"],
+            "fault clock_step: no broker.conf says how far clocks differ or step back",
+            151,
+        ),
+        ("", ["--version", "fixed"], "no version 'fixed'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, such as 5.4.0", 151),
         ("", ["--instance", "huge"], "no instance 'huge'; there are tiny", 151),
         ("", ["--svg", "a.svg"], "leave --width, --itf, --svg and the like out", 151),
     ],

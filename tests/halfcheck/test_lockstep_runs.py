@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzz import campaign
+from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.world import World
 from halfcheck.errors import exit_code_of
@@ -12,8 +13,7 @@ from halfcheck.exit_codes import ExitCode
 from halfcheck.lockstep_runs import lockstep_run
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
-from spec.constants import FAULTS
-from spec.profiles import PROFILES
+from spec.profiles import VERSIONS
 from tests.model_check.checked import at_full_speed
 
 
@@ -23,10 +23,10 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "explore", at_full_speed(explore))
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", VERSIONS)
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep_run(World.of(profile, FAULTS), 3, examples=20)
-    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
+    told = lockstep_run(World.of(profile, DRIVEN_FAULTS), 3, examples=20)
+    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, DRIVEN_FAULTS, 20, True)
     assert 20 < told.steps <= 20 * 50
     assert 0 < told.conjuncts_seen < told.conjuncts
     assert 0 < told.states_seen < told.states
@@ -35,7 +35,7 @@ def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
 
 
 def test_the_seed_chooses_the_schedules() -> None:
-    world = World.of("5.3.3", FAULTS)
+    world = World.of("5.3.3", DRIVEN_FAULTS)
     assert lockstep_run(world, 3, examples=5).steps == lockstep_run(world, 3, examples=5).steps
     assert lockstep_run(world, 3, examples=5).unseen != lockstep_run(world, 4, examples=5).unseen
 

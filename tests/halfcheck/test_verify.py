@@ -14,7 +14,7 @@ from halfcheck.exit_codes import ExitCode
 from halfcheck.verify import command
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS
 from spark_trace_analysis.manifest import source_fingerprint
-from spec.profiles import PROFILES
+from spec.profiles import VERSIONS
 from tests.model_check.checked import at_full_speed
 
 PHASES = [
@@ -43,7 +43,7 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
     assert {row["store"]: row["faults"] for row in told["explained"]}["5.3.3/crash2"] == {"crash": 1}
     assert [row["specification"] for row in told["refused"]] == [wrong.specification for wrong in WRONG_SPECIFICATIONS]
     assert [(row["profile"], row["examples"], row["agrees"]) for row in told["lockstep"]] == [
-        (profile, 10, True) for profile in PROFILES
+        (profile, 10, True) for profile in VERSIONS
     ]
     assert len(told["mutants"]) == 6
     assert all(row["variable"] for row in told["mutants"])

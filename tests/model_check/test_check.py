@@ -28,16 +28,18 @@ def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_mach
     assert names("S10", "S2") == [
         "S2.commit_after_rollback",
         "S2.rollback_after_commit",
+        "S2.commit_after_discard",
         "S10.op_entry_dies_with_the_process",
+        "S10.op_entry_not_stored",
     ]
     assert names("S1.late_op", "S1.immune_half", "S1.late_op") == ["S1.immune_half", "S1.late_op"]
 
 
 def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> None:
     with pytest.raises(
-        ModelCheckError, match=r"^no property 'S3'; there are S1, S2, S7, S8, S9, S10, L2, and clauses such as S1\."
+        ModelCheckError, match=r"^no property 'S11'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
     ):
-        check("5.3.3", (), "tiny", properties=["S3"])
+        check("5.3.3", (), "tiny", properties=["S11"])
     with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba, cpython, z3$"):
         check("5.3.3", (), "tiny", reading="pypy")
 
@@ -47,6 +49,7 @@ def test_only_the_chosen_clauses_are_judged() -> None:
     assert [(r.clause.clause, r.verdict) for r in result.clauses] == [
         ("immune_half", Verdict.VIOLATED),
         ("op_entry_dies_with_the_process", Verdict.HOLDS),
+        ("op_entry_not_stored", Verdict.HOLDS),
     ]
 
 
@@ -70,16 +73,16 @@ def test_the_result_as_plain_data_has_the_keys_that_scripts_rely_on() -> None:
     } <= set(data)  # fmt: skip
     assert (data["profile"], data["environment"], data["complete"]) == ("5.3.3", ["crash"], True)
     assert data["instance"] == {"name": "tiny", "transactions": 1, "half_slots": 3, "op_slots": 2}
-    assert list(data["properties"]) == ["S1", "S2", "S7", "S8", "S9", "S10", "L2"]
+    assert list(data["properties"]) == [*(f"S{n}" for n in range(1, 11)), *(f"L{n}" for n in range(1, 6)), "R1"]
     honest = data["properties"]["S10"]
     assert (honest["verdict"], honest["depth"], honest["clause"], honest["resembles"]) == (
         "violated",
         4,
         "op_entry_dies_with_the_process",
-        ["B02"],
+        ["B02", "B03"],
     )
     assert [event["action"] for event in honest["trace"]] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
-    holding = data["properties"]["S2"]
+    holding = data["properties"]["S5"]
     assert (holding["verdict"], holding["depth"], holding["clause"], holding["trace"]) == ("holds", None, None, [])
     assert result.is_violated
     assert data["peak_bytes"] > 8 * result.distinct

@@ -53,6 +53,8 @@ from tests.model_check.walked import walked_states
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.untraced
+
 Values = tuple[int, ...]
 
 NUMBERS = {False: (94, 246, 9), True: (885, 2_776, 14)}

@@ -48,7 +48,9 @@ class Formulas:
 
 
 def put_in(relation: Relation, term: Any, values: Values) -> Any:
-    """A term with the values of a state for its variables, simplified."""
+    """A term with the values of a state for its variables, simplified; what needs none may be a truth value already."""
+    if isinstance(term, bool):
+        return z3.BoolVal(term, relation.context)
     known = (z3.BoolVal(value, relation.context) for value in relation.assignment(values))
     return z3.simplify(z3.substitute(term, *zip(relation.variables, known, strict=True)))
 
