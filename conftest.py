@@ -35,6 +35,10 @@ COMPILED = (
 )
 
 
+ONE_SPARK = "tests/spark_trace_analysis/test_"
+"""These tests share a Spark session, which a command that is tested in between on the same worker would stop."""
+
+
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
     """Tests that need the same compiled instance run on one worker, where it is compiled once; others go by their file.
 
@@ -44,6 +48,8 @@ class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, parameters = nodeid.partition("[")
+        if file.startswith(ONE_SPARK):
+            return ONE_SPARK
         named = set(re.split(r"[-\]]", parameters))
         return next((name for name in COMPILED if name in named), file.split("::")[0])
 

@@ -23,6 +23,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "explore", at_full_speed(explore))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", VERSIONS)
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
     told = lockstep_run(World.of(profile, DRIVEN_FAULTS), 3, examples=20)

@@ -174,6 +174,7 @@ def schedule(world: tuple[str, str, str], steps: str) -> Sequence[Event]:
     return replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps)).events
 
 
+@pytest.mark.untraced
 def test_each_label_is_filled_in_and_each_arrow_joins_participants_that_there_are() -> None:
     taken: Counter[str] = Counter()
     events = [event for world, faults in WORLDS for event in walked(*world, faults, taken)]
