@@ -15,7 +15,7 @@ def _address(context, builder, array_type, array, index):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask for the cache line of array[index], to be written soon."""
+    """Ask for the cache line of array[index], to be read soon; two threads may hold it then."""
 
     def generate(context, builder, signature, arguments):
         address = builder.bitcast(_address(context, builder, signature.args[0], *arguments), cgutils.voidptr_t)
@@ -25,7 +25,7 @@ def prefetch(typing_context, array, index):
             ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number]),
             "llvm.prefetch.p0",
         )
-        builder.call(function, [address, number(1), number(3), number(1)])
+        builder.call(function, [address, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, index), generate

@@ -12,7 +12,6 @@ before its slot is taken by compare-and-swap: whoever sees the slot sees the sta
 
 AHEAD = 256  # states of which the slots are asked for at once
 LINE = 8  # words in a line of the cache
-APART = 1 << 16  # slots at the table's low end
 
 
 @inlined
@@ -238,33 +237,28 @@ def mark_before(states, room, regions, region, first, last, starts, ends, table,
 
 
 @compiled
-def spread(table, slots):
-    """Grow a table from its first `slots` slots to all, in place.
+def spread(table, first, last, low, high, aside):
+    """Move the entries at first … last - 1 to their places in the whole table, those that have one in low … high - 1.
 
-    Places keep the order of hashes, so that going down from the end every entry moves up, into slots that are empty by
-    then. The lowest ones, where it may not, are put aside first.
+    The others are put into `aside`; returns how many. Nothing else may be done to these slots meanwhile.
     """
-    grown = table.shape[0]
-    low = min(slots, APART)
-    aside = np.empty(2 * APART, dtype=np.uint64)
+    slots = table.shape[0]
     m = 0
-    for p in range(low):
-        if table[p] != u64(0):
-            aside[m] = table[p]
-            table[p] = 0
-            m += 1
-    for i in range(slots - low):
-        p = slots - 1 - i
+    for p in range(first, last):
         entry = table[p]
         if entry != u64(0):
             table[p] = 0
-            if place_of(entry, grown) > p:
-                put(entry, table)
+            q = place_of(entry, slots)
+            if q < low:
+                q = high
+            while q < high and table[q] != u64(0):
+                q += 1
+            if q < high:
+                table[q] = entry
             else:
                 aside[m] = entry
                 m += 1
-    for i in range(m):
-        put(aside[i], table)
+    return m
 
 
 @inlined

@@ -187,7 +187,7 @@ class _Search:
         size = int((ends - starts).sum())
         threads = store.threads if size >= ALONE else 1
         while found.claimed[0] < size:
-            store.make_room(CHUNK, threads)
+            store.make_room(CHUNK, threads, self.executor)
             chunks = CHUNKS_ON_DISK if found.disk_bytes else CHUNKS
             calls = [
                 (region, starts, ends, found.claimed, CHUNK, chunks, self.switches, threads)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PART_FOR_STATES = 8
 """At least one part of so many of the memory is for states, and not for the table."""
 
+APART = 32
+"""Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
+
 
 class StateStore:
     """States, hash table and buffers of one search.
@@ -61,7 +64,7 @@ class StateStore:
         self.table = HashTable(self.memory)
         bits = self.resources.fingerprint_bits
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
-        self._seen = np.zeros((self.regions, self.kernels.VERDICT_WORDS), dtype=np.int64)
+        self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : self.kernels.VERDICT_WORDS]
         most = max(64 * len(compiled.steps), 2048)
         self._buffers = [
             (
@@ -136,7 +139,7 @@ class StateStore:
                 raise self._out_of_room(what)
             most_bytes //= 2
         self.found.restore(counts, checksums, most_bytes)
-        self.table.grow(slots, self.kernels.spread)
+        self.table.grow(slots, self.kernels, executor, self.threads)
         for future in [executor.submit(self._enter, region) for region in range(self.regions)]:
             future.result()
 
@@ -150,7 +153,7 @@ class StateStore:
         words = np.bitwise_or.reduce(self._seen, axis=0)
         return sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
 
-    def make_room(self, chunk: int, threads: int) -> None:
+    def make_room(self, chunk: int, threads: int, executor: Executor) -> None:
         """Let each thread have room to expand at least one chunk of parents.
 
         Raises
@@ -175,7 +178,7 @@ class StateStore:
             if self.found.bytes_in_memory + needed > for_states:
                 raise self._out_of_room(what="for the states that are being expanded")
         if slots > len(self.table.slots):
-            self.table.grow(slots, self.kernels.spread)
+            self.table.grow(slots, self.kernels, executor, self.threads)
         if self.found.bytes_on_disk:
             self.found.trim(max(self.memory - self.bytes - needed, 0))
 

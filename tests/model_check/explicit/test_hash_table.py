@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from model_check.explicit.compile import compile_machine
-from model_check.explicit.table import FAST_GROWTH, HashTable
+from model_check.explicit.table import FAST_GROWTH, LOAD, SLOW_GROWTH, HashTable
 from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 
 if TYPE_CHECKING:
@@ -57,23 +58,25 @@ def test_splitmix_gives_its_published_numbers(kernels: ModuleType) -> None:
     assert len({int(n) for n in kernels.random_numbers(1000)}) == 1000
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("clustered", [False, True])
-def test_entries_are_found_again_however_often_a_table_has_grown(kernels: ModuleType, clustered: bool) -> None:
+def test_entries_are_found_again_however_often_a_table_has_grown(
+    kernels: ModuleType, clustered: bool, threads: int
+) -> None:
     generator = np.random.default_rng(2)
     entries = generator.integers(1, 1 << 64, 40_000, dtype=np.uint64)
     if clustered:  # many with one place, at the low end and at the high end
         entries[:300] = np.arange(1, 301, dtype=np.uint64)
         entries[300:600] = np.uint64(MASK) - np.arange(300, dtype=np.uint64)
+        middle = np.arange(300, dtype=np.uint64) << np.uint64(2)  # where the parts of threads meet
+        entries[600:900], entries[900:1200] = (np.uint64(half << 62) + middle for half in (1, 2))
     entries = np.unique(entries)
-    reserved = np.zeros(1 << 20, dtype=np.uint64)
-    slots = 1 << 16
-    kernels.put_all(entries, reserved[:slots])
-    while slots < len(reserved):
-        grown = min(int(1.25 * slots), len(reserved))
-        kernels.spread(reserved[:grown], slots)
-        slots = grown
-        assert_found(kernels, entries, reserved[:slots])
-    assert not (reserved == 0).all()
+    table = HashTable(8 << 20)
+    kernels.put_all(entries, table.slots)
+    with ThreadPoolExecutor(threads) as executor:
+        while len(table.slots) < 1 << 20:
+            table.grow(min(int(1.25 * len(table.slots)), 1 << 20), kernels, executor, threads)
+            assert_found(kernels, entries, table.slots)
 
 
 def assert_found(kernels: ModuleType, entries: npt.NDArray[np.uint64], table: npt.NDArray[np.uint64]) -> None:
@@ -92,23 +95,23 @@ def test_a_large_search_takes_at_most_16_bytes_a_state_for_its_table() -> None:
     table = HashTable(1 << 36)
     sizes = [len(table.slots)]
     while sizes[-1] < 1 << 29:
-        grown = table.slots_for(int(0.65 * sizes[-1]) + 1, 1 << 36, 1 << 36)
+        grown = table.slots_for(int(LOAD * sizes[-1]) + 1, 1 << 36, 1 << 36)
         assert grown is not None
         sizes.append(grown)
         table.slots = np.lib.stride_tricks.as_strided(table.slots, (grown,))
     for before, after in pairwise(sizes):
-        states = int(0.65 * before) + 1  # with which the table has just grown
+        states = int(LOAD * before) + 1  # with which the table has just grown
         if states > 10_000_000:
             assert before >= FAST_GROWTH
             assert 8 * after / states <= 16
-    assert sizes[-1] * 0.65 > 300_000_000
+    assert sizes[-1] * LOAD > 300_000_000
 
 
 def test_a_table_that_may_not_grow_says_so() -> None:
     table = HashTable(1 << 20)
     room = 1 << 20
     assert table.slots_for(table.states, room, room) == len(table.slots) == 1 << 16
-    assert table.slots_for(table.states + 1, room, room) == 1.25 * (1 << 16)
+    assert table.slots_for(table.states + 1, room, room) == int(SLOW_GROWTH * (1 << 16))
     assert table.slots_for(table.states + 1, 2 * room, 2 * room) == 1 << 17
     assert table.slots_for(table.states + 1, room, room // 2) is None
     assert table.slots_for(1 << 17, room, room) is None
