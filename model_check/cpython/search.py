@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from spec.language import Machine, MachineState, Property, Step, holds, is_witnessed, successors
+from spec.language import Machine, Property, Step, successors
 
 State = tuple[int, ...]
 Report = Callable[[int, int, int, int, float], None]
@@ -82,8 +82,8 @@ def explore(
     found = Exploration({first: None})
     level = [first]
     try:
-        judged = machine.initial(constants)
-        _judge(machine, constants, judged, found)
+        judge = _Judge(machine, constants, found)
+        judge.look_at(first)
         while level:
             if until and all(clause in found.violations for clause in until):
                 found.complete = False
@@ -98,7 +98,7 @@ def explore(
                     if after not in found.parents:
                         found.parents[after] = (values, step)
                         following.append(after)
-                        _judge(machine, constants, judged.load(after), found)
+                        judge.look_at(after)
                 if report is not None and number % 256 == 0:
                     queue = len(level) - number + len(following)
                     report(found.distinct, found.generated, found.depth, queue, perf_counter() - started)
@@ -111,10 +111,24 @@ def explore(
     return found
 
 
-def _judge(machine: Machine, constants: object, state: MachineState, found: Exploration) -> None:
-    for clause in machine.clauses:
-        if clause not in found.violations and not holds(state, constants, clause):
-            found.violations[clause] = state.canonical()
-    for witness in machine.witnesses:
-        if witness not in found.witnesses and is_witnessed(state, constants, witness):
-            found.witnesses[witness] = state.canonical()
+class _Judge:
+    """Looks at states for clauses that were never violated so far, and for witnesses that were never seen."""
+
+    def __init__(self, machine: Machine, constants: object, found: Exploration) -> None:
+        self._constants = constants
+        self._found = found
+        self._state = machine.initial(constants)
+        self._clauses = {clause: clause.arguments(constants) for clause in machine.clauses}
+        self._witnesses = {witness: witness.arguments(constants) for witness in machine.witnesses}
+
+    def look_at(self, values: State) -> None:
+        """Judge one state."""
+        s, c = self._state.load(values), self._constants
+        violated = [p for p, given in self._clauses.items() if not all(p.function(s, c, *some) for some in given)]
+        for clause in violated:
+            self._found.violations[clause] = values
+            del self._clauses[clause]
+        seen = [p for p, given in self._witnesses.items() if any(p.function(s, c, *some) for some in given)]
+        for witness in seen:
+            self._found.witnesses[witness] = values
+            del self._witnesses[witness]

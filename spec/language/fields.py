@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from math import inf
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 NONE = -1
@@ -37,6 +38,9 @@ class Kind(Enum):
     BITS = "bits"
     INSTANT = "instant"
     CLOCK = "clock"
+
+
+_OF_TIME = frozenset({Kind.INSTANT, Kind.CLOCK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Field:
         Of an instant: see `instant`.
     """
 
-    __slots__ = ("ahead", "choices", "high", "kind", "length", "low", "name", "slack")
+    __slots__ = ("ahead", "choices", "high", "is_plain", "kind", "length", "low", "name", "slack")
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class Field:
         self.choices = choices
         self.ahead = ahead
         self.slack = slack
+        self.is_plain = length is None and kind is not Kind.BITS
         self.name = ""
 
     def __set_name__(self, owner: type[Record], name: str) -> None:
@@ -97,10 +102,11 @@ class Field:
         if record is None:
             return self
         position = record.positions[self.name]
+        if self.is_plain:
+            return record.memory.values[position]
         if self.length is not None:
             return ArrayView(record.memory, position, self)
-        value = record.memory.values[position]
-        return BitsView(record.memory, position, value) if self.kind is Kind.BITS else value
+        return BitsView(record.memory, position, record.memory.values[position])
 
     def __set__(self, record: Record, value: int | Bits) -> None:
         record.memory.write(record.positions[self.name], value)
@@ -159,10 +165,11 @@ class Memory:
         When it is a list, each write adds the position and what stood there, so that it can be taken back.
     """
 
-    __slots__ = ("lengths", "slots", "undo", "values")
+    __slots__ = ("_ranges", "lengths", "slots", "undo", "values")
 
     def __init__(self, slots: tuple[Slot, ...]) -> None:
         self.slots = slots
+        self._ranges = [(0, inf) if slot.kind in _OF_TIME else (slot.low, slot.high) for slot in slots]
         self.values = [slot.low for slot in slots]  # nothing, empty, absent, long ago
         self.lengths = _lengths(slots)
         self.undo: list[tuple[int, int]] | None = None
@@ -170,13 +177,11 @@ class Memory:
     def write(self, position: int, value: int | Bits) -> None:
         """Change one slot. Raises `RangeViolation`, which names the slot, when the value is outside its range."""
         number = value.mask if isinstance(value, Bits) else int(value)
-        slot = self.slots[position]
-        if slot.kind in (Kind.INSTANT, Kind.CLOCK):
-            if number < 0:
-                msg = f"{slot.label} = {number}: an instant is never negative"
-                raise RangeViolation(msg)
-        elif not slot.low <= number <= slot.high:
-            msg = f"{slot.label} = {number}: declared range is {slot.low}..{slot.high}"
+        low, high = self._ranges[position]
+        if not low <= number <= high:
+            slot = self.slots[position]
+            wanted = "an instant is never negative" if slot.kind in _OF_TIME else f"declared range is {low}..{high}"
+            msg = f"{slot.label} = {number}: {wanted}"
             raise RangeViolation(msg)
         if self.undo is not None:
             self.undo.append((position, self.values[position]))
@@ -325,11 +330,13 @@ class RecordViews(tuple[Record, ...]):
     __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
-        if not 0 <= index < len(self):
-            msg = f"record {index}: there are {len(self)} places"
-            raise RangeViolation(msg)
-        return super().__getitem__(index)
+        if 0 <= index < len(self):
+            return _item(self, index)
+        msg = f"record {index}: there are {len(self)} places"
+        raise RangeViolation(msg)
 
+
+_item = tuple.__getitem__
 
 R = TypeVar("R", bound=Record)
 

@@ -95,15 +95,9 @@ def successors(
 
 def holds(state: MachineState, constants: object, claim: Property) -> bool:
     """Whether a clause is true of a state for every choice of its parameters."""
-    return all(
-        claim.function(state, constants, *arguments)
-        for arguments in product(*(choices.values(constants) for choices in claim.parameters.values()))
-    )
+    return all(claim.function(state, constants, *arguments) for arguments in claim.arguments(constants))
 
 
 def is_witnessed(state: MachineState, constants: object, claim: Property) -> bool:
     """Whether a witness is true of a state for some choice of its parameters."""
-    return any(
-        claim.function(state, constants, *arguments)
-        for arguments in product(*(choices.values(constants) for choices in claim.parameters.values()))
-    )
+    return any(claim.function(state, constants, *arguments) for arguments in claim.arguments(constants))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, TypeVar
 
 from spec.language.fields import SpecificationError
@@ -20,9 +21,11 @@ class Refused(Exception):
     """The guard of an action is false. Names the first conjunct that is."""
 
     def __init__(self, kind: str, rule: str) -> None:
-        super().__init__(f"{kind}: {rule}")
         self.kind = kind
         self.rule = rule
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.rule}"
 
 
 def require(condition: bool, rule: str) -> None:
@@ -122,6 +125,10 @@ class Property:
     def name(self) -> str:
         """The function's name."""
         return self.function.__name__
+
+    def arguments(self, constants: object) -> tuple[tuple[int, ...], ...]:
+        """Every choice of its parameters in this instance, in order; one without any, if it has none."""
+        return tuple(product(*(choices.values(constants) for choices in self.parameters.values())))
 
     @property
     def sentence(self) -> str:
