@@ -13,10 +13,11 @@ from typing import Any
 
 from benchmarks.explicit.report import report
 from benchmarks.explicit.runs import Row, build_stateright, import_seconds, search, stateright, summed_up, tlc
-from benchmarks.explicit.workloads import WORKLOADS
+from benchmarks.explicit.workloads import STATERIGHT, TLC, WORKLOADS
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 THREADS = (1, 2)
+WITH_STATERIGHT = ("yardstick", "two_phase_commit")
 
 
 def main(repeats: int, with_tlc: bool) -> None:
@@ -31,14 +32,15 @@ def main(repeats: int, with_tlc: bool) -> None:
             for _ in range(repeats):
                 for threads in THREADS:
                     runs.setdefault(("halfcheck", threads), []).append(search(name, threads, Path(cache)))
-                    if with_stateright and name == "yardstick":
-                        runs.setdefault(("Stateright 0.30.2", threads), []).append(stateright(threads))
+                    if with_stateright and name in WITH_STATERIGHT:
+                        runs.setdefault((STATERIGHT, threads), []).append(stateright(name, threads))
             rows += [summed_up(workload.title, program, threads, r) for (program, threads), r in sorted(runs.items())]
     import_took = import_seconds(repeats)
     text = report(rows, cold, import_took, repeats)
     RESULTS.write_text(text, encoding="utf-8")
     if with_tlc:  # which takes minutes
-        text = report([*rows, tlc("yardstick")], cold, import_took, repeats)
+        rows += [tlc(name) for name, work in WORKLOADS.items() if any(program == TLC for program, _ in work.beside)]
+        text = report(rows, cold, import_took, repeats)
         RESULTS.write_text(text, encoding="utf-8")
     print(text)
 

@@ -14,13 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.explicit.workloads import WORKLOADS
+from benchmarks.explicit.warm_memory import warm_memory
+from benchmarks.explicit.workloads import TLC, TLC_WORKERS, WORKLOADS
 from benchmarks.tlc import run_tlc
 from model_check.tla.files import write_export
 from model_check.tla.module import export
 
 CRATE = Path(__file__).with_name("stateright")
 BUILT = Path("build/stateright")
+MOST_BYTES = 1 << 30
+"""What each of these searches takes at the most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +64,18 @@ class Row:
 def search(name: str, threads: int, cache: Path) -> dict[str, Any]:
     """One search in a fresh process."""
     environment = {**os.environ, "HALFCHECK_CACHE": str(cache)}
+    warm_memory(MOST_BYTES)
     command = [sys.executable, "-m", "benchmarks.explicit.run_once", name, str(threads), str(time.time())]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     answer: dict[str, Any] = json.loads(told.stdout)
     return answer
 
 
-def stateright(threads: int) -> dict[str, Any]:
-    """One search of the yardstick by Stateright."""
-    told = subprocess.run(
-        [BUILT / "target/release/small-check-service", str(threads)], capture_output=True, text=True, check=True
-    )
+def stateright(name: str, threads: int) -> dict[str, Any]:
+    """One search by Stateright."""
+    warm_memory(MOST_BYTES)
+    command = [str(BUILT / "target/release/yardsticks"), name, str(threads)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
     distinct, generated, depth, seconds, kib = told.stdout.split()
     return {
         "distinct": int(distinct),
@@ -110,15 +114,15 @@ def summed_up(workload: str, program: str, threads: int, runs: list[dict[str, An
 
 
 def tlc(name: str) -> Row:
-    """TLC on the exported module: one run, one worker, the seconds of its whole process."""
+    """TLC on the exported module: one run, the seconds of its whole process."""
     workload = WORKLOADS[name]
     with tempfile.TemporaryDirectory() as folder:
         exported = export(workload.machine, workload.constants, ())
         write_export(exported, Path(folder))
-        told = run_tlc(Path(folder), exported.name, workers=1)
+        told = run_tlc(Path(folder), exported.name, workers=TLC_WORKERS)
     if told.distinct is None or told.generated is None or told.depth is None:
         raise RuntimeError(told.output)
-    return Row(workload.title, "TLC 2.15", 1, told.distinct, told.generated, told.depth, (told.seconds,), None)
+    return Row(workload.title, TLC, TLC_WORKERS, told.distinct, told.generated, told.depth, (told.seconds,), None)
 
 
 def import_seconds(repeats: int) -> float:

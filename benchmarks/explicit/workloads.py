@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from model_check.instances import constants_for
+from model_check.yardsticks import two_phase_commit
 from model_check.yardsticks.small_check_service.machine import SMALL_CHECK_SERVICE
 from model_check.yardsticks.small_check_service.state import Constants
+from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -16,17 +18,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A machine in an instance, and the distinct states a second wanted of it by number of threads."""
+    """A machine in an instance, and what is wanted of its search.
+
+    Attributes
+    ----------
+    wanted : dict
+        Threads to distinct states a second.
+    beside : dict
+        Another program and threads to how many times as fast this search shall be.
+    """
 
     title: str
     machine: Machine
     constants: object
-    wanted: dict[int, float]
+    wanted: dict[int, float] = field(default_factory=dict)
+    beside: dict[tuple[str, int], float] = field(default_factory=dict)
 
+
+STATERIGHT, TLC = "Stateright 0.30.2", "TLC 2.15"
+TLC_WORKERS = 2
 
 WORKLOADS = {
     "yardstick": Workload("small check service", SMALL_CHECK_SERVICE, Constants(), {1: 4e6, 2: 6e6}),
+    "two_phase_commit": Workload(
+        "two-phase commit, 9",
+        TWO_PHASE_COMMIT,
+        two_phase_commit.Constants(resource_managers=9),
+        beside={(STATERIGHT, 1): 2.5, (STATERIGHT, 2): 3.0},
+    ),
     "core": Workload(
-        "medium 5.3.3 crash", TRANSACTIONAL_MESSAGES, constants_for("5.3.3", ["crash"], "medium"), {1: 2.5e6, 2: 4e6}
+        "medium 5.3.3 crash",
+        TRANSACTIONAL_MESSAGES,
+        constants_for("5.3.3", ["crash"], "medium"),
+        {1: 2.5e6, 2: 4e6},
+        {(TLC, TLC_WORKERS): 100.0},
     ),
 }

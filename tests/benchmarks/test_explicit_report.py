@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from benchmarks.explicit.report import report
 from benchmarks.explicit.runs import Row, summed_up
-from benchmarks.explicit.workloads import WORKLOADS
+from benchmarks.explicit.workloads import STATERIGHT, WORKLOADS
 
 
 def rows(seconds: float) -> list[Row]:
@@ -33,3 +33,11 @@ def test_a_row_gives_bytes_a_state_and_the_ratio_to_its_own_thread_count() -> No
     told = report([*rows(1.2), other], {}, 0.1, 5)
     line = next(line for line in told.splitlines() if "Stateright 0.30.2 | 2" in line)
     assert line.endswith("| 2.40 (2.00 … 3.00) | 2.50 M | 50 | 2.00 |")
+
+
+def test_a_bar_beside_another_program_is_met_missed_or_not_measured() -> None:
+    slow, fast = (Row("two-phase commit, 9", STATERIGHT, n, 1, 1, 3, (s,), 50.0) for n, s in ((1, 3.1), (2, 3.5)))
+    told = report([*rows(1.2), slow, fast], {}, 0.1, 5)
+    assert "| two-phase commit, 9, 1 thread, times Stateright 0.30.2 | ≥ 2.5 | 2.6 | yes |" in told
+    assert "| two-phase commit, 9, 2 threads, times Stateright 0.30.2 | ≥ 3 | 2.9 | NO |" in told
+    assert "| medium 5.3.3 crash, 2 threads, times TLC 2.15 | ≥ 100 | not measured | |" in told

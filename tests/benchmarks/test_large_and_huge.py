@@ -15,14 +15,15 @@ def run(distinct: int = 60_000_000, **other: Any) -> Run:
 
 
 def test_the_bars_of_a_large_instance_are_met_or_missed() -> None:
-    told = large.table(WORLD, 5, {1: [run()], 2: [run(), run(seconds=19.0), run(seconds=21.0)]}, 50.0)
+    told = large.table(WORLD, 5, {1: [run()], 2: [run(), run(seconds=19.0), run(seconds=21.0)]}, 50.0, 0.4)
     assert "| distinct states | ≥ 50 M | 60.0 M | yes |" in told
     assert "| distinct states a second, 1 thread | ≥ 2 M | 3.00 M | yes |" in told
     assert "| distinct states a second, 2 threads | ≥ 3.5 M | 3.00 M | NO |" in told
     assert "| bytes a state beyond its words, 1 thread | ≤ 16 | 15.0 | yes |" in told
     assert "| bytes a state beyond its words, 1 thread | ≤ 16 | 23.0 | NO |" in large.table(
-        WORLD, 4, {1: [run()], 2: [run()]}, 50.0
+        WORLD, 4, {1: [run()], 2: [run()]}, 50.0, 0.4
     )
+    assert "Memory was given at 0.40 GiB/s" in told
 
 
 def test_a_resumed_search_that_ends_otherwise_is_told() -> None:
