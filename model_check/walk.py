@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from model_check.clock_events import TICKS
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.compile import compile_machine
 from model_check.explicit.emit import OBSERVED
@@ -16,9 +17,6 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-CLOCK: Final = {"time_passed": 1, "clock_stepped_back": -1}
-"""By how many ticks an event moves the clock."""
 
 _LARGEST_SEED = 2**63 - 1
 
@@ -49,7 +47,7 @@ class Walker:
         steps = self._compiled.steps
         self._event_of = np.array([EVENTS.index(step.action.event) for step in steps], dtype=np.int16)
         self._action_of = np.array([self.actions.index(step.action.name) for step in steps], dtype=np.int16)
-        self._tick = np.array([CLOCK.get(step.action.event, 0) for step in steps], dtype=np.int64)
+        self._tick = np.array([TICKS.get(step.action.event, 0) for step in steps], dtype=np.int64)
 
     def walk(self, seed: int, first: int, count: int, steps: int) -> dict[str, npt.NDArray[np.generic]]:
         """Walks number `first` to `first + count - 1`, each of at most `steps` steps.

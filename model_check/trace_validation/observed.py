@@ -110,11 +110,14 @@ class Trace:
         What the producers logged of their END_TRANSACTIONs; None without such a log.
     checked
         The copies that producers logged check requests for.
+    crashes
+        Before which events the broker's process died, where that was recorded; None where it is to be found out.
     """
 
     events: tuple[ObservedEvent, ...]
     requests: tuple[EndRequest, ...] | None = None
     checked: frozenset[int] = frozenset()
+    crashes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

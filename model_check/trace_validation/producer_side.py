@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from model_check.trace_validation.forecast import HANDLING_MS
 from model_check.trace_validation.observed import Kind, ObservedEvent, Outcome, Trace
 from spec.end_transaction import is_early_enough, is_refused_as_late, was_checked
 from spec.language import Refused
@@ -28,17 +29,24 @@ _DECIDED = {Outcome.COMMIT: Local.COMMIT, Outcome.ROLLBACK: Local.ROLLBACK}
 
 
 class ProducerSide:
-    """Walks the state over the records that are not the check service's."""
+    """Walks the state over the records that are not the check service's.
+
+    Attributes
+    ----------
+    cut_short : dict
+        Events that were refused for what a crash would have cut short, each with the event behind which the process
+        must have died: an END_TRANSACTION that stored its real message and no op entry, or an entry that was buffered
+        after an op message and is not in the next one.
+    lingering : dict
+        Such op messages to the deliveries whose entries they lack: their END_TRANSACTIONs may still be handled.
+    """
 
     def __init__(self, work: Workspace, trace: Trace, forecast: Forecast) -> None:
         self.work = work
         self.trace = trace
         self.forecast = forecast
-        self._surplus: dict[int, bool] = {}
-
-    def has_surplus(self, number: int) -> bool:
-        """Whether an op message was refused because it lacks an entry that was buffered."""
-        return self._surplus.get(number, False)
+        self.cut_short: dict[int, int] = {}
+        self.lingering: dict[int, frozenset[int]] = {}
 
     def explain(self, number: int) -> Refused | None:
         """Take the steps that lead to an event, and the event itself; the refusing conjunct if there are none."""
@@ -51,6 +59,30 @@ class ProducerSide:
             return self._deliver(number, event)
         return self._store_op(number, event)
 
+    def is_answered(self, number: int, half: int) -> bool:
+        """Whether an END_TRANSACTION names a half behind an event, while the broker lives on."""
+        end = self.forecast.next_end(half, number)
+        return end is not None and not self.forecast.dies_between(number, end)
+
+    def buffer_rollbacks(self, number: int) -> None:
+        """Handle those rollbacks before an event whose entries the next op message holds, and could not hold before.
+
+        The earliest instant is the best: nothing is late then, and the batch waits from then on.
+        """
+        if self.work.constants.batches_ops:
+            for half in self.forecast.buffered_before.get(number, ()):
+                self._take_in_rollback(number, half, self._previous_time(number))
+
+    def answer_before_a_crash(self, gap: int) -> None:
+        """Handle rollbacks that answer open checks and come again behind a crash: their entries die in the buffer."""
+        s = self.work.state
+        for half in range(s.half_length if self.work.constants.batches_ops else 0):
+            if (
+                s.half[half].check_in_flight
+                and self.forecast.next_outcome(half, gap - 1, self.trace) is Outcome.ROLLBACK
+            ):
+                self._take_in_rollback(gap - 1, half, self._previous_time(gap))
+
     def settle_what_was_unknown(self, number: int, transaction: int, now: int) -> None:
         """Before a check: a local transaction whose END is yet to come has sent it, another one is unknown by now.
 
@@ -59,16 +91,16 @@ class ProducerSide:
         """
         s, work = self.work.state, self.work
         first = s.transaction[transaction].first_half
-        if s.transaction[transaction].local == Local.EXECUTING and not self._buffer_rollback(number, first):
+        if s.transaction[transaction].local == Local.EXECUTING:
             outcome = self.forecast.next_outcome(first, number, self.trace)
             if outcome is None or self._comes_too_late(first, number):
                 work.take("leave_it_unknown", transaction, now=now, before=number)
-            else:
+            elif not self._outlives_the_check(first, number):
                 self._decide(transaction, outcome, now, number)
         for h in range(s.half_length):
             if s.half[h].transaction != transaction or not s.half[h].check_in_flight:
                 continue
-            if not self._buffer_rollback(number, h) and self.forecast.next_outcome(h, number, self.trace) is None:
+            if self.forecast.next_outcome(h, number, self.trace) is None:
                 self._forget_check(number, h, now)
 
     def is_overdue(self, transaction: int, now: int) -> bool:
@@ -85,6 +117,16 @@ class ProducerSide:
             for h in range(s.half_length)
         )
 
+    def _outlives_the_check(self, first: int, number: int) -> bool:
+        """Whether the local transaction ends after a crash only, or commits though a check was answered rollback."""
+        end = self.forecast.next_end(first, number)
+        if end is None:
+            return False
+        is_commit = self.trace.events[end].kind is Kind.DELIVERED
+        return self.forecast.dies_between(number, end) or (
+            is_commit and self.forecast.rolls_a_copy_back(first, number, end)
+        )
+
     def _comes_too_late(self, half: int, number: int) -> bool:
         """Whether the next END_TRANSACTION for a half is refused if its producer sent it of its own accord."""
         s, end = self.work.state, self.forecast.next_end(half, number)
@@ -92,15 +134,6 @@ class ProducerSide:
             return False
         s.now = self._previous_time(end)
         return is_refused_as_late(s, self.work.constants, half)
-
-    def _buffer_rollback(self, number: int, half: int) -> bool:
-        """Handle a rollback whose entry may be in the buffer by now, because the next op message holds it."""
-        op = self.forecast.rollback_of(half, number)
-        if op is None or not self.work.constants.batches_ops or self.forecast.earlier_op.get(op, -1) > number:
-            return False
-        s = self.work.state
-        sent = max(s.half[half].stored_at, s.batch.written_at)
-        return self._take_in_rollback(number, half, sent) is None
 
     def _take_in_rollback(self, number: int, half: int, sent: int) -> Refused | None:
         return self._bring(number, half, Outcome.ROLLBACK, sent, sent) or self.work.take(
@@ -121,9 +154,14 @@ class ProducerSide:
     def _deliver(self, number: int, event: ObservedEvent) -> Refused | None:
         earliest = self._previous_time(number)
         refused = self._bring(number, event.half, Outcome.COMMIT, earliest, event.time)
+        if refused is not None and self._is_half_handled(event.half):
+            self.cut_short[number] = self.forecast.earlier_delivery(event.half, number)
         if refused is None:
             refused = self.work.take("store_real_message", event.half, now=earliest, before=number)
-        is_buffered = self.work.constants.batches_ops and number not in self.forecast.buffered_behind
+        behind = self.forecast.buffered_behind.get(number)
+        is_buffered = self.work.constants.batches_ops and behind is None
+        if behind is not None and self.trace.events[behind].time - event.time > HANDLING_MS:
+            self.work.assume("late_end", event.transaction)
         if refused is None and is_buffered:
             refused = self.work.take("buffer_op", event.half, now=event.time, before=number)
         return refused
@@ -133,12 +171,12 @@ class ProducerSide:
         if event.op != s.op_length:
             return _wrong("op queue", s.op_length, event.op)
         for half in event.names:
-            if half >= s.half_length:
+            if not 0 <= half < s.half_length:
                 return Refused("record", f"an op message names a half that is stored: {half} of {s.half_length}")
         return self._store_batch(number, event) if c.batches_ops else self._store_single(number, event)
 
     def _store_single(self, number: int, event: ObservedEvent) -> Refused | None:
-        if event.is_batched:
+        if event.is_batched or len(event.names) != 1:
             return Refused("record", "the body of an op message is one half offset in this version")
         (half,) = event.names
         earliest = self._previous_time(number)
@@ -159,13 +197,15 @@ class ProducerSide:
         for half in self.forecast.rollbacks_in[number]:
             if s.batch.names.has(half) and s.half[half].settled == Settled.ROLLED_BACK:
                 continue
-            refused = self._take_in_rollback(number, half, max(s.half[half].stored_at, s.batch.written_at))
+            refused = self._take_in_rollback(number, half, earliest)
             if refused is not None:
                 return refused
         missing = sorted(set(event.names) - set(s.batch.names))
         surplus = sorted(set(s.batch.names) - set(event.names))
         if missing or surplus:
-            self._surplus[number] = bool(surplus)
+            if surplus:
+                self.cut_short[number] = self.forecast.earlier_op.get(number, -1)
+                self.lingering[number] = frozenset(self.forecast.earlier_delivery(half, number) for half in surplus)
             return Refused("record", _batch_differs(missing, surplus))
         due = s.batch.written_at + work.constants.op_batch_interval
         refused = work.take("write_op_batch", now=min(max(earliest, due), event.time), before=number)
@@ -186,7 +226,7 @@ class ProducerSide:
     def _bring(self, number: int, half: int, outcome: Outcome, now: int, until: int) -> Refused | None:
         """See to it that an END_TRANSACTION with this outcome is under way for a half."""
         s, work = self.work.state, self.work
-        if half >= s.half_length:
+        if not 0 <= half < s.half_length:
             return Refused("record", f"the half is stored: {half} of {s.half_length}")
         if s.half[half].end == _END[outcome]:
             self._note_if_late(half, until)
@@ -222,6 +262,8 @@ class ProducerSide:
         transaction = s.half[half].transaction
         mark = work.mark()
         if s.transaction[transaction].local == Local.EXECUTING:
+            if outcome is Outcome.ROLLBACK and self._outlives_the_check(s.transaction[transaction].first_half, number):
+                return work.take("answer_check_too_early", half, now=now, before=number) is None
             work.take("leave_it_unknown", transaction, now=now, before=number)
         if s.transaction[transaction].local == Local.UNKNOWN:
             resolve = "resolve_to_commit" if outcome is Outcome.COMMIT else "resolve_to_rollback"
@@ -247,6 +289,10 @@ class ProducerSide:
         if was_checked(s, c, s.half[half].transaction) or not is_early_enough(s, c, half):
             self.work.assume("late_end", s.half[half].transaction)
         s.now = clock
+
+    def _is_half_handled(self, half: int) -> bool:
+        s = self.work.state
+        return 0 <= half < s.half_length and s.half[half].end == End.COMMIT_STORED
 
     def _previous_time(self, number: int) -> int:
         return self.trace.events[number - 1].time if number else self.trace.events[number].time

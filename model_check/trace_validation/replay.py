@@ -15,7 +15,7 @@ from spec.language import take
 from spec.state import State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from model_check.trace_validation.workspace import PathStep
 
@@ -39,8 +39,18 @@ _SILENT = frozenset(
 """Steps that precede the event that they stand before; all others lead to it."""
 
 
-def replay(trace: Trace, path: Iterable[PathStep], constants: Constants) -> str | None:
+def replay(
+    trace: Trace,
+    path: Iterable[PathStep],
+    constants: Constants,
+    see_end: Callable[[State, Constants], None] | None = None,
+) -> str | None:
     """Walk a path and compare what it leaves with the trace.
+
+    Parameters
+    ----------
+    see_end
+        Called with the state at the path's end and its constants.
 
     Returns
     -------
@@ -48,7 +58,7 @@ def replay(trace: Trace, path: Iterable[PathStep], constants: Constants) -> str 
         What is wrong: the step that is refused, or the record that differs; None if the path explains the trace.
     """
     silent = _SILENT if constants.keeps_discarded else _SILENT | {"discard_half"}
-    steps = sorted(path, key=lambda step: (step.before, step.step.action.name not in silent))
+    steps = sorted(in_order(path), key=lambda step: (step.before, step.step.action.name not in silent))
     given: dict[str, Any] = {name: getattr(constants, name) for name in constants.__dataclass_fields__}
     everything = Constants(**{**given, **dict.fromkeys(ASSUMABLE_FAULTS, True)})
     s = State(everything)
@@ -60,7 +70,16 @@ def replay(trace: Trace, path: Iterable[PathStep], constants: Constants) -> str 
             return f"{step} before event {step.before} is refused: {refused}"
         if (s.half_length, s.op_length) != lengths:
             _take_times_of(s, trace.events[step.before])
+    if see_end is not None:
+        see_end(s, everything)
     return next((wrong for event in trace.events if (wrong := _differs(s, event)) is not None), None)
+
+
+def in_order(path: Iterable[PathStep]) -> list[PathStep]:
+    """Each step behind the one that it follows."""
+    steps = list(enumerate(path))
+    steps.sort(key=lambda at: (at[0], 0) if at[1].follows is None else (at[1].follows, 1))
+    return [step for _, step in steps]
 
 
 def _take_times_of(s: State, event: ObservedEvent) -> None:

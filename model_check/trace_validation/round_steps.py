@@ -8,11 +8,9 @@ from model_check.trace_validation.views import View, views_between
 from spec.check_guards import its_op_is_to_come
 from spec.half_queue import is_known_as_settled
 from spec.language import NONE
-from spec.state import Pull, RolledBack
+from spec.state import RolledBack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from model_check.trace_validation.observed import Trace
     from model_check.trace_validation.workspace import Workspace
 
@@ -48,6 +46,7 @@ class RoundSteps:
         self.trace = trace
         self.clock = 0
         self._tries_left = most_tries
+        self._hurries = False
 
     def take(self, name: str, now: int, before: int) -> bool:
         """Try a step at an instant.
@@ -62,8 +61,14 @@ class RoundSteps:
             raise SearchLimitError
         return self.work.take(name, now=now, before=before) is None
 
+    def allow(self, least_tries: int) -> None:
+        """Allow so many further tries at least, unless it was told to hurry."""
+        if not self._hurries:
+            self._tries_left = max(self._tries_left, least_tries)
+
     def hurry(self, most_tries: int) -> None:
         """Allow no more than so many further tries."""
+        self._hurries = True
         self._tries_left = min(self._tries_left, most_tries)
 
     def look(self, view: View) -> None:
@@ -99,29 +104,3 @@ class RoundSteps:
         if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:
             return "discard_half"
         return "pass_half_of_settled_original" if s.half[s.round.cursor].original != NONE else None
-
-    def rest(self, number: int, earlier: int) -> Iterator[tuple[int, int]]:
-        """Let rounds go on without a record, as far as they get, and give both offsets after each of them."""
-        s, c = self.work.state, self.work.constants
-        self.look(views_between(self.trace, earlier, number)[-1])
-        before: tuple[int, int] | None = None
-        while before != (s.offsets.half, s.offsets.op):
-            before = s.offsets.half, s.offsets.op
-            if not s.round.running:
-                due = s.round_ended_at + c.check_interval
-                self.clock = max(self.clock, due, self.trace.events[number - 1].time if number else 0)
-                self.take("begin_round", self.clock, number)
-            while self._pass(number) or self._read_on(number):
-                pass
-            if not any(self.take(name, self.clock, number) for name in SILENT_ENDS):
-                break
-            yield s.offsets.half, s.offsets.op
-        self.look_at(number)
-
-    def _pass(self, number: int) -> bool:
-        name = self.silent_pass()
-        return name is not None and self.take(name, self.clock, number)
-
-    def _read_on(self, number: int) -> bool:
-        """Pull more op messages, unless there were none left."""
-        return self.work.state.round.last_pull != Pull.END and self.take("pull_more_ops", self.clock, number)

@@ -11,7 +11,7 @@ from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from spec.constants import Constants
 
@@ -51,12 +51,15 @@ class PathStep:
         The instant at which its guard was evaluated.
     offsets
         The half and the op offset of the check service after it.
+    follows
+        The place in the path of the step right behind which it was taken, if that is not the one before it.
     """
 
     before: int
     now: int
     step: Step
     offsets: tuple[int, int]
+    follows: int | None = None
 
     def __str__(self) -> str:
         return f"{self.step} at {self.now}"
@@ -155,18 +158,31 @@ class Workspace:
             known = self.state.transaction[transaction]
             self.settled.append(Settlement(transaction, before, known.deliveries, known.rolled_back))
 
-    def save_offsets_of_then(self, half: int, op: int) -> bool:
-        """Have the offsets saved at the latest moment when they were these, if there was one.
+    def offsets_since_crash(self) -> Iterator[tuple[int, int]]:
+        """The half and op offsets that may be saved: those since the last crash, the latest first."""
+        found: dict[tuple[int, int], None] = {}
+        for step in reversed(self.path):
+            if step.step.action.name == "crash":
+                break
+            found.setdefault(step.offsets)
+        found.setdefault((self.state.saved.half, self.state.saved.op))
+        return iter(found)
 
-        Nothing but a crash reads what is saved, so that it may be decided afterwards.
+    def save_offsets_of_then(self, half: int, op: int) -> None:
+        """Have the offsets saved when they last became these, unless they are.
+
+        Nothing but a crash reads what is saved, so that it may be decided afterwards. Steps of other threads stand in
+        the path behind that moment that come, in the order of the records, behind later steps of the check service.
         """
-        then = next((step for step in reversed(self.path) if step.offsets == (half, op)), None)
-        if then is None:
-            return False
+        if (half, op) == (self.state.saved.half, self.state.saved.op):
+            return
+        reached = [step.offsets == (half, op) for step in self.path]
+        at = max(i for i, is_there in enumerate(reached) if is_there and not (i and reached[i - 1]))
+        then = self.path[at]
         self.state.saved.half = half
         self.state.saved.op = op
-        self.path.append(PathStep(then.before, then.now, Step(ACTIONS["persist_offsets"], ()), (half, op)))
-        return True
+        step = Step(ACTIONS["persist_offsets"], ())
+        self.path.append(PathStep(then.before, then.now, step, (half, op), at))
 
     def refusal(self, name: str, *arguments: int, now: int) -> Refused | None:
         """Whether a step would be refused at an instant, whatever the faults; the state stays as it is."""

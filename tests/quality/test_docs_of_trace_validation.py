@@ -1,4 +1,4 @@
-"""The examples of docs/trace-validation.md and the README are what the command prints."""
+"""The examples of docs/trace-validation.md, docs/diff.md and the README are what the command prints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.golden_stores import GOLDEN
 from halfcheck import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/trace-validation.md", "README.md")
+PAGES = ("docs/trace-validation.md", "docs/diff.md", "README.md")
 
 
 def examples() -> list[tuple[str, str]]:
@@ -25,7 +25,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 def test_there_are_examples() -> None:
-    assert len(examples()) == 3
+    assert len(examples()) == 4
 
 
 @pytest.mark.parametrize(("command", "output"), examples())

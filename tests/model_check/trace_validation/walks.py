@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import asdict
+from functools import cache, lru_cache
 from typing import Any
 
+from model_check import instances
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import Switch
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
-from model_check.trace_validation.workspace import ACTIONS
-from spec.constants import Constants, Instance
+from spec.constants import FAULTS, Constants, Instance
 from spec.language import NONE, Step, take
 from spec.profiles import PROFILES
 from spec.state import State
@@ -18,11 +21,32 @@ TICK_MS = 500
 SETTINGS = Settings(check_max=3, timeout=1_000, check_interval=1_000, op_batch_interval=500, op_pull_size=2)
 """Times that are whole ticks."""
 
+NO_LIMIT = 1_000_000
+
 DRAIN = 40
 """So many steps more, in which only what is begun is ended: entries join the op buffer, and it is written."""
 
-RARE = {"crash": 0.02, "persist_offsets": 0.3, "send_half": 0.5, "tick": 3.0}
+RARE = {
+    "crash": 0.02,
+    "stop": 0.2,
+    "duplicate_end": 0.2,
+    "lose_end": 0.3,
+    "lose_check": 0.3,
+    "lose_all_producers": 0.1,
+    "restart_producers": 0.1,
+    "persist_offsets": 0.3,
+    "pull_more_ops": 0.3,
+    "send_half": 0.5,
+    "tick": 3.0,
+}
 """How much more or less often than others an action is chosen, when it is possible."""
+
+LAST = frozenset({"buffer_op", "write_op", "write_op_batch", "tick"})
+
+DISCARDS = frozenset({"discard_half", "discard_instead_of_check"})
+
+ENDS_OF_A_PROCESS = frozenset({"crash", "stop"})
+"""No broker is back at once: a tick passes."""
 
 
 def constants_for(profile: str, faults: tuple[str, ...]) -> Constants:
@@ -40,6 +64,7 @@ def constants_for(profile: str, faults: tuple[str, ...]) -> Constants:
         op_batch_size=31,
         op_pull_size=SETTINGS.op_pull_size,
         stray_ends=160,
+        skews=(-TICK_MS, TICK_MS) if "clock_skew" in faults else (0,),
     )
     given: dict[str, Any] = {**asdict(instance), **asdict(PROFILES[profile]), **dict.fromkeys(faults, True)}
     return Constants(**given)
@@ -51,48 +76,90 @@ def walk(profile: str, faults: tuple[str, ...], seed: int, steps: int) -> Trace:
     constants = constants_for(profile, faults)
     state = State(constants)
     state.now = 1_000_000
-    possible = [step for step in TRANSACTIONAL_MESSAGES.steps(constants) if step.action.name != "tick"]
-    tick = Step(ACTIONS["tick"], ())
     events: list[ObservedEvent] = []
     buffered: list[int] = []
     for number in range(steps + DRAIN):
-        before = list(state.memory.values)
-        enabled = []
-        last = [step for step in possible if step.action.name in ("buffer_op", "write_op", "write_op_batch")]
-        for step in (*(possible if number < steps else last), tick):
-            if take(state, constants, step) is None:
-                enabled.append(step)
-                state.memory.values = list(before)
-        if not enabled:
-            break
-        step = chance.choices(enabled, [RARE.get(step.action.name, 1.0) for step in enabled])[0]
         cursor = state.round.cursor
         halves, ops = state.half_length, state.op_length
-        take(state, constants, step)
-        if step.action.name == "tick":
+        tried = shuffled(weighted_steps(constants, halves, ops, is_ending=number >= steps), chance)
+        step = next((step for step in tried if take(state, constants, step) is None), None)
+        if step is None:
+            break
+        name = step.action.name
+        if name == "tick":
             state.now += TICK_MS - 1
-        elif step.action.name == "buffer_op":
+        elif name == "buffer_op":
             buffered.append(step.arguments[0])
-        elif step.action.name == "crash":
+        elif name in ENDS_OF_A_PROCESS:
             buffered = []
+            state.now += TICK_MS
         if state.half_length > halves:
-            events.append(half_event(state, halves, is_first=step.action.name == "send_half"))
+            events.append(half_event(state, halves, is_first=name.startswith("send_")))
         elif state.op_length > ops:
             names = buffered if constants.batches_ops else list(state.op[ops].names)
             events.append(op_event(state, ops, names, is_batched=constants.batches_ops))
             buffered = []
-        elif step.action.name == "store_real_message":
+        elif name == "store_real_message":
             half = step.arguments[0]
             transaction = state.half[half].transaction
             events.append(ObservedEvent(kind=Kind.DELIVERED, time=state.now, transaction=transaction, half=half))
-        elif step.action.name == "discard_half" and constants.keeps_discarded:
+        elif name in DISCARDS and constants.keeps_discarded:
             gone = state.half[cursor]
             events.append(
                 ObservedEvent(
                     kind=Kind.DISCARDED, time=state.now, transaction=gone.transaction, check_times=gone.check_times
                 )
             )
-    return Trace(tuple(events))
+    last = events[-1].time if events else state.now
+    saved = ObservedEvent(kind=Kind.OFFSETS_SAVED, time=last, half=state.saved.half, op=state.saved.op)
+    return Trace((*events, saved))
+
+
+@cache
+def faults_assumed_by_actions() -> dict[str, frozenset[str]]:
+    """The faults without which an action never is possible, by its name; of each its guard says so in a rule."""
+    constants = instances.constants_for(next(iter(PROFILES)), (), "tiny")
+    lowering = Lowering(TRANSACTIONAL_MESSAGES, constants)  # it leaves all switches open
+    one_each = {step.action.name: step for step in TRANSACTIONAL_MESSAGES.steps(constants)}
+    return {
+        name: frozenset(
+            rule.condition.name
+            for rule in lowering.action(step).guard
+            if rule.kind == "assume" and isinstance(rule.condition, Switch)
+        )
+        for name, step in one_each.items()
+    }
+
+
+@lru_cache(maxsize=2)
+def all_steps(constants: Constants) -> tuple[Step, ...]:
+    """All steps but those of actions that need a fault which is not there."""
+    absent = {fault for fault in FAULTS if not getattr(constants, fault)}
+    impossible = {name for name, assumed in faults_assumed_by_actions().items() if assumed & absent}
+    steps = TRANSACTIONAL_MESSAGES.steps(constants)
+    return tuple(step for step in steps if step.action.name not in impossible)
+
+
+@lru_cache(maxsize=1_000)
+def weighted_steps(constants: Constants, halves: int, ops: int, *, is_ending: bool) -> list[tuple[Step, float]]:
+    """All steps but those that speak of a message which is not there, each with the inverse of its weight."""
+    lengths = {"h": halves, "o": ops}
+    return [
+        (step, 1 / RARE.get(step.action.name, 1.0))
+        for step in all_steps(constants)
+        if (not is_ending or step.action.name in LAST)
+        and all(step.arguments[i] < lengths.get(p, NO_LIMIT) for i, p in enumerate(step.action.parameters))
+    ]
+
+
+def shuffled(steps: list[tuple[Step, float]], chance: random.Random) -> list[Step]:
+    """In an order in which each step comes first as often as its weight says; so does the first that is possible.
+
+    Efraimidis and Spirakis, Weighted random sampling with a reservoir (2006).
+    """
+    draw = chance.random
+    drawn = sorted([(draw() ** inverse, i) for i, (_, inverse) in enumerate(steps)], reverse=True)
+    return [steps[i][0] for _, i in drawn]
 
 
 def half_event(state: State, half: int, *, is_first: bool) -> ObservedEvent:

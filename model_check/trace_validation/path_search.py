@@ -1,0 +1,277 @@
+"""The search for one path, with crashes in given places.
+
+It goes forwards over the records. Those of producers and END_TRANSACTIONs have one way to them; those of the check
+service, and crashes, have many, which are tried depth first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from model_check.trace_validation.check_thread import CheckThread
+from model_check.trace_validation.crashes import gaps_for_a_crash
+from model_check.trace_validation.divergence import Divergence, enabled_beside
+from model_check.trace_validation.forecast import Forecast
+from model_check.trace_validation.observed import Kind, Trace
+from model_check.trace_validation.producer_side import ProducerSide
+from model_check.trace_validation.round_steps import SearchLimitError
+from model_check.trace_validation.workspace import PathStep, Workspace
+from spec.language import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from model_check.trace_validation.round_choices import Manner
+    from spec.constants import Constants
+
+Report = Callable[[int, int], None]
+
+PAUSES = frozenset({"slow_round", "slow_dispatch"})
+"""What the quiet world does without, but no real broker: nothing takes no time. They are not counted as faults."""
+_NO_REASON = 9
+"""Ranks behind all attempts: the search ended before a crash and tells nothing."""
+_OF_THE_CHECK_SERVICE = (Kind.PUT_BACK, Kind.DISCARDED, Kind.OFFSETS_SAVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What validation found.
+
+    Attributes
+    ----------
+    accepted : bool
+    is_complete : bool
+        Whether the search ran to its end; a refusal by one that was cut short says less. Even a complete search does
+        not try every path: producers' records are explained in one way each, instants and places of crashes are chosen
+        among likely ones.
+    events : int
+        How many the trace has.
+    faults : dict
+        The faults that the path needs, each with how often.
+    path : tuple of PathStep
+        The steps that explain all events, or the longest prefix.
+    divergence : Divergence or None
+        Why the trace is refused.
+    constants : Constants
+        The instance that was walked.
+    """
+
+    accepted: bool
+    is_complete: bool
+    events: int
+    faults: dict[str, int]
+    path: tuple[PathStep, ...]
+    divergence: Divergence | None
+    constants: Constants
+
+
+class PathSearch:
+    """One search.
+
+    Parameters
+    ----------
+    crashes
+        Before which events the process dies.
+    lingering
+        Which END_TRANSACTIONs are still handled when which op message is written (see `Forecast`).
+
+    Attributes
+    ----------
+    reached : int
+        The furthest event that was tried.
+    resumable_from : int
+        The event behind the last one of the check service that was explained then.
+    is_complete : bool
+        Whether the search ran to its end.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        constants: Constants,
+        report: Report | None,
+        manner: Manner,
+        crashes: tuple[int, ...] = (),
+        lingering: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.trace = trace
+        self.crashes = crashes
+        self.lingering = lingering
+        self.heeds_answers = manner.heeds_answers
+        self.accepted = False
+        self.is_complete = True
+        self.reached = -1
+        self.resumable_from = 0
+        self._report = report
+        self._work = Workspace(constants)
+        self._forecast = Forecast(trace, crashes, lingering)
+        self._producers = ProducerSide(self._work, trace, self._forecast)
+        self._checks = CheckThread(self._work, trace, self._producers, crashes, manner)
+        self._prefix: tuple[PathStep, ...] = ()
+        self._faults: dict[str, int] = {}
+        self._divergence: Divergence | None = None
+        self._is_refused = False
+
+    def run(self) -> PathSearch:
+        """Search; afterwards `accepted` says how it ended."""
+        try:
+            self.accepted = self._search()
+        except SearchLimitError:
+            self.is_complete = False
+            if self.reached in self._checks.attempts:
+                self._failed_at(self.reached)
+        return self
+
+    @property
+    def depends_on_rounds(self) -> bool:
+        """Whether other rounds before it might have explained the event at which the search failed."""
+        number = self.reached
+        return self.trace.events[number].kind in _OF_THE_CHECK_SERVICE and number not in self._checks.impossible
+
+    @property
+    def nearness(self) -> tuple[int, int]:
+        """How near it came to explaining all: the event at which it failed, and how near it came to that one."""
+        attempt = self._checks.attempts.get(self.reached)
+        if attempt is not None:
+            return self.reached, -attempt.rank
+        return self.reached, -_NO_REASON if self._divergence is None else 0
+
+    @property
+    def a_crash_may_help(self) -> bool:
+        """Whether the search failed for want of other offsets, or at what a crash would have cut short."""
+        number = self.reached
+        if number >= len(self.trace.events) or self.trace.events[number].kind is Kind.OFFSETS_SAVED:
+            return False
+        is_round = number in self._checks.attempts and number not in self._checks.impossible
+        return is_round or number in self._producers.cut_short
+
+    @property
+    def places_for_a_crash(self) -> list[int]:
+        """Events before which one more crash might explain where the search failed; the likeliest first."""
+        died_behind = self._producers.cut_short.get(self.reached, -1)
+        return gaps_for_a_crash(self.trace, self.reached, self.resumable_from, died_behind, self.crashes)
+
+    @property
+    def still_lingering(self) -> dict[int, int] | None:
+        """What lingers if those END_TRANSACTIONs do that keep the search from going on; None if none do."""
+        deliveries = self._producers.lingering.get(self.reached, frozenset())
+        if not deliveries or -1 in deliveries:
+            return None
+        return {**self.lingering, **dict.fromkeys(deliveries, self.reached)}
+
+    @property
+    def may_be_laxer(self) -> bool:
+        """Whether some END_TRANSACTION that seems to answer a check may be a wrong one instead."""
+        return self._checks.choices.left_out
+
+    @property
+    def needed(self) -> int:
+        """How many faults the path needs."""
+        return sum(self._faults.values())
+
+    @property
+    def constants(self) -> Constants:
+        """The instance that is walked."""
+        return self._work.constants
+
+    def verdict(self, *, is_complete: bool) -> Verdict:
+        """The result, as others see it."""
+        return Verdict(
+            self.accepted,
+            is_complete,
+            len(self.trace.events),
+            self._faults,
+            self._prefix,
+            None if self.accepted else self._divergence,
+            self._work.constants,
+        )
+
+    def _search(self) -> bool:
+        ways: list[tuple[int, bool, Iterator[None]]] = []
+        number, earlier, died = 0, -1, -1
+        while True:
+            number, earlier = self._explain_records(number, earlier, died)
+            if self._is_refused:
+                return False
+            if number == len(self.trace.events):
+                break
+            dies = number in self.crashes and died < number
+            if dies:
+                self._producers.answer_before_a_crash(number)
+            ways.append((number, dies, self._ways_to(number, earlier, dies=dies)))
+            while ways:
+                number, dies, way = ways[-1]
+                if next(way, self) is None:
+                    break
+                if not dies:
+                    self._failed_at(number)
+                ways.pop()
+                if number in self._checks.impossible:
+                    return False
+            else:
+                return False
+            died, earlier = number if dies else number - 1, number - dies
+            number += not dies
+        self._remember(len(self.trace.events), earlier)
+        return True
+
+    def _ways_to(self, number: int, earlier: int, *, dies: bool) -> Iterator[None]:
+        if dies:
+            return self._checks.ways_to_a_crash(number, earlier)
+        if self.trace.events[number].kind is Kind.OFFSETS_SAVED:
+            return self._checks.ways_to_saved_offsets(number, earlier)
+        return self._checks.ways_to(number, earlier)
+
+    def _explain_records(self, number: int, earlier: int, died: int) -> tuple[int, int]:
+        """Walk to the next record of the check service, or to a crash; stop at a record that is refused."""
+        while number < len(self.trace.events):
+            self._remember(number, earlier)
+            if number in self.crashes and died < number:
+                break
+            if self._clock_went_back(number):
+                self._refuse(number, Refused("assume", "the broker's clock does not go back"))
+                self._checks.impossible.add(number)
+                break
+            self._producers.buffer_rollbacks(number)
+            if self.trace.events[number].kind in _OF_THE_CHECK_SERVICE:
+                break
+            refused = self._producers.explain(number)
+            if refused is not None:
+                self._refuse(number, refused)
+                break
+            number += 1
+        return number, earlier
+
+    def _remember(self, number: int, earlier: int) -> None:
+        """Keep what is known at the furthest event so far."""
+        if number <= self.reached:
+            return
+        self.reached = number
+        self.resumable_from = earlier + 1
+        self._prefix = tuple(self._work.path)
+        counted = Counter(fault for fault, _ in dict.fromkeys(self._work.assumed) if fault not in PAUSES)
+        self._faults = dict(sorted(counted.items()))
+        if self._report is not None:
+            self._report(number, len(self.trace.events))
+
+    def _failed_at(self, number: int) -> None:
+        attempt = self._checks.attempts.get(number)
+        if attempt is not None and number == self.reached and self._divergence_number() < number:
+            self._divergence = Divergence(number, self.trace.events[number], attempt.guard, attempt.nearest)
+
+    def _clock_went_back(self, number: int) -> bool:
+        return number > 0 and self.trace.events[number].time < self.trace.events[number - 1].time
+
+    def _refuse(self, number: int, refused: Refused) -> None:
+        self._is_refused = True
+        if number == self.reached and self._divergence_number() < number:
+            event = self.trace.events[number]
+            guard = f"{refused.kind}: {refused.rule}"
+            self._divergence = Divergence(number, event, guard, enabled_beside(self._work, event))
+
+    def _divergence_number(self) -> int:
+        return -1 if self._divergence is None else self._divergence.number
