@@ -2,26 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from reference.store.consumer_offsets import ConsumerOffsets
+from reference.config_files import ConsumerOffsetFile
+from reference.message_store import MessageStore
+from reference.store.disk import DirectoryDisk
 
 if TYPE_CHECKING:
-    from reference.message_store import MessageStore
+    from pathlib import Path
+
+    from reference.message_store_config import MessageStoreConfig
+    from reference.store.consumer_offsets import ConsumerOffsets
+    from reference.version_switches import VersionSwitches
+    from reference.virtual_clock import VirtualClock
 
 
-@dataclass(slots=True)
 class StorePathRootDir:
-    """The directory that ``storePathRootDir`` names.
+    """The directory that ``storePathRootDir`` names, on whatever disk the store is.
 
-    Attributes
+    Parameters
     ----------
     message_store
         ``commitlog/`` and ``consumequeue/``.
     consumer_offsets
-        ``config/consumerOffset.json``.
+        To be saved at once; without them, those that are there count.
+    clock
+        Dates the first file; without it, the store's.
     """
 
-    message_store: MessageStore
-    consumer_offsets: ConsumerOffsets = field(default_factory=lambda: ConsumerOffsets({}))
+    def __init__(
+        self,
+        message_store: MessageStore,
+        consumer_offsets: ConsumerOffsets | None = None,
+        clock: VirtualClock | None = None,
+    ) -> None:
+        self.message_store = message_store
+        self._clock = message_store.clock if clock is None else clock
+        self._offset_file = ConsumerOffsetFile(message_store.disk, message_store.switches, self._clock)
+        if consumer_offsets is not None:
+            self.consumer_offsets = consumer_offsets
+
+    @classmethod
+    def open(
+        cls, folder: Path, switches: VersionSwitches, clock: VirtualClock, config: MessageStoreConfig | None = None
+    ) -> Self:
+        """A store directory of this machine; it is made if it is not there, and recovered if it is.
+
+        Raises
+        ------
+        StoreError
+            It is no store of that version and those file sizes.
+        """
+        return cls(MessageStore(switches, clock, DirectoryDisk(folder), config))
+
+    @property
+    def consumer_offsets(self) -> ConsumerOffsets:
+        """``config/consumerOffset.json``; setting it writes the file."""
+        return self._offset_file.saved
+
+    @consumer_offsets.setter
+    def consumer_offsets(self, offsets: ConsumerOffsets) -> None:
+        self._offset_file.save(offsets)
+
+    def close(self) -> None:
+        """The process is gone: what it had mapped stays as it is."""
+        self.message_store.abandon()
+
+    def reopen(self) -> Self:
+        """The same directory as the next process finds it, recovered."""
+        return type(self)(self.message_store.reopen(), clock=self._clock)

@@ -18,3 +18,11 @@ class NotAStoreError(StoreError):
 
 class BrokenConfigError(StoreError):
     """A configuration file of the store (``consumerOffset.json``, ``broker.conf``) can't be understood."""
+
+
+class NoSpaceLeftError(StoreError):
+    """A file could not be made or written."""
+
+
+class DiskHasStoppedError(StoreError):
+    """The process died at this write; nothing that its memory held is left (a disk in memory, told to stop)."""

@@ -49,12 +49,8 @@ def parse_properties(text: str) -> list[tuple[str, str]]:
     >>> parse_properties("WAIT\x01true\x02TAGS\x01d\x02")
     [('WAIT', 'true'), ('TAGS', 'd')]
     """
-    pairs = []
-    for item in text.split(PROPERTY_SEPARATOR):
-        key, separator, value = item.partition(NAME_VALUE_SEPARATOR)
-        if separator and key:
-            pairs.append((key, value))
-    return pairs
+    pairs = [item.partition(NAME_VALUE_SEPARATOR) for item in text.split(PROPERTY_SEPARATOR)]
+    return [(key, value) for key, separator, value in pairs if separator and key]
 
 
 def format_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: bool) -> str:

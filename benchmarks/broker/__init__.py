@@ -1,0 +1,1 @@
+"""How fast the reference broker is with its store in files."""

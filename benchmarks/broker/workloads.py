@@ -1,0 +1,136 @@
+"""The three things that are measured, each on a new store directory, by one thread, with the recorder off."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from reference.broker_controller import BrokerController
+from reference.broker_settings import BrokerSettings
+from reference.check_step import CheckBranch
+from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.message_id import decode_message_id
+from reference.recorder import Recorder
+from reference.send_message_processor import SendMessageRequest
+from reference.store.offsets import QueueOffset
+from reference.store.record import TRANSACTION_COMMIT
+from reference.store_path_root_dir import StorePathRootDir
+from reference.version_switches import VERSIONS
+from reference.virtual_clock import VirtualClock
+
+BODY = b"0123456789" * 10
+GROUP = "bench-group"
+_OPS_EVERY = 500
+_MILLISECOND_EVERY = 20
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement.
+
+    Attributes
+    ----------
+    count
+        Transactions, or halves of the round.
+    seconds
+        How long that took.
+    heap_bytes
+        By how much Python's own memory grew from the first tenth to the end; None where it was not watched.
+    resident_bytes
+        The same for the whole process, the pages of mapped files that it holds included.
+    """
+
+    count: int
+    seconds: float
+    heap_bytes: int | None = None
+    resident_bytes: int | None = None
+
+
+def new_broker(version: str, folder: Path, check_max: int = 15) -> BrokerController:
+    """A broker on an empty store, with file sizes of RocketMQ's defaults."""
+    switches, clock = VERSIONS[version], VirtualClock(1_700_000_000_000)
+    path = StorePathRootDir.open(folder, switches, clock)
+    settings = BrokerSettings(transaction_check_max=check_max)
+    return BrokerController(switches, settings, clock, path, Recorder(clock, is_on=False))
+
+
+def send(broker: BrokerController, number: int) -> str:
+    """Send one half; gives its offset message id."""
+    properties = {
+        "KEYS": f"KEY{number}",
+        "TRAN_MSG": "true",
+        "UNIQ_KEY": f"C0A80001{number:024X}",
+        "WAIT": "true",
+        "PGROUP": GROUP,
+        "TAGS": "TagA",
+    }
+    request = SendMessageRequest("TopicTest", number & 3, BODY, broker.clock.now, properties)
+    return broker.send_message(request).msg_id
+
+
+def settle(broker: BrokerController, number: int, msg_id: str) -> None:
+    """End a transaction by the answer to its send: three of four are committed."""
+    flag = TRANSACTION_ROLLBACK if number & 3 == 3 else TRANSACTION_COMMIT
+    header = EndTransactionRequestHeader(GROUP, QueueOffset(number), decode_message_id(msg_id), flag)
+    end = broker.end_transaction(header)
+    while not end.is_over:
+        end.step()
+
+
+def store_and_settle(version: str, folder: Path, count: int, *, watches_memory: bool = False) -> Measured:
+    """Send a half, end its transaction, and so on; in 5.1 and later a batch of op messages now and then."""
+    broker = new_broker(version, folder)
+    heap = resident = 0
+    began = perf_counter()
+    for number in range(count):
+        settle(broker, number, send(broker, number))
+        if number % _MILLISECOND_EVERY == 0:
+            broker.clock.advance(1)
+        if number % _OPS_EVERY == 0 and broker.switches.batches_ops:
+            broker.run_op_batch_service()
+        if watches_memory and number == count // 10:
+            gc.collect()
+            tracemalloc.start()
+            heap, resident = tracemalloc.get_traced_memory()[0], _resident_bytes()
+    broker.clock.advance(broker.settings.op_batch_interval_ms)
+    if broker.switches.batches_ops:
+        while broker.run_op_batch_service().written:
+            broker.clock.advance(broker.settings.op_batch_interval_ms)
+    broker.message_store.flush()
+    seconds = perf_counter() - began
+    if not watches_memory:
+        return Measured(count, seconds)
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - heap
+    tracemalloc.stop()
+    return Measured(count, seconds, grown, _resident_bytes() - resident)
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
+
+
+def check_round(version: str, folder: Path, count: int) -> Measured:
+    """One check round over so many pending halves: each is put back, and its producer asked."""
+    broker = new_broker(version, folder)
+    for number in range(count):
+        send(broker, number)
+    broker.clock.advance(60_000)
+    began = perf_counter()
+    running = broker.begin_check_round()
+    asked = 0
+    while running is not None and not running.is_over:
+        if running.step().branch is CheckBranch.ASLEEP:
+            broker.clock.advance(running.wakes_at - broker.clock.elapsed)
+        asked += len(broker.check_requests)
+        broker.check_requests.clear()
+    seconds = perf_counter() - began
+    if asked != count:
+        message = f"the round asked for {asked} halves, not for {count}"
+        raise RuntimeError(message)
+    return Measured(count, seconds)

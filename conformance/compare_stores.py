@@ -1,0 +1,250 @@
+"""Two stores byte by byte: commit logs, consume queues and saved offsets; the first difference by its field's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reference.store.commit_log import FOLDER as COMMIT_LOG_FOLDER
+from reference.store.commit_log import CommitLog, CommitLogFile
+from reference.store.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consume_queues
+from reference.store.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
+from reference.store.consumer_offsets import load_consumer_offsets, read_consumer_offsets
+from reference.store.frame import Frame
+from reference.store.offsets import CommitLogOffset
+from reference.store.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V2, STORE_HOST_V6_FLAG
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.store.memory_disk import MemoryDisk
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place at which two stores differ.
+
+    Attributes
+    ----------
+    record
+        Which record or entry: its number, place and topic.
+    field
+        The field's name, ``record`` if one side has none there.
+    left, right
+        Both sides' bytes or texts; None where there is nothing.
+    """
+
+    record: str
+    field: str
+    left: str | None
+    right: str | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was compared.
+
+    Attributes
+    ----------
+    records, bytes
+        Records of the commit log and entries of consume queues are both counted in bytes, records only in the log.
+    difference
+        The first one, None if there is none.
+    """
+
+    records: int
+    bytes: int
+    difference: Difference | None
+
+
+@dataclass(frozen=True)
+class StoreSide:
+    """One store: its log, its queues, its saved offsets."""
+
+    log: CommitLog
+    queues: dict[tuple[str, int], ConsumeQueue]
+    offsets: dict[str, dict[int, int]]
+
+    @classmethod
+    def of_directory(cls, store: Path) -> StoreSide:
+        """A store directory.
+
+        Raises
+        ------
+        StoreError
+            It is not one.
+        """
+        offsets = read_consumer_offsets(store).table
+        return cls(CommitLog.open(store), open_consume_queues(store), {key: {**offsets[key]} for key in offsets})
+
+    @classmethod
+    def of_memory(cls, disk: MemoryDisk) -> StoreSide:
+        """A store in memory."""
+        from pathlib import Path
+
+        logs, queues = [], {}
+        files = disk.files()
+        for name in disk.names(COMMIT_LOG_FOLDER):
+            path = f"{COMMIT_LOG_FOLDER}/{name}"
+            logs.append(CommitLogFile(Path(path), path, CommitLogOffset(int(name)), files[path]))
+        for topic in disk.names(CONSUME_QUEUE_FOLDER):
+            for queue in disk.names(f"{CONSUME_QUEUE_FOLDER}/{topic}"):
+                folder = f"{CONSUME_QUEUE_FOLDER}/{topic}/{queue}"
+                parts = [(int(name), _whole_entries(files[f"{folder}/{name}"])) for name in disk.names(folder)]
+                queues[topic, int(queue)] = ConsumeQueue(topic, int(queue), parts)
+        offsets = load_consumer_offsets(disk).table
+        return cls(CommitLog(logs), queues, {key: {**offsets[key]} for key in offsets})
+
+
+def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool = False) -> Comparison:
+    """Compare the commit logs, then the consume queues, then the saved offsets.
+
+    Parameters
+    ----------
+    masks_stale_bytes
+        Whether what follows the first eight bytes of an end-of-file record counts, as 4.5.1 leaves stale bytes there.
+    """
+    records, compared, difference = _compare_logs(left.log, right.log, masks_stale_bytes=masks_stale_bytes)
+    if difference is None:
+        entry_bytes, difference = _compare_queues(left.queues, right.queues)
+        compared += entry_bytes
+    if difference is None:
+        difference = _compare_offsets(left.offsets, right.offsets)
+    return Comparison(records, compared, difference)
+
+
+def _compare_logs(left: CommitLog, right: CommitLog, *, masks_stale_bytes: bool) -> tuple[int, int, Difference | None]:
+    records = compared = 0
+    by_start = {file.start: file for file in right.files}
+    for file in left.files:
+        other = by_start.pop(file.start, None)
+        data = b"" if other is None else other.data
+        end = 0
+        for entry in CommitLog([file]).read(lambda _: False):
+            if not isinstance(entry, Frame):
+                continue
+            at, size = entry.physical_offset - file.start, entry.total_size
+            ours, theirs = _slice(file.data, at, size), _slice(data, at, size)
+            if ours != theirs:
+                return records, compared, _field_difference(records, file.start + at, ours, _own(data, at, theirs))
+            records += 1
+            compared += size
+            end = at + size
+        tail, other_tail = bytes(file.data[end:]).rstrip(b"\0"), bytes(data[end:]).rstrip(b"\0")
+        if masks_stale_bytes and tail[4:8] == BLANK_MAGIC.to_bytes(4):
+            tail, other_tail = tail[:BLANK_BYTES], other_tail[:BLANK_BYTES]
+        if tail != other_tail:
+            return records, compared, _tail_difference(records, file.start + end, tail, other_tail)
+        compared += BLANK_BYTES if tail else 0
+    for extra in by_start.values():
+        if bytes(extra.data[:BLANK_BYTES]).strip(b"\0"):
+            return records, compared, _tail_difference(records, extra.start, b"", bytes(extra.data))
+    return records, compared, None
+
+
+def _own(data: object, at: int, theirs: bytes) -> bytes:
+    """The other side's record in its own length, if one begins there."""
+    size = int.from_bytes(theirs[:4])
+    return _slice(data, at, size) if len(theirs) < size < 1 << 24 else theirs
+
+
+def _slice(data: object, at: int, size: int) -> bytes:
+    return bytes(data[at : at + size]).ljust(size, b"\0")  # type: ignore[index]
+
+
+def _field_difference(number: int, offset: int, left: bytes, right: bytes) -> Difference:
+    topic = next((left[a:b] for name, a, b in _fields(left) if name == "topic"), b"").decode(errors="replace")
+    where = f"record {number} at {offset} ({topic})"
+    if not right.strip(b"\0"):
+        return Difference(where, "record", _shown("record", left), None)
+    theirs = {name: right[a:b] for name, a, b in _fields(right)}
+    for name, begin, end in _fields(left):
+        if left[begin:end] != theirs.get(name):
+            return Difference(where, name, _shown(name, left[begin:end]), _shown(name, theirs.get(name, b"")))
+    return Difference(where, "record", _shown("record", left), _shown("record", right))
+
+
+def _tail_difference(number: int, offset: int, left: bytes, right: bytes) -> Difference:
+    """One log goes on where the other ends."""
+    is_blank = BLANK_MAGIC.to_bytes(4) in (left[4:8], right[4:8])
+    name = "end_of_file_record" if is_blank else "record"
+    texts = [_shown(name, part[: min(len(part), int.from_bytes(part[:4]))]) if part else None for part in (left, right)]
+    return Difference(f"record {number} at {offset}", name, *texts)
+
+
+_FIXED = (
+    ("total_size", 4), ("magic_code", 4), ("body_crc", 4), ("queue_id", 4), ("flag", 4), ("queue_offset", 8),
+    ("physical_offset", 8), ("sys_flag", 4), ("born_timestamp", 8),
+)  # fmt: skip
+_NUMBERS = {name for name, _ in _FIXED} | {
+    "store_timestamp", "reconsume_times", "prepared_transaction_offset", "body_length", "topic_length",
+    "properties_length",
+}  # fmt: skip
+
+
+def _fields(raw: bytes) -> list[tuple[str, int, int]]:
+    """Name, begin and end of each field of a record."""
+    fields, at = [], 0
+    sys_flag = int.from_bytes(raw[36:40])
+
+    def add(name: str, size: int) -> int:
+        nonlocal at
+        fields.append((name, at, at + size))
+        at += size
+        return int.from_bytes(raw[at - size : at])
+
+    for name, size in _FIXED:
+        add(name, size)
+    add("born_host", 20 if sys_flag & BORN_HOST_V6_FLAG else 8)
+    add("store_timestamp", 8)
+    add("store_host", 20 if sys_flag & STORE_HOST_V6_FLAG else 8)
+    add("reconsume_times", 4)
+    add("prepared_transaction_offset", 8)
+    add("body", min(add("body_length", 4), len(raw)))
+    add("topic", add("topic_length", 2 if raw[4:8] == MAGIC_V2.to_bytes(4) else 1))
+    add("properties", add("properties_length", 2))
+    return fields
+
+
+def _shown(name: str, raw: bytes) -> str:
+    if name in _NUMBERS:
+        return str(int.from_bytes(raw, signed=name not in ("magic_code", "topic_length"))) if raw else ""
+    if name in ("topic", "properties", "body"):
+        return raw.decode(errors="backslashreplace")
+    return raw.hex()
+
+
+def _compare_queues(
+    left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue]
+) -> tuple[int, Difference | None]:
+    compared = 0
+    for key in sorted(left.keys() | right.keys()):
+        ours, theirs = left.get(key), right.get(key)
+        ends = tuple(0 if queue is None else queue.end for queue in (ours, theirs))
+        for offset in range(max(ends)):
+            pair = tuple(None if queue is None else queue.entry(offset) for queue in (ours, theirs))
+            if pair[0] == pair[1]:
+                compared += ENTRY_BYTES
+                continue
+            where = f"consume queue {key[0]}/{key[1]}, entry {offset}"
+            if pair[0] is None or pair[1] is None:
+                return compared, Difference(where, "entry", *(None if e is None else str(tuple(e)) for e in pair))
+            names = ("commit_log_offset", "size", "tags_code")
+            name, a, b = next((n, a, b) for n, a, b in zip(names, pair[0], pair[1], strict=True) if a != b)
+            return compared, Difference(where, name, str(a), str(b))
+    return compared, None
+
+
+def _compare_offsets(left: dict[str, dict[int, int]], right: dict[str, dict[int, int]]) -> Difference | None:
+    for key in sorted(left.keys() | right.keys()):
+        for queue in sorted(left.get(key, {}).keys() | right.get(key, {}).keys()):
+            a, b = left.get(key, {}).get(queue), right.get(key, {}).get(queue)
+            if a != b:
+                texts = (None if offset is None else str(offset) for offset in (a, b))
+                return Difference(f"consumerOffset.json, {key}, queue {queue}", "offset", *texts)
+    return None
+
+
+def _whole_entries(raw: bytes) -> bytes:
+    """A queue's bytes without the zero tail, but with the zeros of its last entry."""
+    return raw.ljust(-(-len(raw) // ENTRY_BYTES) * ENTRY_BYTES, b"\0")

@@ -1,0 +1,101 @@
+"""A store directory with the logs of its run beside it: a golden store, or another of the same form."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from conformance.errors import NoScheduleError
+from reference.store.broker_conf import find_broker_conf
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOGS = ("driver.jsonl", "transaction.log", "meta.json")
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """What was recorded of a broker's run.
+
+    Attributes
+    ----------
+    path
+        The store directory; the logs lie in it or beside it, plain or as ``.gz``.
+    conf
+        Another ``broker.conf`` than the one in the store or beside it.
+    """
+
+    path: Path
+    conf: Path | None = None
+
+    def missing(self) -> list[str]:
+        """The names of the files that a schedule needs and that are not there."""
+        names = [name for name in LOGS if self._find(name) is None]
+        return names if self.conf or find_broker_conf(self.path) else [*names, "broker.conf"]
+
+    def require(self) -> None:
+        """Raise if something is missing.
+
+        Raises
+        ------
+        NoScheduleError
+            A log is not there.
+        """
+        missing = self.missing()
+        if missing:
+            message = (
+                f"{self.path} has no {', '.join(missing)}: a schedule for the reference broker is made out of the "
+                "store, broker.conf, driver.jsonl, transaction.log and meta.json (conformance/golden/README.md)"
+            )
+            raise NoScheduleError(message)
+
+    @property
+    def broker_conf(self) -> Path:
+        """The broker's settings."""
+        path = self.conf or find_broker_conf(self.path)
+        if path is None:
+            self.require()
+        assert path is not None  # noqa: S101
+        return path
+
+    @property
+    def at_kill(self) -> Path | None:
+        """The store as it was when the broker was killed."""
+        paths = (self.path / "at_kill", self.path.resolve().parent / "at_kill")
+        return next((path for path in paths if path.is_dir()), None)
+
+    def meta(self) -> dict[str, Any]:
+        """``meta.json``."""
+        content = json.loads(self._text("meta.json"))
+        if not isinstance(content, dict) or "version" not in content or "events" not in content:
+            message = f"{self.path}/meta.json does not say version and events"
+            raise NoScheduleError(message)
+        return content
+
+    def driver_events(self) -> list[dict[str, Any]]:
+        """``driver.jsonl``."""
+        return [json.loads(line) for line in self._text("driver.jsonl").splitlines() if line.strip()]
+
+    def transaction_log(self) -> str:
+        """``transaction.log``."""
+        return self._text("transaction.log")
+
+    def _find(self, name: str) -> Path | None:
+        folders = (self.path, self.path.resolve().parent)
+        paths = (folder / each for folder in folders for each in (name, f"{name}.gz"))
+        return next((path for path in paths if path.is_file()), None)
+
+    def _text(self, name: str) -> str:
+        path = self._find(name)
+        if path is None:
+            self.require()
+        assert path is not None  # noqa: S101
+        try:
+            raw = path.read_bytes()
+            return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+        except (OSError, EOFError, ValueError) as error:
+            message = f"{path} can't be read: {error}"
+            raise NoScheduleError(message) from error

@@ -1,0 +1,190 @@
+"""Where a store keeps its files: a directory of this machine, or memory (:mod:`reference.store.memory_disk`).
+
+RocketMQ maps its files in their full size and writes into them; a crash of the process leaves what was written in the
+page cache, a loss of power only what was flushed. So a disk gives mapped files, and small files that are written whole.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from reference.store.errors import NoSpaceLeftError, NotAStoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.store.record import Source
+
+LOG_RECORD = "commit log record"
+BLANK_RECORD = "end-of-file record"
+QUEUE_ENTRY = "consume queue entry"
+MAPPED_FILE = "new mapped file"
+SMALL_FILE = "small file"
+RENAME = "rename"
+DELETION = "deletion"
+"""The kinds of write between which a crash can fall (:attr:`MemoryDisk.writes`)."""
+
+
+class MappedFile(Protocol):
+    """A file of fixed size that is written in place (``DefaultMappedFile``)."""
+
+    @property
+    def name(self) -> str:
+        """Its path below the store, with slashes."""
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+
+    @property
+    def buffer(self) -> Source:
+        """Its bytes; those of a disk in memory may be fewer than ``size``, and the missing ones are zeros."""
+
+    def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:
+        """Write some bytes at a position."""
+
+    def release(self, end: int) -> None:
+        """What was written before a position is not needed in memory for now; it stays readable."""
+
+    def flush(self) -> None:
+        """Bring what was written to where a loss of power can't reach it (``MappedByteBuffer#force``)."""
+
+    def close(self) -> None:
+        """Give the mapping up."""
+
+
+class Disk(Protocol):
+    """The files below one ``storePathRootDir``; names are paths below it, with slashes."""
+
+    @property
+    def counts_writes(self) -> bool:
+        """Whether each write is to be made at once and on its own, so that a crash can fall between any two."""
+
+    def map_file(self, name: str, size: int) -> MappedFile:
+        """Open a mapped file, or make it, full of zeros.
+
+        Raises
+        ------
+        NoSpaceLeftError
+            There is no room for a new one.
+        NotAStoreError
+            It is there and longer than that.
+        """
+
+    def names(self, folder: str) -> list[str]:
+        """The names in a folder, sorted, without those that begin with a dot; none if there is no such folder."""
+
+    def read(self, name: str) -> bytes | None:
+        """A small file's content, or None if there is none."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, over what was there (``MixAll#string2FileNotSafe``).
+
+        Raises
+        ------
+        NoSpaceLeftError
+            There is no room for it.
+        """
+
+    def rename(self, old: str, new: str) -> None:
+        """Rename a file; what had the new name is gone."""
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it is there."""
+
+
+class DirectoryFile:
+    """A mapped file of this machine."""
+
+    __slots__ = ("buffer", "name", "size")
+
+    def __init__(self, path: Path, name: str, size: int) -> None:
+        self.name = name
+        self.size = size
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            length = os.fstat(descriptor).st_size
+            if length > size:
+                message = f"{path} has {length} bytes, its files are to have {size}; is the configured file size right?"
+                raise NotAStoreError(message)
+            if length < size:
+                os.ftruncate(descriptor, size)
+            self.buffer = mmap.mmap(descriptor, size)
+        except OSError as error:
+            message = f"{path} can't be made in its size of {size} bytes: {error.strerror}"
+            raise NoSpaceLeftError(message) from error
+        finally:
+            os.close(descriptor)
+
+    def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:  # noqa: ARG002
+        """Write some bytes at a position."""
+        self.buffer[at : at + len(data)] = data
+
+    def release(self, end: int) -> None:
+        """Give the pages back to the page cache (``madvise``), so that the process does not grow with the store."""
+        length = end // mmap.PAGESIZE * mmap.PAGESIZE
+        if length:
+            self.buffer.madvise(mmap.MADV_DONTNEED, 0, length)
+
+    def flush(self) -> None:
+        """``msync``."""
+        self.buffer.flush()
+
+    def close(self) -> None:
+        """Unmap it."""
+        self.buffer.close()
+
+
+class DirectoryDisk:
+    """A directory of this machine.
+
+    Parameters
+    ----------
+    root
+        The store directory; it is made if it is missing.
+    """
+
+    counts_writes = False
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"{root} can't be a store directory: {error.strerror}"
+            raise NotAStoreError(message) from error
+
+    def map_file(self, name: str, size: int) -> DirectoryFile:
+        """See :class:`Disk`."""
+        return DirectoryFile(self.root / name, name, size)
+
+    def names(self, folder: str) -> list[str]:
+        """See :class:`Disk`."""
+        path = self.root / folder
+        return sorted(entry.name for entry in path.iterdir() if entry.name[0] != ".") if path.is_dir() else []
+
+    def read(self, name: str) -> bytes | None:
+        """See :class:`Disk`."""
+        path = self.root / name
+        return path.read_bytes() if path.is_file() else None
+
+    def write(self, name: str, content: bytes) -> None:
+        """See :class:`Disk`."""
+        path = self.root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            message = f"{path} can't be written: {error.strerror}"
+            raise NoSpaceLeftError(message) from error
+
+    def rename(self, old: str, new: str) -> None:
+        """See :class:`Disk`."""
+        (self.root / old).replace(self.root / new)
+
+    def delete(self, name: str) -> None:
+        """See :class:`Disk`."""
+        (self.root / name).unlink(missing_ok=True)

@@ -1,0 +1,169 @@
+"""The commit log as the broker writes it: mapped files, an end-of-file record in each but the last (``CommitLog``)."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from reference.store.check_message import END_OF_FILE, NO_MESSAGE, check_message
+from reference.store.commit_log import FOLDER
+from reference.store.disk import BLANK_RECORD
+from reference.store.mapped_file_queue import MappedFileQueue
+from reference.store.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG
+from reference.store.stored_message import BORN_HOST_AT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reference.store.disk import Disk, MappedFile
+
+_BLANK: Final = struct.Struct(">iI")
+_LONG: Final = struct.Struct(">q")
+_RECOVERED_FILES: Final = 3
+_RELEASED_BYTES: Final = 32 << 20
+
+
+class WritableCommitLog:
+    """The files of ``commitlog/``.
+
+    Parameters
+    ----------
+    copies_stale_bytes
+        4.5.1: behind the eight bytes of an end-of-file record follow those of earlier messages, out of the buffer in
+        which the broker builds them.
+
+    Attributes
+    ----------
+    files
+        The mapped files.
+    file, file_start, wrote
+        The file that is written, the offset of its first byte, and the position in it; the file is None, and the
+        position as large as the file, when a new one is needed.
+    """
+
+    __slots__ = (
+        "_message_memory", "_released", "copies_stale_bytes", "file", "file_size", "file_start", "files", "wrote",
+    )  # fmt: skip
+
+    def __init__(self, disk: Disk, file_size: int, *, copies_stale_bytes: bool = False) -> None:
+        self.files = MappedFileQueue(disk, FOLDER, file_size)
+        self.file_size = file_size
+        self.copies_stale_bytes = copies_stale_bytes
+        self._message_memory = bytearray()
+        self._released = 0
+        self.file: MappedFile | None = None
+        self.file_start = self.files.end
+        self.wrote = file_size
+        if self.files.files:
+            self.set_end(self.files.end)
+
+    @property
+    def min_offset(self) -> int:
+        """The first byte that is still kept."""
+        return self.files.start
+
+    @property
+    def max_offset(self) -> int:
+        """The end of the log."""
+        return self.file_start + self.wrote if self.file is not None else self.file_start
+
+    def roll(self) -> None:
+        """Go on to a new file; what is left of the current one becomes an end-of-file record.
+
+        Raises
+        ------
+        NoSpaceLeftError
+            There is no room for the new one; the end-of-file record was written all the same.
+        """
+        left = self.file_size - self.wrote
+        if self.file is not None and left:
+            blank = _BLANK.pack(left, BLANK_MAGIC)
+            if self.copies_stale_bytes:
+                self.remember(blank)
+                blank = bytes(self._message_memory[:left])
+            self.file.write(self.wrote, blank, BLANK_RECORD)
+            self.wrote = self.file_size
+        if self.file is not None:
+            self.file.release(self.file_size)
+        start = self.files.end
+        self.file = self.files.add_file()
+        self.file_start = start
+        self.wrote = 0
+
+    def release(self) -> None:
+        """Every few dozen megabytes, keep the pages behind in the page cache only."""
+        if self.file is not None and not 0 <= self.wrote - self._released < _RELEASED_BYTES:
+            self.file.release(self.wrote)
+            self._released = self.wrote
+
+    def remember(self, message: bytes) -> None:
+        """Keep the bytes of a message in the buffer in which 4.5.1 builds them, over what was there."""
+        memory = self._message_memory
+        memory[: len(message)] = message
+
+    def set_end(self, offset: int) -> None:
+        """Go on writing at a place, and forget what is behind it (``MappedFileQueue#truncateDirtyFiles``)."""
+        self.files.delete_files_from(offset)
+        if not self.files.files:
+            self.file, self.file_start, self.wrote = None, self.files.end, self.file_size
+            return
+        self.file = self.files.files[-1]
+        self.file_start = self.files.end - self.file_size
+        self.wrote = offset - self.file_start
+
+    def erase_from(self, offset: int) -> None:
+        """Overwrite what was written from a place on with the zeros that were there before."""
+        place = self.place_of(offset)
+        while place is not None:
+            file, at = place
+            end = self.wrote if file is self.file else self.file_size
+            file.write(at, bytes(end - at))
+            offset += end - at
+            place = self.place_of(offset)
+
+    def place_of(self, offset: int) -> tuple[MappedFile, int] | None:
+        """The file that holds an offset and the position in it, None outside of the log."""
+        at = offset - self.file_start
+        if 0 <= at < self.wrote and self.file is not None:
+            return self.file, at
+        file = self.files.file_of(offset)
+        if file is None or offset >= self.max_offset:
+            return None
+        return file, (offset - self.files.start) % self.file_size
+
+    def walk(self, offset: int) -> Iterator[tuple[int, int, MappedFile, int]]:
+        """Each sound record from a place on, up to the first that is not: its offset and size, its file and position.
+
+        An end-of-file record leads into the next file. After the last record, :attr:`walked_to` is meant to be its end.
+        """
+        while (file := self.files.file_of(offset)) is not None:
+            at = (offset - self.files.start) % self.file_size
+            size = check_message(file.buffer, at)
+            if size == NO_MESSAGE:
+                return
+            if size == END_OF_FILE:
+                offset += self.file_size - at
+                continue
+            yield offset, size, file, at
+            offset += size
+
+    def last_file_starts(self) -> list[int]:
+        """Where the files begin from which a normal recovery reads: the last three (``#recoverNormally``)."""
+        count = len(self.files.files)
+        return [self.files.start + index * self.file_size for index in range(max(0, count - _RECOVERED_FILES), count)]
+
+    def file_start_stored_before(self, timestamp: int) -> int:
+        """The last file whose first record is not younger, else the first (``#isMappedFileMatchedRecover``)."""
+        for index in range(len(self.files.files) - 1, -1, -1):
+            buffer = self.files.files[index].buffer
+            if check_message(buffer, 0) in (NO_MESSAGE, END_OF_FILE):
+                continue
+            sys_flag = int.from_bytes(buffer[36:40])
+            at = BORN_HOST_AT + (20 if sys_flag & BORN_HOST_V6_FLAG else 8)
+            if 0 < _LONG.unpack_from(buffer, at)[0] <= timestamp:
+                return self.files.start + index * self.file_size
+        return self.files.start
+
+    def blank_bytes_left(self) -> int:
+        """How many bytes the longest message that still fits has."""
+        return self.file_size - self.wrote - BLANK_BYTES

@@ -1,0 +1,41 @@
+"""The broker's workloads do what they measure, and leave no memory behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.broker.workloads import check_round, store_and_settle
+from reference.store_path_root_dir import StorePathRootDir
+from reference.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.version_switches import VERSIONS
+from reference.virtual_clock import VirtualClock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.store.record import Record
+
+
+@pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
+def test_each_transaction_is_stored_and_settled_and_leaves_no_memory(version: str, tmp_path: Path) -> None:
+    measured = store_and_settle(version, tmp_path, 4_000, watches_memory=True)
+    assert measured.heap_bytes is not None
+    assert measured.heap_bytes < 200 * 1024
+    records = records_of(version, tmp_path)
+    assert sum(record.topic == HALF_TOPIC for record in records) == 4_000
+    assert sum(record.topic == "TopicTest" for record in records) == 3_000
+    named = [text for record in records if record.topic == OP_TOPIC for text in record.body.decode().split(",") if text]
+    assert sorted(map(int, named)) == list(range(4_000))
+
+
+def test_the_round_asks_for_every_half(tmp_path: Path) -> None:
+    measured = check_round("5.3.3", tmp_path, 300)
+    assert measured.count == 300
+    assert [record.topic for record in records_of("5.3.3", tmp_path)] == [HALF_TOPIC] * 600
+
+
+def records_of(version: str, folder: Path) -> tuple[Record, ...]:
+    """What a new process finds there."""
+    return StorePathRootDir.open(folder, VERSIONS[version], VirtualClock()).message_store.records()
