@@ -1,0 +1,48 @@
+"""The walk through the code of 4.5.1: half, local transaction, END_TRANSACTION, check loop.
+
+Two messages are settled before the first check round, a third comes behind it and is settled by a check. So the first
+round finds all its halves in the removeMap, and shows what 4.5.1 forgets: the op messages are not done for it (A03).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker_settings import BrokerSettings
+from reference.consumer import PushConsumer
+from reference.producer import Message
+from reference.scenarios.scenario import Scenario
+from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
+from reference.scenarios.send_all import send_all
+from reference.scheduler import Sleep
+
+if TYPE_CHECKING:
+    from reference.cluster import Cluster
+    from reference.producer import TransactionMQProducer
+    from reference.scheduler import Steps
+
+TOPIC, GROUP = "TopicWalk", "walk-group"
+BEHIND_THE_FIRST_ROUND_MS = 70_000
+_LOCAL = {"order 0": COMMIT, "order 1": ROLLBACK}
+
+
+def _sends(cluster: Cluster, producer: TransactionMQProducer) -> Steps[None]:
+    orders = [Message(TOPIC, f"order {n}".encode(), "TagA", f"KEY{n}") for n in range(3)]
+    yield from send_all(cluster, producer, orders[:2])
+    yield Sleep(BEHIND_THE_FIRST_ROUND_MS)
+    yield from send_all(cluster, producer, orders[2:])
+
+
+def _begin(cluster: Cluster) -> PushConsumer:
+    listener = ScriptedListener(lambda body: _LOCAL.get(body, UNKNOWN), lambda body, _asked: _LOCAL.get(body, COMMIT))
+    cluster.run_program("orders", _sends(cluster, cluster.producer(GROUP, listener)))
+    return PushConsumer(cluster, "walk-consumers", TOPIC)
+
+
+CODE_WALK = Scenario(
+    name="code-walk",
+    about="4.5.1: half, local transaction, END_TRANSACTION, and a check loop that forgets which op messages are done",
+    version="4.5.1",
+    begin=_begin,
+    settings=BrokerSettings(transaction_check_interval_ms=60_000),
+)

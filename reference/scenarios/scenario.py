@@ -1,0 +1,140 @@
+"""What a walk-through consists of, and how it is run, crashed and written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reference.broker_settings import BrokerSettings
+from reference.cluster import Cluster
+from reference.message_store_config import MessageStoreConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reference.consumer import PushConsumer
+    from reference.store.memory_disk import MemoryDisk
+    from reference.version_switches import VersionSwitches
+
+FILE_SIZES = MessageStoreConfig(mapped_file_size_commit_log=1 << 20, mapped_file_size_consume_queue=20_000)
+"""Small files, as the golden stores have them."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One walk-through.
+
+    Attributes
+    ----------
+    name
+        By which a command calls it.
+    about
+        What it shows, in one line.
+    version
+        RocketMQ's.
+    begin
+        Adds clients to a cluster that has not run yet, and starts what they do; gives the consumer.
+    settings
+        The broker's; times are in milliseconds.
+    is_told
+        When the story ends; None if that is when the cluster is at rest.
+    """
+
+    name: str
+    about: str
+    version: str
+    begin: Callable[[Cluster], PushConsumer]
+    settings: BrokerSettings = field(default_factory=BrokerSettings)
+    is_told: Callable[[Cluster], bool] | None = None
+
+
+@dataclass
+class Run:
+    """One run of a scenario, from a seed.
+
+    Attributes
+    ----------
+    consumer
+        What was delivered to an application.
+    """
+
+    scenario: Scenario
+    cluster: Cluster
+    consumer: PushConsumer
+
+    def write_store(self, folder: Path) -> None:
+        """Write the store as a directory, with its ``broker.conf`` and what was recorded of the run.
+
+        ``driver.jsonl`` is what the producers sent and were asked, ``trace.jsonl`` the broker's own events.
+        """
+        write_store(self.cluster, folder)
+
+
+def write_store(cluster: Cluster, folder: Path) -> None:
+    """Write a cluster's store; see :meth:`Run.write_store`."""
+    cluster.disk.write_to(folder)
+    (folder / "broker.conf").write_text(broker_conf(cluster.settings, cluster.switches))
+    acts = [act for producer in cluster.producers.values() for act in producer.log]
+    lines = [json.dumps(act) + "\n" for act in sorted(acts, key=lambda act: act["t"])]
+    (folder / "driver.jsonl").write_text("".join(lines))
+    with (folder / "trace.jsonl").open("w", encoding="utf-8") as stream:
+        cluster.recorder.write_json_lines(stream)
+
+
+def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> Run:
+    """A run that has not gone anywhere yet.
+
+    Parameters
+    ----------
+    seed
+        Decides who runs when.
+    disk
+        Where the store is; it may stop at a write, which is a crash.
+    """
+    cluster = Cluster(seed, scenario.version, scenario.settings, FILE_SIZES, disk)
+    return Run(scenario, cluster, scenario.begin(cluster))
+
+
+def run(scenario: Scenario, seed: int) -> Run:
+    """Tell the story once, and stop the broker as one is told to."""
+    told = begin(scenario, seed)
+    if scenario.is_told is None:
+        told.cluster.run_to_rest()
+    else:
+        is_told = scenario.is_told
+        told.cluster.scheduler.run(lambda: is_told(told.cluster))
+    told.cluster.shutdown()
+    return told
+
+
+def run_to_rest(told: Run) -> Run:
+    """Go on until nothing happens any more, whatever dies meanwhile, and stop the broker as one is told to."""
+    is_stopped = False
+    while not is_stopped:
+        told.cluster.run_to_rest()
+        is_stopped = told.cluster.shutdown()
+    return told
+
+
+def broker_conf(settings: BrokerSettings, switches: VersionSwitches) -> str:
+    """The ``broker.conf`` that says the same."""
+    address, _, port = settings.store_host.rpartition(":")
+    sizes = ("maped" if switches.spells_maped else "mapped") + "FileSize"
+    values = {
+        "brokerClusterName": settings.broker_cluster_name,
+        "brokerName": settings.broker_name,
+        "brokerId": 0,
+        "brokerIP1": address,
+        "listenPort": port,
+        f"{sizes}CommitLog": FILE_SIZES.mapped_file_size_commit_log,
+        f"{sizes}ConsumeQueue": FILE_SIZES.mapped_file_size_consume_queue,
+        "transactionTimeOut": settings.transaction_timeout_ms,
+        "transactionCheckMax": settings.transaction_check_max,
+        "transactionCheckInterval": settings.transaction_check_interval_ms,
+        "transactionOpBatchInterval": settings.op_batch_interval_ms,
+        "flushConsumerOffsetInterval": settings.flush_consumer_offset_interval_ms,
+        "flushDiskType": "ASYNC_FLUSH",
+    }
+    return "".join(f"{key}={value}\n" for key, value in values.items())

@@ -1,0 +1,72 @@
+"""An application whose local transactions come to what a script says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.producer import LocalTransactionState
+from reference.scheduler import Sleep, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reference.check_listener import CheckTransactionStateRequest
+    from reference.producer import Message
+
+COMMIT = LocalTransactionState.COMMIT_MESSAGE
+ROLLBACK = LocalTransactionState.ROLLBACK_MESSAGE
+UNKNOWN = LocalTransactionState.UNKNOW
+
+
+class ScriptedListener:
+    """Answers by the message, and remembers what it has run: a check of a transaction that never ran is a rollback.
+
+    Parameters
+    ----------
+    local
+        What the local transaction says of a message's body.
+    checked
+        What a check is answered, for a body and how often it was asked before.
+    local_ms
+        How long the local transaction takes.
+    slow
+        How long it takes instead for some bodies.
+
+    Attributes
+    ----------
+    executed
+        The unique keys of the local transactions that ran.
+    checks
+        The check requests that came, in order.
+    """
+
+    def __init__(
+        self,
+        local: Callable[[str], LocalTransactionState],
+        checked: Callable[[str, int], LocalTransactionState],
+        local_ms: int = 5,
+        slow: Mapping[str, int] | None = None,
+    ) -> None:
+        self.executed: list[str] = []
+        self.checks: list[CheckTransactionStateRequest] = []
+        self._local = local
+        self._checked = checked
+        self._local_ms = local_ms
+        self._slow = slow or {}
+        self._asked: dict[str, int] = {}
+
+    def execute_local_transaction(self, message: Message, transaction_id: str) -> Steps[LocalTransactionState]:
+        """See :class:`reference.producer.TransactionListener`."""
+        self.executed.append(transaction_id)
+        body = message.body.decode()
+        yield Sleep(self._slow.get(body, self._local_ms))
+        return self._local(body)
+
+    def check_local_transaction(self, request: CheckTransactionStateRequest) -> Steps[LocalTransactionState]:
+        """See :class:`reference.producer.TransactionListener`."""
+        yield None
+        self.checks.append(request)
+        key = request.transaction_id or ""
+        asked = self._asked.get(key, 0)
+        self._asked[key] = asked + 1
+        return self._checked(request.body.decode(), asked) if key in self.executed else ROLLBACK

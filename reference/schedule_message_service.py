@@ -1,0 +1,114 @@
+"""Brings delayed messages to their topics when they are due (``ScheduleMessageService``)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from reference.config_files import string_to_file
+from reference.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level
+from reference.message import MessageExtBrokerInner
+from reference.message_decoder import message_properties_to_string
+from reference.put_message_hooks import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
+from reference.store.errors import NoSpaceLeftError
+from reference.store.fastjson import to_pretty_json
+from reference.store.offsets import QueueOffset
+from reference.store.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.system_topics import HALF_TOPIC, SCHEDULE_TOPIC
+
+if TYPE_CHECKING:
+    from reference.message_store import MessageStore
+    from reference.store.record import Record
+    from reference.version_switches import VersionSwitches
+    from reference.virtual_clock import VirtualClock
+
+_FILE = "config/delayOffset.json"
+
+
+class ScheduleMessageService:
+    """Reads the queue of each delay level, and puts what is due into its real topic.
+
+    Attributes
+    ----------
+    offset_table
+        For each level how far its queue has been read.
+    dropped
+        What was due and not brought to the half topic (4.6.1 and later: "[BUG] the real topic of schedule msg is …").
+    """
+
+    def __init__(self, switches: VersionSwitches, store: MessageStore, clock: VirtualClock) -> None:
+        self.dropped: list[Record] = []
+        self._switches = switches
+        self._store = store
+        self._clock = clock
+        self.offset_table: dict[int, int] = self._load()
+
+    def deliver_due(self) -> tuple[Record, ...]:
+        """Bring each message that is due, and give what was stored (``DeliverDelayedMessageTimerTask``)."""
+        delivered = []
+        for level in range(1, len(DELAYS_MS) + 1):
+            while (record := self._next_due(level)) is not None:
+                message = self._message_time_up(record)
+                if self._switches.drops_scheduled_halves and message.topic == HALF_TOPIC:
+                    self.dropped.append(record)
+                else:
+                    stored = self._store.put_message(message).record
+                    if stored is None:
+                        break
+                    delivered.append(stored)
+                self.offset_table[level] = record.queue_offset + 1
+        return tuple(delivered)
+
+    def persist(self) -> None:
+        """Save how far the queues have been read; nothing is saved before anything was."""
+        if not self.offset_table:
+            return
+        version = {"dataVersion": {"counter": 0, "stateVersion": 0, "timestamp": self._clock.now}}
+        table = {"offsetTable": dict(sorted(self.offset_table.items()))}
+        content = {**(version if self._switches.versions_consumer_offsets else {}), **table}
+        text = to_pretty_json(content, each_item=self._switches.prints_each_item)
+        with suppress(NoSpaceLeftError):
+            string_to_file(self._store.disk, _FILE, text.encode(), self._switches)
+
+    def _next_due(self, level: int) -> Record | None:
+        """The next message of a level if it is due; what cannot be decoded is passed over."""
+        queue_id = queue_id_of_level(level)
+        offset = self.offset_table.get(level, 0)
+        while found := self._store.get_message(SCHEDULE_TOPIC, queue_id, QueueOffset(offset), 1).records:
+            (record,) = found
+            if record is not None:
+                return record if self._clock.now >= record.store_timestamp + DELAYS_MS[level - 1] else None
+            offset += 1
+        return None
+
+    def _message_time_up(self, record: Record) -> MessageExtBrokerInner:
+        """The message for its real topic (``#messageTimeup``): the level leaves its map, behind the stored string."""
+        properties = dict(record.properties)
+        text = message_properties_to_string(properties, self._switches)
+        properties[WAIT_STORE_OK] = "false"
+        for name in (DELAY_TIME_LEVEL, *((TIMER_DELIVER_MS, TIMER_DELAY_SECONDS) if self._has_timer else ())):
+            properties.pop(name, None)
+        return MessageExtBrokerInner(
+            topic=properties[REAL_TOPIC],
+            queue_id=int(properties[REAL_QUEUE_ID]),
+            body=record.body,
+            properties_text=text,
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            reconsume_times=record.reconsume_times,
+            properties=properties,
+        )
+
+    @property
+    def _has_timer(self) -> bool:
+        return self._switches.has_timer_wheel
+
+    def _load(self) -> dict[int, int]:
+        raw = self._store.disk.read(_FILE)
+        if not raw:
+            return {}
+        return {int(level): int(offset) for level, offset in json.loads(raw).get("offsetTable", {}).items()}

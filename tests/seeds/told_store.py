@@ -1,0 +1,92 @@
+"""A walk-through as a test sees it: its run, its store as the project's reader decodes it, and what an audit says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reference.scenarios.scenario import Run, Scenario, run
+from reference.store.broker_conf import read_broker_conf
+from reference.store.commit_log import CommitLog
+from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.record import Record
+from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
+from spark_trace_analysis.audit.trace_verdict import profiles_for
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.table import Audit
+
+SEEDS = range(1, 6)
+
+
+@dataclass
+class ToldStore:
+    """One run's store."""
+
+    run: Run
+    records: list[Record]
+    offsets: ConsumerOffsets
+    audit: Audit
+    recorded: RecordedVerdict
+
+    def of(self, topic: str) -> list[Record]:
+        return [record for record in self.records if record.topic == topic]
+
+    @property
+    def halves(self) -> list[Record]:
+        return self.of(HALF_TOPIC)
+
+    @property
+    def ops(self) -> list[Record]:
+        return self.of(OP_TOPIC)
+
+    @property
+    def discarded(self) -> list[Record]:
+        return self.of(DISCARD_TOPIC)
+
+    @property
+    def saved(self) -> tuple[int, int]:
+        """The saved half and op offset."""
+        return self.offsets.get(HALF_TOPIC, 0) or 0, self.offsets.get(OP_TOPIC, 0) or 0
+
+    def states(self) -> dict[str, list[str]]:
+        """The bodies of the first halves by what the audit says of their transactions."""
+        body_of = {half.properties["UNIQ_KEY"]: half.body.decode() for half in self.halves}
+        told: dict[str, list[str]] = {}
+        for row in self.audit.transactions:
+            told.setdefault(row.state.value, []).append(body_of[row.unique_key])
+        return told
+
+    def assert_accepted_without_a_fault(self) -> None:
+        """By its records, as an audit asks, and by the events that its broker recorded."""
+        for verdict in (self.audit.trace, self.recorded):
+            assert (verdict.accepted, verdict.is_complete, verdict.faults) == (True, True, {}), verdict.sentence()
+
+
+def tell(scenario: Scenario, folder: Path, seed: int = 1) -> ToldStore:
+    """Run a walk-through, write its store, and read it again."""
+    return read(run(scenario, seed), folder)
+
+
+def read(told: Run, folder: Path) -> ToldStore:
+    """Write a run's store, and read it again; nothing in it is damaged."""
+    told.write_store(folder)
+    records = []
+    for entry in CommitLog.open(folder).read():
+        assert not isinstance(entry, CorruptRegion), entry
+        assert isinstance(entry, Record)
+        assert entry.has_sound_body
+        records.append(entry)
+    audit = audit_store(folder, told.scenario.version)
+    assert audit.corrupt == ()
+    (profile,) = profiles_for(told.scenario.version)
+    conf = read_broker_conf(folder / "broker.conf")
+    question = RecordedQuestion(profile=profile, switches=PROFILES[profile], conf=conf)
+    recorded = judge_recorded(folder / "trace.jsonl", question)
+    return ToldStore(told, records, read_consumer_offsets(folder), audit, recorded)
