@@ -1,4 +1,4 @@
-"""``halfcheck defects``: the known defects, and the searches that find them again."""
+"""``halfcheck defects``: the known defects, and the searches and scenarios that find them again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from fuzz.defects.play import Played
     from model_check.defects.catalogue import Defect, Search, WrongRepair
     from model_check.defects.findings import Finding
     from model_check.defects.search import Found
@@ -30,14 +31,16 @@ def command(
 ) -> ExitCode:
     """List the known defects of RocketMQ's transactional messages, or show some of them in full.
 
-    The list gives the depth and the seconds on record. With an id the search is made again: in the profile that has the
-    defect, where the shortest schedule must be one of it, and in the profile that is rid of it, where there must be
-    none. The exit code is 75 when a search does not find what the catalogue says.
+    The list gives the depth and the seconds on record of each search. With an id the search is made again: in the
+    profile that has the defect, where the shortest schedule must be one of it, and in the profile that is rid of it,
+    where there must be none. What shows in a broker only is played on the reference broker each time, in two profiles
+    likewise. The exit code is 75 when a search or a scenario does not find what the catalogue says.
 
     Examples
     --------
     halfcheck defects
     halfcheck defects B01
+    halfcheck defects A06
     halfcheck defects A11 A12 --json
     halfcheck defects --search --threads 2
     """
@@ -50,13 +53,14 @@ def command(
     searched: dict[str, Found] = {}
     if search or identifiers:
         searched = _searches(chosen, findings, failures, threads=threads, quiet=as_json)
+    played = _plays(chosen, failures)
     if as_json:
-        content = {d.identifier: _to_json(d, findings, searched) for d in chosen}
+        content = {d.identifier: _to_json(d, findings, searched, played.get(d.identifier)) for d in chosen}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     elif identifiers:
-        _print_in_full(chosen, searched)
+        _print_in_full(chosen, searched, played)
     else:
-        _print_list(chosen, findings, searched)
+        _print_list(chosen, findings, searched, played)
     for identifier, reason in failures.items():
         typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
     return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK
@@ -87,7 +91,24 @@ def _searches(
     return searched
 
 
-def _to_json(defect: Defect, findings: dict[str, Finding], searched: dict[str, Found]) -> dict[str, Any]:
+def _plays(defects: list[Defect], failures: dict[str, str]) -> dict[str, Played]:
+    """Play each scenario there is on the reference broker; what is not as it says goes to `failures`."""
+    from fuzz.defects.play import play
+    from fuzz.defects.scenario import ScenarioError
+    from fuzz.defects.scenarios import scenarios
+
+    played: dict[str, Played] = {}
+    for scenario in (scenarios()[d.identifier] for d in defects if d.identifier in scenarios()):
+        try:
+            played[scenario.identifier] = play(scenario)
+        except ScenarioError as error:
+            failures[scenario.identifier] = str(error)
+    return played
+
+
+def _to_json(
+    defect: Defect, findings: dict[str, Finding], searched: dict[str, Found], played: Played | None
+) -> dict[str, Any]:
     """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
     asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
     told: dict[str, Any] = {
@@ -120,7 +141,16 @@ def _to_json(defect: Defect, findings: dict[str, Finding], searched: dict[str, F
         ],
         "trace": None,
         "replay": None,
+        "broker": None if played is None else _played_to_json(played),
     }
+    if played is not None and asked is None:
+        told |= {
+            "profile": played.scenario.affected,
+            "repaired_in": played.scenario.repaired_in,
+            "also_in": list(played.scenario.also_in),
+            "seconds": round(played.seconds, 6),
+            "property": played.scenario.property_id,
+        }
     if found is not None:
         told |= {
             "depth": found.depth,
@@ -131,6 +161,21 @@ def _to_json(defect: Defect, findings: dict[str, Finding], searched: dict[str, F
             "replay": found.affected.replay_command(found.violated),
         }
     return told
+
+
+def _played_to_json(played: Played) -> dict[str, Any]:
+    scenario = played.scenario
+    return {
+        "story": scenario.story,
+        "property": scenario.property_id,
+        "profile": scenario.affected,
+        "repaired_in": scenario.repaired_in,
+        "also_in": list(scenario.also_in),
+        "seconds": round(played.seconds, 6),
+        "seen": [{"fact": fact, "affected": bad, "repaired": good} for fact, bad, good in played.rows],
+        "test": played.test,
+        "command": played.command,
+    }
 
 
 def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | None) -> dict[str, Any]:
@@ -163,7 +208,9 @@ def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | N
     return told
 
 
-def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found]) -> None:
+def _print_list(
+    defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found], played: dict[str, Played]
+) -> None:
     from rich.table import Table
 
     from halfcheck.counterexample_table import wide_console
@@ -172,34 +219,42 @@ def _print_list(defects: list[Defect], findings: dict[str, Finding], searched: d
     table.add_column("defect", min_width=30)
     table.add_column("affected → fixed", max_width=22)
     table.add_column("found by", no_wrap=True)
-    for name in ("clause", "profile", "environment"):
-        table.add_column(name, overflow="fold")
+    table.add_column("clause", no_wrap=True)
+    table.add_column("profile", overflow="fold", max_width=10)
+    table.add_column("environment", overflow="fold")
     table.add_column("depth", justify="right", no_wrap=True)
     table.add_column("seconds", justify="right", no_wrap=True, min_width=7)
     for defect in defects:
         finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
         depth = found.depth if found is not None else finding.depth if finding is not None else None
         seconds = found.affected.seconds if found is not None else finding.seconds if finding is not None else None
+        shown = played.get(defect.identifier)
+        if asked is not None:
+            world = asked.clause, asked.profile, asked.environment
+        elif shown is not None:
+            world, seconds = (shown.scenario.property_id, shown.scenario.affected, ""), shown.seconds
+        else:
+            world = next(iter(defect.properties), ""), "", ""
         table.add_row(
             defect.identifier,
             defect.name,
             defect.versions,
-            defect.place,
-            *((asked.clause, asked.profile, asked.environment) if asked is not None else (*defect.properties[:1], "")),
-            *([""] * (asked is None)),
+            defect.found_by(played),
+            *world,
             "" if depth is None else str(depth),
             "" if seconds is None else f"{seconds:.3f}",
         )
     console = wide_console()
     console.print(table)
     by_search = sum(defect.search is not None for defect in defects)
+    alive = sum(defect.search is not None or defect.identifier in played for defect in defects)
     console.print(
-        f"{len(defects)} defects, {by_search} of them found by a search; halfcheck defects ID shows one in full, "
-        f"with its wrong repairs"
+        f"{len(defects)} defects, {alive} of them found: {by_search} by a search, {len(played)} in the reference "
+        f"broker; halfcheck defects ID shows one in full, with its wrong repairs"
     )
 
 
-def _print_in_full(defects: list[Defect], searched: dict[str, Found]) -> None:
+def _print_in_full(defects: list[Defect], searched: dict[str, Found], played: dict[str, Played]) -> None:
     from halfcheck.counterexample_table import wide_console
 
     console = wide_console()
@@ -210,6 +265,8 @@ def _print_in_full(defects: list[Defect], searched: dict[str, Found]) -> None:
         found = searched.get(defect.identifier)
         if found is not None and defect.search is not None:
             _print_search(console, defect.search, found)
+        if defect.identifier in played:
+            _print_played(console, played[defect.identifier])
         for wrong in defect.wrong_repairs:
             _print_wrong(console, wrong, searched.get(defect.recorded_as(wrong)))
 
@@ -228,7 +285,27 @@ def _print_facts(console: Console, defect: Defect) -> None:
     if defect.repair:
         console.print(f"repair: {defect.repair}")
     if defect.search is None:
-        console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}")
+        console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}", soft_wrap=True)
+
+
+def _print_played(console: Console, played: Played) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    scenario = played.scenario
+    also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
+    console.print(
+        f"found in the reference broker: {scenario.story} Breaks {scenario.property_id} in {scenario.affected}{also}; "
+        f"gone in {scenario.repaired_in} (played in {played.seconds:.3f} s)."
+    )
+    table = Table("seen", box=None, pad_edge=False)
+    for profile in (scenario.affected, scenario.repaired_in):
+        table.add_column(profile, overflow="fold")
+    for row in played.rows:
+        table.add_row(*row)
+    console.print(table)
+    console.print(Text(played.test), soft_wrap=True)
+    console.print(Text(played.command), soft_wrap=True)
 
 
 def _print_wrong(console: Console, wrong: WrongRepair, found: Found | None) -> None:

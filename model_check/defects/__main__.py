@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from model_check.defects import page
+from model_check.defects.broker_findings import read_broker_findings
 from model_check.defects.catalogue import catalogue, defect_called
 from model_check.defects.findings import FILE, finding_of, read_findings, write_findings
 from model_check.defects.search import find
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         findings[name] = finding_of(found, *readings)
         print(f"{name}: {findings[name]}", flush=True)
     write_findings(findings)
-    page.FILE.write_text(page.page(catalogue(), findings), encoding="utf-8")
+    page.FILE.write_text(page.page(catalogue(), findings, read_broker_findings()), encoding="utf-8")
     return failed
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from model_check.errors import BadFile, ModelCheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from _typeshed import DataclassInstance
 
@@ -26,7 +26,10 @@ FILES = ("reported.toml", "latent.toml")
 
 
 class Where(Enum):
-    """What finds a defect: a search of the specification, the reference broker, or nothing here."""
+    """What finds a defect: a search of the specification, only the reference broker, or nothing here.
+
+    The broker shows some of the first kind, too (`model_check.defects.broker_findings`).
+    """
 
     SEARCH = "search"
     BROKER = "broker"
@@ -181,7 +184,11 @@ class Defect:
         """Where it is found, in words; says so when its search is still to come."""
         if self.where is Where.SEARCH:
             return "search" if self.search is not None else "search, later"
-        return "broker, later" if self.where is Where.BROKER else "out of reach"
+        return "broker" if self.where is Where.BROKER else "out of reach"
+
+    def found_by(self, shown: Container[str]) -> str:
+        """All that finds it, in words, given the ids that the reference broker shows."""
+        return "search+broker" if self.where is Where.SEARCH and self.identifier in shown else self.place
 
 
 @cache

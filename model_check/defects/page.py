@@ -10,28 +10,34 @@ from model_check.defects.catalogue import Where
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from model_check.defects.broker_findings import BrokerFinding
     from model_check.defects.catalogue import Defect, Search, WrongRepair
     from model_check.defects.findings import Finding
 
 FILE = Path(__file__).parents[2] / "docs" / "defects.md"
 
+_TEST_FILE = "tests/defects/test_in_the_broker.py"
 _GITHUB = "https://github.com/apache/"
 
 
-def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
-    """The page's text, in Markdown."""
+def page(
+    defects: Mapping[str, Defect], findings: Mapping[str, Finding], shown: Mapping[str, BrokerFinding] | None = None
+) -> str:
+    """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
+    shown = {} if shown is None else shown
     found = sum(defect.search is not None for defect in defects.values())
     awaited = sum(defect.where is Where.SEARCH and defect.search is None for defect in defects.values())
     broker = sum(defect.where is Where.BROKER for defect in defects.values())
     lines = [
         "# Known defects of RocketMQ's transactional messages",
         "",
-        "Written by `make defects` from `model_check/defects/`. `halfcheck defects B01` searches for one again and",
-        "shows the shortest schedule.",
+        "Written by `make defects` from `model_check/defects/` and `fuzz/defects/`. `halfcheck defects B01` searches",
+        "for one again and shows the shortest schedule; `halfcheck defects A06` plays one on the reference broker.",
         "",
         f"Of {len(defects)} defects, {found} are found by a search of the specification and {awaited} are still to be "
-        f"found by one, {broker} show in",
-        f"the broker only (later), and {len(defects) - found - awaited - broker} are out of the specification's reach.",
+        f"found by one.",
+        f"The reference broker shows {len(shown)}, {broker} of which no search finds; "
+        f"{len(defects) - found - awaited - broker} are out of reach.",
         "",
         "Evidence: X, the algorithm was run; C, the code was read; R, it is known from a report. Depth: steps of the",
         "shortest schedule. Seconds: of the search with one thread, the machine made ready before. Readings: who has",
@@ -49,7 +55,7 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
                     d.effect,
                     " ".join(d.properties),
                     " ".join(d.evidence),
-                    d.place,
+                    d.found_by(shown),
                 )
                 for d in defects.values()
             ),
@@ -63,6 +69,21 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
                 (d.identifier, *_searched(d.search, findings.get(d.identifier)))
                 for d in defects.values()
                 if d.search is not None
+            ),
+        ),
+    ]
+    lines += [
+        "",
+        "## Found in the broker",
+        "",
+        "A scenario is played on the reference broker in two profiles, of which only the first has the defect. What",
+        "was seen stands below with each; `" + _TEST_FILE + "` asks for it.",
+        "",
+        *_table(
+            ("id", "what happens", "property", "profile", "also in", "gone in"),
+            (
+                (name, one.story, one.property_id, one.affected, " ".join(one.also_in), one.repaired_in)
+                for name, one in shown.items()
             ),
         ),
     ]
@@ -86,6 +107,10 @@ def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> str:
             lines += ["", f"Repair: {defect.repair}"]
         if defect.why:
             lines += ["", f"Not found by a search: {defect.why}"]
+        if defect.identifier in shown:
+            one = shown[defect.identifier]
+            lines += ["", f"In the reference broker: {one.story}", ""]
+            lines += _table(("seen", one.affected, one.repaired_in), one.seen)
     return "\n".join(lines) + "\n"
 
 

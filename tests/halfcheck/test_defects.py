@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from fuzz.defects import scenarios as scenarios_module
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from model_check.defects import catalogue as catalogue_module
@@ -39,6 +40,9 @@ def test_the_list_has_every_id_and_what_is_on_record(capsys: pytest.CaptureFixtu
     assert re.findall(r"^([AB]\d\d) ", out, re.MULTILINE) == list(catalogue())
     row = next(line for line in out.splitlines() if line.startswith("B02"))
     assert re.search(r"S10\.op_entry_dies_with_the_process +5\.3\.3 +crash +4 +\d\.\d{3}$", row)
+    assert re.search(r"^A06 .* broker +L3 +4\.5\.1 +\d\.\d{3}$", out, re.MULTILINE)
+    assert re.search(r"^B07 .* search\+broker +L3\.poison_half +", out, re.MULTILINE)
+    assert "104 defects, 72 of them found: 49 by a search, 30 in the reference broker;" in " ".join(out.split())
 
 
 def test_the_json_of_the_list_gives_the_figures_on_record_without_a_search(
@@ -57,7 +61,16 @@ def test_the_json_of_the_list_gives_the_figures_on_record_without_a_search(
         None,
         None,
     )
-    assert content["A06"]["where"] == "broker"
+    assert {key: content["A06"][key] for key in ("where", "profile", "repaired_in", "property", "depth")} == {
+        "where": "broker",
+        "profile": "4.5.1",
+        "repaired_in": "4.9.7",
+        "property": "L3",
+        "depth": None,
+    }
+    assert (content["B07"]["where"], content["A02"]["broker"]) == ("search", None)
+    alive = [name for name, told_of in content.items() if told_of["broker"] is not None or told_of["depth"] is not None]
+    assert len(alive) == 72
 
 
 def test_the_schema_refuses_a_renamed_key(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +103,35 @@ def test_the_json_of_an_id_has_the_schedule(capsys: pytest.CaptureFixture[str]) 
     assert isinstance(trace, list)
     assert [event["action"] for event in trace] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
     assert (content["B02"]["repaired"], content["A06"]["trace"]) == ("holds", None)
+
+
+def test_an_id_that_only_the_broker_shows_is_played_with_what_was_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "B32", "A33"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert "found by: broker: topic configurations are below the state machine\n" in out
+    told_of = " ".join(out.split())
+    assert "found in the reference broker: An operator deletes a topic that nobody needs" in told_of
+    assert "Breaks S9 in 4.5.1; also in 4.9.7-spares_op_queue; gone in 4.9.7 (played in " in told_of
+    assert re.search(r"^seen +4\.5\.1 +4\.9\.7 *$", out, re.MULTILINE)
+    assert re.search(r"^after a topic was deleted +0 +6 *$", out, re.MULTILINE)
+    assert out.rstrip().endswith("where_it_is_repaired[A33]\nhalfcheck defects A33")
+    shown = told(capsys, "A33")["A33"]["broker"]
+    assert isinstance(shown, dict)
+    assert {"fact": "end of the op queue", "affected": "6", "repaired": "6"} in shown["seen"]
+    assert shown["command"] == "halfcheck defects A33"
+
+
+def test_a_scenario_that_goes_another_way_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = {**scenarios_module.scenarios()}
+    wrong["B33"] = replace(wrong["B33"], affected="5.3.3+delivers_where_readable")
+    monkeypatch.setattr(scenarios_module, "scenarios", lambda: wrong)
+    assert run(["defects", "B33"]) == ExitCode.EVALUATION_ERROR
+    assert capsys.readouterr().err == (
+        "halfcheck: B33: the broker of 5.3.3+delivers_where_readable does not show the defect: "
+        "answer to the commit: 0; queues that consumers read: 1; queue: 0\n"
+    )
 
 
 def test_a_defect_without_a_search_says_why(capsys: pytest.CaptureFixture[str]) -> None:

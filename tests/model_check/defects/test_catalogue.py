@@ -12,6 +12,7 @@ import pytest
 from model_check.check import chosen_clauses
 from model_check.defects import page
 from model_check.defects.__main__ import questions
+from model_check.defects.broker_findings import BrokerFinding, read_broker_findings, write_broker_findings
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_id
 from model_check.defects.findings import FILE, Finding, read_findings, write_findings
 from model_check.errors import BadFile, ModelCheckError
@@ -132,7 +133,7 @@ def test_each_search_is_on_record_with_two_readings_and_nothing_else_is() -> Non
 
 
 def test_the_page_is_what_the_data_gives() -> None:
-    assert page.FILE.read_text(encoding="utf-8") == page.page(catalogue(), read_findings())
+    assert page.FILE.read_text(encoding="utf-8") == page.page(catalogue(), read_findings(), read_broker_findings())
 
 
 def test_the_page_links_to_the_reports() -> None:
@@ -153,6 +154,27 @@ def test_figures_are_written_whole_and_read_again(tmp_path: Path) -> None:
     assert read_findings(tmp_path / "findings.toml") == findings
     assert [path.name for path in tmp_path.iterdir()] == ["findings.toml"]
     assert read_findings(FILE) == read_findings()
+
+
+def test_what_a_broker_has_shown_is_written_whole_and_read_again(tmp_path: Path) -> None:
+    findings = {
+        "A06": BrokerFinding("It says “no”.", "L3", "4.5.1", "4.9.7", ("4.5.1+x",), (("half offset", "-1", "7"),), "t"),
+        "B33": BrokerFinding("x.", "L5", "5.3.3", "5.3.3+y", (), (), "t"),
+    }
+    write_broker_findings(findings, tmp_path / "broker_findings.toml")
+    assert read_broker_findings(tmp_path / "broker_findings.toml") == findings
+    assert [path.name for path in tmp_path.iterdir()] == ["broker_findings.toml"]
+
+
+def test_a_defect_says_what_finds_it() -> None:
+    shown = read_broker_findings()
+    found_by = {name: defect.found_by(shown) for name, defect in catalogue().items()}
+    assert [found_by[name] for name in ("A02", "A06", "B07", "A47")] == [
+        "search",
+        "broker",
+        "search+broker",
+        "out of reach",
+    ]
 
 
 @pytest.mark.parametrize("wanted", ["b01", " B01 ", "B01"])

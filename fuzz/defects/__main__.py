@@ -1,0 +1,58 @@
+"""Play the scenarios of the catalogue's defects and record what was seen: `python -m fuzz.defects [ID…]`.
+
+Writes `model_check/defects/broker_findings.toml`; with ids, what is on record of the others stays. `make defects` runs
+it, and then `python -m model_check.defects`, which writes `docs/defects.md` from it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from fuzz.defects.play import Played, play
+from fuzz.defects.scenario import ScenarioError
+from fuzz.defects.scenarios import scenarios
+from model_check.defects.broker_findings import FILE, BrokerFinding, read_broker_findings, write_broker_findings
+from model_check.defects.catalogue import defect_called
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def finding_of(played: Played) -> BrokerFinding:
+    """What goes on record."""
+    scenario = played.scenario
+    return BrokerFinding(
+        story=scenario.story,
+        property_id=scenario.property_id,
+        affected=scenario.affected,
+        repaired_in=scenario.repaired_in,
+        also_in=scenario.also_in,
+        seen=played.rows,
+        test=played.test,
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Play and record; a scenario that goes another way is told on stderr, and the exit code is 75 then."""
+    wanted = {defect_called(name).identifier for name in arguments}
+    recorded = read_broker_findings() if FILE.exists() else {}
+    findings = {}
+    failed = 0
+    for identifier, scenario in scenarios().items():
+        if wanted and identifier not in wanted:
+            findings.update({identifier: recorded[identifier]} if identifier in recorded else {})
+            continue
+        try:
+            findings[identifier] = finding_of(play(scenario))
+        except ScenarioError as error:
+            failed = error.exit_code
+            print(f"{identifier}: {error}", file=sys.stderr)
+            continue
+        print(f"{identifier}: {scenario.story}", flush=True)
+    write_broker_findings(findings)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,240 @@
+"""One reference broker of any profile, with its clock, its clients and the acts that scenarios are made of."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from fuzz.defects.scenario import ScenarioError
+from reference.broker_controller import BrokerController
+from reference.broker_role import BrokerRole
+from reference.broker_settings import BrokerSettings
+from reference.check_step import CheckBranch, CheckStep
+from reference.client_message import properties_of_half
+from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.message_id import create_message_id
+from reference.message_store import MessageStore
+from reference.send_message_processor import SendMessageRequest, SendMessageResponse
+from reference.store.record import TRANSACTION_COMMIT
+from reference.store_path_root_dir import StorePathRootDir
+from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.version_switches import switches_of
+from reference.virtual_clock import VirtualClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reference.check_listener import CheckTransactionStateRequest
+    from reference.message_store_config import MessageStoreConfig
+    from reference.store.record import Record
+
+GROUP = "producers"
+TOPIC = "Orders"
+START_MS = 1_700_000_000_000
+SECOND_MS = 1_000
+_MOST_PASSES = 2_000
+_SYSTEM_TOPICS = (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
+
+
+class BrokerUnderTest:
+    """A broker with RocketMQ's defaults for its version, and transactional producers of one group.
+
+    Parameters
+    ----------
+    profile
+        Its version.
+    config
+        File sizes and limits of its store.
+    clock
+        Its clock, if it is not to stand still while nobody moves it.
+    settings
+        Settings that are not the defaults.
+    """
+
+    def __init__(
+        self,
+        profile: str,
+        config: MessageStoreConfig | None = None,
+        clock: VirtualClock | None = None,
+        **settings: int | bool | str,
+    ) -> None:
+        self.switches = switches_of(profile)
+        self.clock = VirtualClock(START_MS) if clock is None else clock
+        self._config = config
+        self._keys = (f"K{number}" for number in count())
+        self._settings = dict(settings)
+        store = MessageStore(self.switches, self.clock, None, config)
+        self.broker = BrokerController(self.switches, self._settings_of_version(), self.clock, StorePathRootDir(store))
+
+    # --- clients ------------------------------------------------------------------------------------------------------
+
+    def send(
+        self,
+        properties: Mapping[str, str] | None = None,
+        *,
+        topic: str = TOPIC,
+        queue_id: int = 0,
+        body: bytes = b"body",
+        flag: int = 0,
+        sys_flag: int = 0,
+    ) -> SendMessageResponse:
+        """Send a message with a unique key of its own, as any client may."""
+        own = {"UNIQ_KEY": next(self._keys), "WAIT": "true", **(properties or {})}
+        return self.broker.send_message(
+            SendMessageRequest(topic, queue_id, body, self.clock.now, own, flag=flag, sys_flag=sys_flag)
+        )
+
+    def half(
+        self,
+        properties: Mapping[str, str] | None = None,
+        *,
+        java_client: bool = True,
+        topic: str = TOPIC,
+        queue_id: int = 0,
+        body: bytes = b"body",
+        flag: int = 0,
+        sys_flag: int = 0,
+    ) -> Record:
+        """Send a half: by the Java client of the broker's version, or by a client that sends what it is given."""
+        switches = self.switches if java_client else switches_of("4.5.1")
+        sent = properties_of_half(properties or {}, GROUP, switches)
+        record = self.send(sent, topic=topic, queue_id=queue_id, body=body, flag=flag, sys_flag=sys_flag).record
+        if record is None:
+            message = f"the half for {topic} was refused"
+            raise ScenarioError(message)
+        return record
+
+    def end(self, half: Record, commit_or_rollback: int) -> int | None:
+        """END_TRANSACTION of a half, handled to its end; gives the answer's code."""
+        return self.end_request(
+            EndTransactionRequestHeader(
+                half.properties["PGROUP"],
+                half.queue_offset,
+                half.physical_offset,
+                commit_or_rollback,
+                transaction_id=half.properties["UNIQ_KEY"],
+            )
+        )
+
+    def commit(self, half: Record) -> int | None:
+        """COMMIT, see :meth:`end`."""
+        return self.end(half, TRANSACTION_COMMIT)
+
+    def roll_back(self, half: Record) -> int | None:
+        """ROLLBACK, see :meth:`end`."""
+        return self.end(half, TRANSACTION_ROLLBACK)
+
+    def answer_commit(self, check: CheckTransactionStateRequest) -> int | None:
+        """A producer answers a check with COMMIT."""
+        return self.end_request(
+            EndTransactionRequestHeader(
+                check.producer_group or "",
+                check.tran_state_table_offset,
+                check.commit_log_offset,
+                TRANSACTION_COMMIT,
+                from_transaction_check=True,
+                transaction_id=check.transaction_id,
+            )
+        )
+
+    def end_request(self, header: EndTransactionRequestHeader) -> int | None:
+        """An END_TRANSACTION as it came over the network, handled to its end; gives the answer's code."""
+        request = self.broker.end_transaction(header)
+        step = request.step()
+        while not request.is_over:
+            step = request.step()
+        return None if step.response is None else step.response.code
+
+    def resume(self, discarded: Record) -> int:
+        """An operator resumes a discarded half; gives the answer's code."""
+        msg_id = create_message_id(discarded.store_host, discarded.physical_offset)
+        return self.broker.admin_broker_processor.resume_check_half_message(msg_id).code
+
+    # --- the broker's threads -----------------------------------------------------------------------------------------
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass; the services that write op batches and bring delayed messages run each second of it."""
+        left = round(seconds * SECOND_MS)
+        while left > 0:
+            self.clock.advance(min(SECOND_MS, left))
+            left -= SECOND_MS
+            self.broker.run_op_batch_service()
+            self.broker.schedule_message_service.deliver_due()
+            self.broker.timer_message_store.deliver_due()
+
+    def round(self, *, pass_ms: int = 0) -> list[CheckStep]:
+        """One whole check round, see :meth:`steps`."""
+        return list(self.steps(pass_ms=pass_ms))
+
+    def steps(self, *, pass_ms: int = 0, waits: bool = True) -> Iterator[CheckStep]:
+        """Wait for the check interval, if wanted, and let one check round run pass by pass; each takes some time.
+
+        Passes in which the thread slept are left out.
+
+        Raises
+        ------
+        ScenarioError
+            The round does not end.
+        """
+        if waits:
+            self.wait(self.broker.settings.transaction_check_interval_ms / SECOND_MS)
+        check_round = self.broker.begin_check_round()
+        passes = 0
+        while check_round is not None and not check_round.is_over:
+            step = check_round.step()
+            if step.branch is CheckBranch.ASLEEP:
+                self.clock.advance(check_round.wakes_at - self.clock.elapsed)
+                continue
+            self.clock.advance(pass_ms)
+            passes += 1
+            if passes > _MOST_PASSES:
+                message = f"the round does not end: {_MOST_PASSES} passes, the last {step.branch.value} at {step.half}"
+                raise ScenarioError(message)
+            yield step
+
+    def checks(self, rounds: int = 1) -> list[CheckTransactionStateRequest]:
+        """The check requests that some rounds send."""
+        sent = (step.check_request for _ in range(rounds) for step in self.round())
+        return [check for check in sent if check is not None]
+
+    def restart(self, profile: str | None = None, *, kill: bool = False, role: BrokerRole = BrokerRole.MASTER) -> None:
+        """Stop the broker or kill it, and start one on the same disk, perhaps as another version, or as a slave.
+
+        A slave stands for another machine with the same messages and the offsets that were saved.
+        """
+        if kill:
+            self.broker.crash()
+        else:
+            self.broker.shutdown()
+        if profile is not None:
+            self.switches = switches_of(profile)
+        disk, producers = self.broker.message_store.disk, self.broker.producer_manager
+        store = MessageStore(self.switches, self.clock, disk, self._config)
+        self.broker = BrokerController(
+            self.switches, self._settings_of_version(), self.clock, StorePathRootDir(store), None, producers, role
+        )
+
+    # --- what is seen -------------------------------------------------------------------------------------------------
+
+    def stored(self, topic: str) -> list[Record]:
+        """The records of a topic, in the order of the commit log."""
+        return [record for record in self.broker.message_store.records() if record.topic == topic]
+
+    @property
+    def delivered(self) -> list[Record]:
+        """What consumers get to see: the records of all topics but those of the broker itself."""
+        return [record for record in self.broker.message_store.records() if record.topic not in _SYSTEM_TOPICS]
+
+    def deliveries(self, key: str) -> int:
+        """How often a message with that unique key was delivered."""
+        return sum(record.properties.get("UNIQ_KEY") == key for record in self.delivered)
+
+    @property
+    def half_offset(self) -> int:
+        """The committed offset of the half queue, -1 if there is none."""
+        return self.broker.consumer_offset_manager.query_offset(HALF_TOPIC, 0)
+
+    def _settings_of_version(self) -> BrokerSettings:
+        interval = 30 * SECOND_MS if self.switches.checks_each_half_minute else 60 * SECOND_MS
+        given: dict[str, object] = {"transaction_check_interval_ms": interval, **self._settings}
+        return BrokerSettings(**given)  # type: ignore[arg-type]

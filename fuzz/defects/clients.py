@@ -1,0 +1,148 @@
+"""What clients may send that they should not, and what they send wrongly."""
+
+from __future__ import annotations
+
+from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
+from fuzz.defects.scenario import Scenario, Seen
+from reference.client_message import topic_of_half, wrap_namespace
+from reference.store.record import TRANSACTION_COMMIT
+from reference.system_topics import DISCARD_TOPIC, OP_TOPIC
+
+_NAMESPACE = "NS"
+_CHECK_MAX = 15
+
+
+def half_without_namespace(profile: str) -> Seen:
+    """A32: a producer with a namespace sends one plain message and one half to the same topic, and commits."""
+    under = BrokerUnderTest(profile)
+    subscribed = wrap_namespace(_NAMESPACE, TOPIC)
+    under.send(topic=subscribed)
+    half = under.half(topic=topic_of_half(TOPIC, _NAMESPACE, under.switches))
+    code = under.commit(half)
+    return Seen(
+        symptom=len(under.stored(subscribed)) < 2,
+        facts={
+            "topic that consumers of the namespace read": subscribed,
+            "REAL_TOPIC of the half": half.properties["REAL_TOPIC"],
+            "answer to the commit": code,
+            "delivered there": len(under.stored(subscribed)),
+            "delivered to the topic without namespace": len(under.stored(TOPIC)),
+        },
+    )
+
+
+def forged_op_message(profile: str) -> Seen:
+    """A34: anybody sends ``d`` and an offset to the op topic; the half at that offset has not been ended."""
+    under = BrokerUnderTest(profile)
+    half = under.half()
+    sent = under.send({"TAGS": "d"}, topic=OP_TOPIC, body=str(half.queue_offset).encode())
+    first = under.round()
+    checks = under.checks(3)
+    return Seen(
+        symptom=first[-1].half > half.queue_offset and not checks and first[0].check_request is None,
+        facts={
+            "answer to the send": sent.response.code,
+            "remark": sent.response.remark,
+            "op messages": len(under.stored(OP_TOPIC)),
+            "the half in the first round": next(s.branch.value for s in first if s.branch.value != "ops_pulled"),
+            "checks in 4 rounds": len(checks) + sum(step.check_request is not None for step in first),
+            "deliveries": len(under.delivered),
+        },
+    )
+
+
+def preset_check_count(profile: str) -> Seen:
+    """B26: a half that carries TRANSACTION_CHECK_TIMES=15 already, as if it had copied a consumed message."""
+    under = BrokerUnderTest(profile)
+    half = under.half({"TRANSACTION_CHECK_TIMES": str(_CHECK_MAX)})
+    steps = under.round()
+    return Seen(
+        symptom=bool(under.stored(DISCARD_TOPIC)) or "discarded" in [step.branch.value for step in steps],
+        facts={
+            "count in the stored half": half.properties.get("TRANSACTION_CHECK_TIMES"),
+            "the half in the first round": next(s.branch.value for s in steps if s.branch.value != "ops_pulled"),
+            "checks": sum(step.check_request is not None for step in steps),
+            "discard records": len(under.stored(DISCARD_TOPIC)),
+        },
+    )
+
+
+def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
+    """B10: half a is on the old master only; on the new one half b lies where it lay, and COMMIT of a arrives there."""
+    old, new = BrokerUnderTest(profile), BrokerUnderTest(profile)
+    old.half()
+    new.half()
+    lost = old.half({"KEYS": "order-a"}, body=b"a")
+    other = new.half({"KEYS": "order-b", "UNIQ_KEY": "K9"}, body=b"b")
+    code = new.commit(lost)
+    bodies = [record.body.decode() for record in new.stored(TOPIC)]
+    return Seen(
+        symptom=bodies == ["b"],
+        facts={
+            "half a": f"queue offset {lost.queue_offset}, commit log offset {lost.physical_offset}",
+            "half b": f"queue offset {other.queue_offset}, commit log offset {other.physical_offset}",
+            "unique key in the END_TRANSACTION": lost.properties["UNIQ_KEY"],
+            "unique key of half b": other.properties["UNIQ_KEY"],
+            "answer": code,
+            "delivered": tuple(bodies),
+        },
+    )
+
+
+def commit_of_a_delivered_message(profile: str) -> Seen:
+    """B10, its other half: END_TRANSACTION names a message that was delivered long ago; Y's half has its offset."""
+    under = BrokerUnderTest(profile)
+    half = under.half()
+    under.commit(half)
+    under.wait(5)
+    under.round()
+    (delivered,) = under.stored(TOPIC)
+    code = under.end(delivered, TRANSACTION_COMMIT)
+    under.wait(5)
+    return Seen(
+        symptom=len(under.stored(TOPIC)) > 1,
+        facts={
+            "group in the delivered message": delivered.properties.get("PGROUP"),
+            "answer": code,
+            "deliveries": len(under.stored(TOPIC)),
+            "op messages": tuple(record.body.decode() for record in under.stored(OP_TOPIC)),
+        },
+    )
+
+
+SCENARIOS = (
+    Scenario(
+        identifier="A32",
+        story="A producer with namespace NS sends a half, and commits it.",
+        property_id="S6",
+        play=half_without_namespace,
+        affected="4.5.1",
+        repaired_in="4.9.7",
+    ),
+    Scenario(
+        identifier="A34",
+        story="A client sends an op message for a half that has not been ended.",
+        property_id="S4",
+        play=forged_op_message,
+        affected="4.5.1",
+        repaired_in="4.9.7",
+    ),
+    Scenario(
+        identifier="B10",
+        story="A failover loses half a, half b takes its place in queue and log, and a late COMMIT of a arrives.",
+        property_id="S3",
+        play=commit_of_a_half_that_a_failover_lost,
+        affected="5.3.3",
+        repaired_in="5.3.3+checks_transaction_id",
+        also_in=("4.5.1", "4.9.7", "5.4.0"),
+    ),
+    Scenario(
+        identifier="B26",
+        story="A producer sends a half with the check count 15.",
+        property_id="L2",
+        play=preset_check_count,
+        affected="5.3.3",
+        repaired_in="5.3.3+owns_check_times",
+        also_in=("4.5.1", "4.9.7", "5.4.0"),
+    ),
+)

@@ -1,0 +1,171 @@
+"""Halves that the store sends to another topic, because they shall wait: delay levels, timers, retries."""
+
+from __future__ import annotations
+
+from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
+from fuzz.defects.scenario import Scenario, Seen
+from reference.client_message import RETRY_PREFIX, send_back_by_send
+from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.version_switches import V4_5_1
+
+_CONSUMERS = "consumers"
+_ROUNDS = 17
+
+
+def half_with_a_delay_level(profile: str) -> Seen:
+    """A22: the Java client and one that sends DELAY on, each with one half that is committed at once."""
+    java, other = BrokerUnderTest(profile), BrokerUnderTest(profile)
+    first = java.half({"DELAY": "1"})
+    java.commit(first)
+    java.wait(2)
+    raw = other.half({"DELAY": "1"}, java_client=False)
+    code = other.commit(raw)
+    other.wait(2)
+    checks = other.checks(_ROUNDS)
+    return Seen(
+        symptom=not java.delivered,
+        facts={
+            "topic of the Java client's half": first.topic,
+            "delivered of the Java client's": len(java.delivered),
+            "topic of another client's half": raw.topic,
+            "answer to its commit": code,
+            "delivered of another client's": len(other.delivered),
+            "half messages": len(other.stored(HALF_TOPIC)),
+            "scheduled messages": len(other.stored(SCHEDULE_TOPIC)),
+            "dropped by the schedule service": len(other.broker.schedule_message_service.dropped),
+            "checks in 17 rounds": len(checks),
+            "discard records": len(other.stored(DISCARD_TOPIC)),
+        },
+    )
+
+
+def half_with_a_timer(profile: str) -> Seen:
+    """A23: a Java producer asks for a delivery in two seconds, and commits at once."""
+    under = BrokerUnderTest(profile)
+    half = under.half({"TIMER_DELAY_SEC": "2"})
+    code = under.commit(half)
+    under.wait(5)
+    op = under.stored(OP_TOPIC)
+    checks = under.checks(3)
+    return Seen(
+        symptom=not under.delivered,
+        facts={
+            "topic of the half": half.topic,
+            "answer to the commit": code,
+            "delivered": len(under.delivered),
+            "timer messages": len(under.stored(TIMER_TOPIC)),
+            "half messages": len(under.stored(HALF_TOPIC)),
+            "op message": op[0].body.decode() if op else None,
+            "checks in 3 rounds": len(checks),
+            "topic in a check": checks[0].topic if checks else None,
+        },
+    )
+
+
+def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
+    """A consumer fails on a committed message, its send-back is not answered, and it sends the message by itself."""
+    half = under.half({"TAGS": "TagA"})
+    under.commit(half)
+    (delivered,) = under.stored(TOPIC)
+    switches = V4_5_1 if by_old_consumer else under.switches
+    sent = under.broker.send_message(send_back_by_send(delivered, _CONSUMERS, under.clock.now, switches))
+    under.wait(15)
+    checks = under.checks(_ROUNDS)
+    retries = under.stored(f"{RETRY_PREFIX}{_CONSUMERS}")
+    scheduled = under.stored(SCHEDULE_TOPIC)
+    return Seen(
+        symptom=not retries,
+        facts={
+            "answer to the retry": sent.response.code,
+            "stored for": scheduled[0].properties["REAL_TOPIC"],
+            "retries that arrive": len(retries),
+            "dropped by the schedule service": len(under.broker.schedule_message_service.dropped),
+            "checks in 17 rounds": len(checks),
+            "discard records": len(under.stored(DISCARD_TOPIC)),
+        },
+    )
+
+
+def retry_of_a_consumer(profile: str) -> Seen:
+    """A24: consumer and broker are of the same version."""
+    return _retry(BrokerUnderTest(profile), by_old_consumer=False)
+
+
+def retry_of_an_old_consumer(profile: str) -> Seen:
+    """B12: the consumer is of 4.5.1."""
+    return _retry(BrokerUnderTest(profile), by_old_consumer=True)
+
+
+def op_with_an_offset_of_another_queue(profile: str) -> Seen:
+    """B09: X ends a half that waits in another topic; Y's half has the same offset, and its END_TRANSACTION is lost."""
+    under = BrokerUnderTest(profile)
+    of_x = {"TIMER_DELAY_SEC": "3600"} if under.switches.has_timer_wheel else {"DELAY": "1"}
+    other = under.half(of_x, java_client=under.switches.has_timer_wheel)
+    lost = under.half()
+    code = under.roll_back(other)
+    under.wait(5)
+    ops = under.stored(OP_TOPIC)
+    branches = [step.branch.value for step in under.round() if step.half == lost.queue_offset]
+    checks = [check for check in under.checks(_ROUNDS) if check.msg_id == lost.properties["UNIQ_KEY"]]
+    return Seen(
+        symptom=branches == ["settled"] and not checks and not under.deliveries(lost.properties["UNIQ_KEY"]),
+        facts={
+            "X's half": f"{other.topic} {other.queue_id} at {other.queue_offset}",
+            "Y's half": f"{lost.topic} {lost.queue_id} at {lost.queue_offset}",
+            "answer to X's rollback": code,
+            "op message": ops[0].body.decode() if ops else None,
+            "Y's half in the first round": branches[-1],
+            "later checks of Y": len(checks),
+            "deliveries of Y": under.deliveries(lost.properties["UNIQ_KEY"]),
+            "discard records": len(under.stored(DISCARD_TOPIC)),
+        },
+    )
+
+
+SCENARIOS = (
+    Scenario(
+        identifier="A22",
+        story="A producer sends a half with delay level 1 and commits it.",
+        property_id="L5",
+        play=half_with_a_delay_level,
+        affected="4.5.1",
+        repaired_in="4.9.7",
+    ),
+    Scenario(
+        identifier="A23",
+        story="A Java producer sends a half that is to be delivered in two seconds, and commits it.",
+        property_id="L5",
+        play=half_with_a_timer,
+        affected="5.3.3",
+        repaired_in="5.3.3+client_clears_timer",
+        also_in=("5.0.0", "5.1.0", "5.2.0"),
+    ),
+    Scenario(
+        identifier="A24",
+        story="A consumer fails on a committed message, the broker does not answer its send-back, and the consumer "
+        "sends the message to the retry topic by itself.",
+        property_id="L1",
+        play=retry_of_a_consumer,
+        affected="4.5.1",
+        repaired_in="4.9.7",
+    ),
+    Scenario(
+        identifier="B12",
+        story="The same, with a consumer of 4.5.1.",
+        property_id="L1",
+        play=retry_of_an_old_consumer,
+        affected="4.9.7",
+        repaired_in="5.0.0",
+        also_in=("4.5.1",),
+    ),
+    Scenario(
+        identifier="B09",
+        story="X rolls back a half that waits in the timer or schedule topic; Y's half has the same offset in the half "
+        "queue, and Y's END_TRANSACTION is lost.",
+        property_id="S4",
+        play=op_with_an_offset_of_another_queue,
+        affected="5.3.3",
+        repaired_in="5.3.3+checks_topic_of_half",
+        also_in=("4.5.1", "4.9.7", "5.4.0"),
+    ),
+)

@@ -1,0 +1,73 @@
+"""What the reference broker has shown of the catalogue: `broker_findings.toml`, written by `python -m fuzz.defects`.
+
+The broker is not known here. Who plays the scenarios is above this package, and the file is what the two share.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FILE = Path(__file__).with_name("broker_findings.toml")
+
+_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/ have shown. Edit those, not this.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFinding:
+    """What was seen of one defect.
+
+    Attributes
+    ----------
+    story : str
+        What happened, in a sentence.
+    property_id : str
+        The guarantee that was broken.
+    affected, repaired_in : str
+        The profiles that were compared.
+    also_in : tuple of str
+        Other profiles in which the same story ends badly.
+    seen : tuple of (str, str, str)
+        Each fact, with its value in the affected and in the repaired profile.
+    test : str
+        The test that asks for it.
+    """
+
+    story: str
+    property_id: str
+    affected: str
+    repaired_in: str
+    also_in: tuple[str, ...]
+    seen: tuple[tuple[str, str, str], ...]
+    test: str
+
+
+def read_broker_findings(path: Path = FILE) -> dict[str, BrokerFinding]:
+    """What is on record, by the ids of the defects."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        identifier: BrokerFinding(
+            **{**given, "also_in": tuple(given["also_in"]), "seen": tuple(tuple(row) for row in given["seen"])}
+        )
+        for identifier, given in content.items()
+    }
+
+
+def write_broker_findings(findings: Mapping[str, BrokerFinding], path: Path = FILE) -> None:
+    """Write the file; it appears whole or not at all."""
+    text = _HEAD
+    for identifier, finding in findings.items():
+        values = asdict(finding)
+        rows = values.pop("seen")
+        text += f"\n[{identifier}]\n"
+        text += "".join(f"{field} = {json.dumps(value, ensure_ascii=False)}\n" for field, value in values.items())
+        text += "seen = [\n" + "".join(f"  {json.dumps(row, ensure_ascii=False)},\n" for row in rows) + "]\n"
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
