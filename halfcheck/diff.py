@@ -1,103 +1,101 @@
-"""``halfcheck diff``: where a real store and the specification part."""
+"""``halfcheck diff``: where two sides part: stores, traces, the reference broker's runs, the specification's."""
 
 from __future__ import annotations
 
-import json
-import sys
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+from halfcheck.exit_codes import ExitCode  # noqa: TC001 (Typer evaluates the annotations)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from spark_trace_analysis.audit.table import Audit
-
-_SPEC = "spec:"
+    from halfcheck.diff_answer import Answer
 
 
 def command(
-    left: Annotated[str, typer.Argument(metavar="A", help="A store directory, or spec:PROFILE.")],
+    left: Annotated[
+        str,
+        typer.Argument(
+            metavar="A", help="A store directory, a recorded trace, reference, reference:STORE_DIR, or spec:PROFILE."
+        ),
+    ],
     right: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     *,
     broker_conf: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Take the broker's settings from this file, not from the store's."),
     ] = None,
+    instance: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The instance in which a trace with actions was walked (its manifest's)."),
+    ] = None,
+    any_time: Annotated[bool, typer.Option("--any-time", help="Do not compare the times of events.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
-    """Hold a real store against the specification of a version, record by record.
+    """Hold two sides against each other: stores, recorded traces, the reference broker, or a version's specification.
 
-    Searches for a path of the specification that leaves just the store's records, in the milliseconds of their
-    timestamps and with the settings of its broker.conf; a driver.jsonl in the store adds what producers sent. Says
-    which faults the path needs, or names the first record that no path explains. A switch of the profile is turned with
-    +NAME or -NAME. The exit code is 0 when the store is explained, 12 when it is not, 150 when it is damaged.
+    Two stores are compared byte by byte: commit logs, consume queues, saved offsets; the first difference is named by
+    record and field. With reference on one side, the reference broker is run under the schedule that the logs beside
+    the store give (driver.jsonl, transaction.log, meta.json, broker.conf), and its store is compared;
+    reference:STORE_DIR is that run wherever the store itself is not the other side.
+
+    A recorded trace is a file of events, JSON lines or Parquet. Two traces, or a trace and a store as far as a store
+    shows events, are compared transaction by transaction, each event in its order; the first event that differs is
+    named, and the field. Times count last, where nothing else differs.
+
+    With spec:PROFILE, searches for a path of the specification that leaves just the store's records or the trace's
+    events, in the milliseconds of their timestamps and with the settings of the broker.conf in the store or beside the
+    trace; a driver.jsonl in the store adds what producers sent. Says which faults the path needs, or names the first
+    record that no path explains and the guard that refuses it. A switch of the profile is turned with +NAME or -NAME.
+
+    The exit code is 0 when both agree, 12 when they do not, 150 when a store or a trace is damaged or its logs are
+    missing.
 
     Examples
     --------
-    halfcheck diff conformance/golden/5.3.3/late spec:5.3.3
+    halfcheck diff reference conformance/golden/5.3.3/late
+    halfcheck diff /backup/store /home/rocketmq/store --json
+    halfcheck diff monday.jsonl tuesday.jsonl --any-time
+    halfcheck diff trace.jsonl /home/rocketmq/store
+    halfcheck diff trace.parquet spec:5.3.3 --broker-conf /etc/rocketmq/broker.conf
     halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals --json
     halfcheck diff /home/rocketmq/store spec:4.9.7 --broker-conf /etc/rocketmq/broker.conf
     """
-    from model_check.instances import switches_of
-    from reference.store.broker_conf import read_broker_conf
-    from spark_trace_analysis.audit.audit_store import Question, audit_store
-
-    specs = [side for side in (left, right) if side.startswith(_SPEC)]
-    stores = [side for side in (left, right) if not side.startswith(_SPEC)]
-    if len(specs) != 1:
-        message = f"{left} and {right}: one side must be a store directory and the other spec:PROFILE"
-        raise typer.BadParameter(message)
-    profile = specs[0].removeprefix(_SPEC)
-    conf = None if broker_conf is None else read_broker_conf(broker_conf)
-    with _progress(stores[0]) as report:
-        question = Question(
-            profiles=((profile, switches_of(profile)),), conf=conf, most_events=sys.maxsize, report=report
-        )
-        audit = audit_store(Path(stores[0]), None, None, question)
+    answer = _compare(left, right, broker_conf, instance, any_time=any_time)
     if as_json:
-        print(json.dumps(_to_json(audit), ensure_ascii=False, indent=2))
+        print(answer.to_json())
     else:
-        print(f"{stores[0]}: {audit.events} records of transactions, {audit.trace.sentence()}")
-    if audit.trace.accepted is None:
-        typer.echo(f"halfcheck: {stores[0]}: {audit.trace.reason}", err=True)
-        return ExitCode.BAD_CONTENT
-    return ExitCode.OK if audit.trace.accepted else ExitCode.SAFETY_VIOLATED
+        print("\n".join(answer.lines))
+    if answer.reason is not None:
+        typer.echo(f"halfcheck: {left} and {right}: {answer.reason}", err=True)
+    return answer.exit_code
 
 
-def _to_json(audit: Audit) -> dict[str, Any]:
-    found = audit.trace.divergence_json()
-    first = None
-    if found is not None:
-        first = {
-            "record": found["event"]["text"],
-            "field": found["guard"],
-            "left": found["event"],
-            "right": found["nearest"],
-        }
-    return {
-        "records": audit.events,
-        "identical": audit.trace.accepted,
-        "bytes": None,
-        "first_difference": first,
-        "trace": audit.trace.to_json(),
-    }
+def _compare(left: str, right: str, broker_conf: Path | None, instance: str | None, *, any_time: bool) -> Answer:
+    from halfcheck.diff_sides import Kind, pair_of
 
+    ours, theirs = pair_of(left, right)
+    kinds = {ours.kind, theirs.kind}
+    is_asked_of_spec = Kind.SPEC in kinds
+    if instance is not None and kinds != {Kind.SPEC, Kind.TRACE}:
+        message = "--instance: only a trace that is held against spec:PROFILE was walked in an instance"
+        raise typer.BadParameter(message)
+    if any_time and (is_asked_of_spec or Kind.TRACE not in kinds):
+        message = "--any-time: only traces are compared without their times"
+        raise typer.BadParameter(message)
+    if broker_conf is not None and not is_asked_of_spec and Kind.REFERENCE not in kinds:
+        message = "--broker-conf: two stores or traces are compared as they are, without settings"
+        raise typer.BadParameter(message)
+    if is_asked_of_spec:
+        from halfcheck.diff_spec import explain
 
-@contextmanager
-def _progress(store: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress line on stderr while the search goes on, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        side, spec = (theirs, ours) if ours.kind is Kind.SPEC else (ours, theirs)
+        return explain(side, spec.profile, broker_conf, instance)
+    if Kind.TRACE in kinds:
+        from halfcheck.diff_events import compare_events
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"explaining {store}", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        return compare_events(ours, theirs, broker_conf, with_times=not any_time)
+    from halfcheck.diff_bytes import compare_bytes
+
+    return compare_bytes(ours, theirs, broker_conf)

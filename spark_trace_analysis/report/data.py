@@ -195,7 +195,7 @@ class Lockstep:
     unseen
         The rules and actions that were not.
     instance_of_states, states, states_seen
-        An instance, its states in the quiet world that a search finds, and how many of them as many examples saw.
+        An instance, its states that a search finds, and how many of them as many examples saw.
     """
 
     profile: str

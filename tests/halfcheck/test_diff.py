@@ -79,8 +79,9 @@ def test_a_damaged_store_is_not_compared(tmp_path: Path, capfd: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("sides", "message"),
     [
-        (("a", "b"), "one side must be a store directory and the other spec:PROFILE"),
-        (("spec:5.3.3", "spec:4.9.7"), "one side must be a store directory and the other spec:PROFILE"),
+        (("reference", "reference"), "one side must be a store directory with its logs beside it"),
+        (("reference", "spec:5.3.3"), "the other side must be a store directory"),
+        (("spec:5.3.3", "spec:4.9.7"), "the other side must be a store directory"),
         ((FIVE, "spec:9"), "no profile '9'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0"),
         ((FIVE, "spec:5.3.3+magic"), "no switch 'magic'; there are marks_op_done_on_hit, "),
     ],
@@ -120,3 +121,44 @@ def test_a_store_as_it_was_when_its_broker_was_killed_is_explained(
     assert app.run(["audit", str(killed), "--json"]) == ExitCode.OK
     trace = json.loads(capfd.readouterr().out)["trace"]
     assert (trace["accepted"], trace["faults"]) == (True, {})
+
+
+@pytest.mark.parametrize(("version", "scenario"), [("4.9.7", "late"), ("5.3.3", "crash2"), ("5.4.0", "ten")])
+def test_the_reference_broker_writes_the_store_again_from_the_logs_beside_it(
+    version: str, scenario: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    golden = golden_store(version, scenario)
+    code, content = told(capfd, "reference", golden.path)
+    assert (code, content["identical"], content["first_difference"]) == (ExitCode.OK, True, None)
+    assert content["records"] == sum(1 for _ in golden.decoded_records())
+
+
+def test_a_byte_that_the_reference_broker_does_not_write_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(FIVE, store)
+    log = store / "commitlog" / f"{0:020d}"
+    log.chmod(0o644)
+    raw = bytearray(log.read_bytes())
+    raw[349 + 19] ^= 1
+    log.write_bytes(raw)
+    code, content = told(capfd, "reference", store)
+    assert (code, content["records"]) == (ExitCode.SAFETY_VIOLATED, 1)
+    first = {"record": "record 1 at 349 (RMQ_SYS_TRANS_HALF_TOPIC)", "field": "flag", "left": "0", "right": "1"}
+    assert content["first_difference"] == first
+    code, content = told(capfd, store, FIVE)
+    assert (code, content["first_difference"]) == (
+        ExitCode.SAFETY_VIOLATED,
+        first | {"left": "1", "right": "0"},
+    )
+    assert app.run(["diff", str(store), str(FIVE)]) == ExitCode.SAFETY_VIOLATED
+    assert "1 records are identical, then record 1 at 349" in capfd.readouterr().out
+
+
+def test_a_store_without_logs_is_no_match_for_the_reference_broker(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(FIVE / "commitlog", tmp_path / "a" / "commitlog")
+    assert app.run(["diff", "reference", str(tmp_path / "a")]) == ExitCode.BAD_CONTENT
+    assert "has no driver.jsonl, transaction.log, meta.json, broker.conf" in capfd.readouterr().err

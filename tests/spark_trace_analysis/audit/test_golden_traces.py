@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores
+from model_check.trace_validation.crashes import SHORTEST_RESTART_MS
 from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
 from model_check.trace_validation.replay import replay
 from model_check.trace_validation.validate import Verdict, validate
@@ -134,10 +135,17 @@ def test_another_versions_op_format_is_refused_at_the_first_op_message(name: str
         assert verdict.divergence.guard.startswith("record: the body of an op message is ")
 
 
-def test_a_second_delivery_before_the_first_op_message_is_refused_where_each_end_writes_its_own() -> None:
-    verdict = other_op_format(golden_trace("5.3.3/late"))
+def test_deliveries_in_a_row_are_refused_where_each_end_writes_its_own_op_message() -> None:
+    """A crash may have cut the first END_TRANSACTION short; the third one comes sooner than a broker starts again."""
+    golden = golden_trace("5.3.3/late")
+    first, second, third = [i for i, e in enumerate(golden.alone.events) if e.kind is Kind.DELIVERED and e.half == 0][
+        :3
+    ]
+    times = [golden.alone.events[i].time for i in (first, second, third)]
+    assert times[2] - times[1] < SHORTEST_RESTART_MS <= times[1] - times[0]
+    verdict = other_op_format(golden)
     assert verdict.divergence is not None
-    assert (verdict.divergence.number, verdict.divergence.event.kind) == (2, Kind.DELIVERED)
+    assert (verdict.divergence.number, verdict.divergence.guard) == (third, "require: none is under way")
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -158,3 +166,18 @@ def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_
         assert verdict.divergence.number == expected
         assert verdict.divergence.guard == "require: no op message that was pulled names its original"
         assert verdict.divergence.nearest[0].startswith("pass_half_of_settled_original at half ")
+
+
+@pytest.mark.parametrize("half", [-2, 99])
+@pytest.mark.parametrize("kind", [Kind.DELIVERED, Kind.OP_STORED])
+@pytest.mark.parametrize("name", ["4.9.7/five", "5.3.3/five"])
+def test_a_record_that_names_a_half_that_is_not_there_is_refused(name: str, kind: Kind, half: int) -> None:
+    golden = golden_trace(name)
+    at = first(golden, lambda e: e.kind is kind)
+    assert at is not None
+    events = list(golden.alone.events)
+    events[at] = replace(events[at], names=(half,)) if kind is Kind.OP_STORED else replace(events[at], half=half)
+    verdict = validate(replace(golden.alone, events=tuple(events)), golden.settings, golden.switches)
+    assert verdict.divergence is not None
+    assert verdict.divergence.number == at
+    assert f"stored: {half} of " in verdict.divergence.guard

@@ -1,0 +1,124 @@
+"""A store, a recorded trace or a run of the reference broker against the specification of a version."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from conformance.fit_schedule import fit_schedule
+from conformance.recorded_run import RecordedRun
+from halfcheck.diff_answer import Answer
+from halfcheck.diff_sides import Kind, Side
+from model_check.instances import switches_of
+from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.recorded_verdict import RecordedQuestion, judge_recorded
+from spark_trace_analysis.ingest.driver_log import find_driver_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Report = Callable[[int, int], None]
+
+
+def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | None) -> Answer:
+    """Search for a path of the specification that leaves what is on the other side."""
+    conf = None if broker_conf is None else read_broker_conf(broker_conf)
+    with _progress(side.name) as report:
+        if side.kind is Kind.TRACE:
+            return _explain_recorded(side, profile, conf, instance, report)
+        if side.kind is Kind.STORE:
+            return _explain_store(side.name, side.path, profile, conf, report)
+        with TemporaryDirectory(prefix="halfcheck-") as folder:
+            store = Path(folder) / side.path.resolve().name
+            _write_reference_store(side.path, broker_conf, store)
+            return _explain_store(side.name, store, profile, conf, report)
+
+
+def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> None:
+    """The store that the reference broker writes, with the settings and the producer's log of the one it follows."""
+    fit = fit_schedule(RecordedRun(of, broker_conf))
+    for name, content in fit.files().items():
+        path = store / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for beside in (find_broker_conf(of), find_driver_log(of)):
+        if beside is not None:
+            shutil.copy(beside, store / beside.name)
+
+
+def _explain_store(name: str, store: Path, profile: str, conf: BrokerConf | None, report: Report | None) -> Answer:
+    question = Question(profiles=((profile, switches_of(profile)),), conf=conf, most_events=sys.maxsize, report=report)
+    audit = audit_store(store, None, None, question)
+    found = audit.trace.divergence_json()
+    first = None
+    if found is not None:
+        first = {
+            "record": found["event"]["text"],
+            "field": found["guard"],
+            "left": found["event"],
+            "right": found["nearest"],
+        }
+    return Answer(
+        records=audit.events,
+        identical=audit.trace.accepted,
+        first_difference=first,
+        trace=audit.trace.to_json(),
+        lines=(f"{name}: {audit.events} records of transactions, {audit.trace.sentence()}",),
+        reason=audit.trace.reason,
+    )
+
+
+def _explain_recorded(
+    side: Side, profile: str, conf: BrokerConf | None, instance: str | None, report: Report | None
+) -> Answer:
+    question = RecordedQuestion(
+        profile=profile,
+        switches=switches_of(profile),
+        conf=conf or _conf_beside(side.path),
+        instance=instance,
+        report=report,
+    )
+    verdict = judge_recorded(side.path, question)
+    told = verdict.to_json()
+    found = told["divergence"]
+    first = None
+    if found is not None:
+        first = {
+            "record": found["event"]["text"],
+            "field": found["guard"],
+            "left": found["event"],
+            "right": found["nearest"],
+        }
+    return Answer(
+        records=verdict.events,
+        identical=verdict.accepted,
+        first_difference=first,
+        trace=told,
+        lines=(f"{side.name}: {verdict.events} events, {verdict.sentence()}",),
+    )
+
+
+def _conf_beside(trace: Path) -> BrokerConf:
+    """The settings in a ``broker.conf`` beside the trace, or the defaults of the version."""
+    path = find_broker_conf(trace.parent)
+    return BrokerConf() if path is None else read_broker_conf(path)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report | None]:
+    """A progress line on stderr while the search goes on, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"explaining {name}", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

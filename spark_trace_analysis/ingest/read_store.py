@@ -1,0 +1,49 @@
+"""Reads the trace of a whole, undamaged store, and the version that wrote it, without judging either."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.store.commit_log import CommitLog
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.errors import NotAStoreError
+from reference.store.frame import Frame
+from spark_trace_analysis.audit.record_kind import classify, concerns_a_transaction
+from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
+from spark_trace_analysis.ingest.store_trace import StoreTrace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT_TIMEOUT_MS = 6_000
+
+
+def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
+    """The trace that a store holds, and whether its version leaves a record of a discard.
+
+    Raises
+    ------
+    reference.store.errors.StoreError
+        It is no store, a record of it is damaged, or its log does not begin with a broker's first start.
+    """
+    log = CommitLog.open(store)
+    conf_path = find_broker_conf(store)
+    conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
+    trace = StoreTrace(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
+    marks = VersionMarks()
+    for entry in log.read(concerns_a_transaction):
+        if isinstance(entry, CorruptRegion):
+            message = f"{store}: a record is damaged: {entry}"
+            raise NotAStoreError(message)
+        if not isinstance(entry, Frame):
+            kind = classify(entry)
+            marks.see(entry, kind)
+            trace.add(entry, kind)
+    if log.start:
+        message = f"{store}: the commit log begins at {log.start}: what was before is gone"
+        raise NotAStoreError(message)
+    if trace.unfit:
+        message = f"{store}: {trace.unfit[0]}"
+        raise NotAStoreError(message)
+    return trace, not is_before(marks.version(), RECORDED_DISCARDS)
