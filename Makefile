@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz verdicts coverage bench bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -27,14 +27,24 @@ lint: setup ## formatting, lint, types and the import rules between folders
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-defects: setup ## search for the known defects again; writes docs/defects.md (ARGS=B01 for one of them)
+defects: setup ## search for the known defects and play them again; writes docs/defects.md (ARGS=B01 for one of them)
+	$(BIN)/python -m fuzz.defects $(ARGS)
 	$(BIN)/python -m model_check.defects $(ARGS)
 
-fuzz: setup ## 5,000 schedules of specification and broker a profile, then the mutants
+fuzz: setup ## 5,000 schedules of specification and broker a profile, every state of a small instance, the mutants
 	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0; do \
-	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --out build/fuzz || exit $$?; \
+	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --steps 100 --visit-all --out build/fuzz || exit $$?; \
 	done
 	@$(BIN)/halfcheck fuzz --mutants
+
+golden: setup ## hold the reference broker against every golden store, byte by byte (ARGS=5.3.3/ten for one)
+	@$(BIN)/python -m conformance.golden $(ARGS)
+
+golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
+	@$(BIN)/python -m conformance.golden --schedules $(ARGS)
+
+crash-sweep: setup ## crash each walk-through at every write, by process, torn and by power (ARGS="five-outcomes --seed 7")
+	@$(BIN)/python -m tests.seeds.crash_sweep $(ARGS)
 
 verdicts: setup ## search all that spec/verdicts.toml speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
 	@$(BIN)/halfcheck verdicts $(ARGS)
@@ -59,6 +69,9 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 
 bench-bounded: setup ## seconds a depth of the bounded search with Z3
 	$(BIN)/python -m benchmarks.bounded_search
+
+bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
+	$(BIN)/python -m benchmarks.broker $(ARGS)
 
 bench-spark: setup ## simulate and judge a million traces on Spark, phase by phase; writes benchmarks/spark/RESULTS.md
 	$(BIN)/python -m benchmarks.spark $(ARGS)

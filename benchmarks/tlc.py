@@ -58,20 +58,41 @@ def java() -> str:
     return str(Path(home) / "bin" / "java") if home else "java"
 
 
+def _java(own: str) -> list[str]:
+    """Java with a folder of its own for temporary files.
+
+    The parser unpacks the standard modules there and deletes them at its end, under the same names each time: of two
+    processes with one folder, one may lose them.
+    """
+    return [java(), f"-Djava.io.tmpdir={own}"]
+
+
 def run_tlc(folder: Path, name: str, *options: str, workers: int = 1) -> TlcResult:
     """Run TLC on `name.tla` with `name.cfg`, both as they are; without a question for deadlocks."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="tlc_") as states:
-        command = [java(), "-XX:+UseParallelGC", "-cp", str(jar()), "tlc2.TLC", "-deadlock", "-workers", str(workers)]
-        command += ["-fp", "0", "-metadir", states, *options, "-config", f"{name}.cfg", f"{name}.tla"]
+        command = [*_java(states), "-XX:+UseParallelGC", "-cp", str(jar()), "tlc2.TLC", "-deadlock"]
+        command += [
+            "-workers",
+            str(workers),
+            "-fp",
+            "0",
+            "-metadir",
+            states,
+            *options,
+            "-config",
+            f"{name}.cfg",
+            f"{name}.tla",
+        ]
         finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return read_tlc(finished.stdout + finished.stderr, time.perf_counter() - started)
 
 
 def run_sany(folder: Path, name: str) -> str:
     """What the parser of TLA+ says of a module, without the lines that name the files it reads."""
-    command = [java(), "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
-    finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory(prefix="sany_") as own:
+        command = [*_java(own), "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
+        finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     told = (finished.stdout + finished.stderr).splitlines()
     return "\n".join(
         line for line in told if line and not line.startswith(("Parsing file", "Semantic processing", "****"))

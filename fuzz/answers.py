@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.check_step import CheckBranch
 from reference.end_transaction_step import EndTransactionOutcome
-from reference.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
+from reference.response import ILLEGAL_OPERATION, SERVICE_NOT_AVAILABLE, SLAVE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR
 
 if TYPE_CHECKING:
     from reference.check_step import CheckStep
@@ -23,20 +23,42 @@ BRANCHES: Final = {
     "pass_half_of_settled_original": CheckBranch.PREPARED_HALF_SETTLED,
     "put_back_immune_half": CheckBranch.PUT_BACK_FOR_IMMUNITY,
     "put_back_and_check": CheckBranch.PUT_BACK_FOR_CHECK,
+    "put_back_unasked": CheckBranch.PUT_BACK_UNASKED,
     "pull_more_ops": CheckBranch.OPS_PULLED,
     "end_round_at_queue_end": CheckBranch.ENDED_AT_QUEUE_END,
     "end_round_before_dispatch": CheckBranch.ENDED_AT_QUEUE_END,
     "end_round_at_fresh_half": CheckBranch.ENDED_AT_FRESH_HALF,
     "end_round_at_young_half": CheckBranch.ENDED_AT_YOUNG_HALF,
     "end_round_at_time_limit": CheckBranch.ENDED_BY_TIME_LIMIT,
+    "jump_to_queue_end": CheckBranch.NULL_HALF,
+    "abort_at_undecodable_half": CheckBranch.ABORTED,
+    "abort_at_next_ops": CheckBranch.ABORTED,
+    "abort_at_unreadable_pull": CheckBranch.ABORTED,
 }
 """The branch of the check round that each of its actions stands for, in the order in which the loop asks."""
+
+MISHAPS: Final = {
+    "discard_half_unrecorded": CheckBranch.DISCARDED,
+    "jump_over_half": CheckBranch.NULL_HALF,
+    "end_round_at_missed_half": CheckBranch.ENDED_AT_SECOND_NULL_HALF,
+    "abort_at_null_result": CheckBranch.ABORTED,
+    "spin_at_failed_check": CheckBranch.ENDED_BY_TIME_LIMIT,
+    "spin_at_failed_immunity": CheckBranch.ENDED_BY_TIME_LIMIT,
+    "let_half_escape": CheckBranch.ESCAPED,
+    "let_half_escape_unclearly": CheckBranch.ESCAPE_FAILED,
+    "give_half_up": CheckBranch.GIVEN_UP,
+}
+"""The same where store or network decide how a pass of the round goes."""
 
 ENDS: Final = {
     "store_real_message": (EndTransactionOutcome.MESSAGE_STORED, None),
     "write_op": (EndTransactionOutcome.OP_STORED, SUCCESS),
     "buffer_op": (EndTransactionOutcome.OP_BUFFERED, SUCCESS),
+    "fail_to_write_op": (EndTransactionOutcome.OP_LOST, SUCCESS),
     "refuse_late_end": (EndTransactionOutcome.REFUSED, ILLEGAL_OPERATION),
+    "refuse_end_as_slave": (EndTransactionOutcome.REFUSED, SLAVE_NOT_AVAILABLE),
+    "refuse_unreadable": (EndTransactionOutcome.REFUSED, SYSTEM_ERROR),
+    "refuse_commit_unstored": (EndTransactionOutcome.REFUSED, SERVICE_NOT_AVAILABLE),
 }
 """What a step of END_TRANSACTION does and answers."""
 
@@ -59,12 +81,5 @@ def answered(step: EndTransactionStep) -> tuple[EndTransactionOutcome, int | Non
 
 
 def branch_of(step: CheckStep | None) -> str:
-    """The branch that a pass of the round took.
-
-    In 4.5.1 a half queue with something in it ends at its second missing half; that is the queue's end, too.
-    """
-    if step is None:
-        return NO_ROUND
-    if step.branch is CheckBranch.ENDED_AT_SECOND_NULL_HALF:
-        return CheckBranch.ENDED_AT_QUEUE_END.value
-    return str(step.branch.value)
+    """The branch that a pass of the round took."""
+    return NO_ROUND if step is None else str(step.branch.value)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.requests import TOPIC, transaction_of_key
 from fuzz.time_unit import ticks
+from reference.message_store import MOST_PROPERTIES
 from reference.store.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.language import NONE
+from spec.state import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,65 +20,113 @@ if TYPE_CHECKING:
     from reference.store.offsets import CommitLogOffset
     from reference.store.record import Record
 
+_GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")
+"""By so many characters at least the properties of a half grow when it is put back for the first time."""
+
 
 class BrokerRecords:
     """Maps each record of the commit log to fields of the specification, once.
+
+    A power loss takes halves and op messages away again; what consumers and operators have seen stays seen.
 
     Parameters
     ----------
     put
         Takes a field as `half.check_times`, its place or None, and the value.
+    clear
+        Takes the name of a record (`half`, `op`) and the place from which on all of its fields hold nothing.
 
     Attributes
     ----------
-    half_places
-        For each half, where it begins in the commit log.
+    half_places, op_places
+        Where each half and each op message begins in the commit log.
+    deliveries
+        For each transaction how many real messages were stored.
     """
 
-    def __init__(self, put: Callable[[str, int | None, int], None]) -> None:
+    def __init__(self, put: Callable[[str, int | None, int], None], clear: Callable[[str, int], None]) -> None:
         self.half_places: list[CommitLogOffset] = []
+        self.op_places: list[CommitLogOffset] = []
+        self.deliveries: Counter[int] = Counter()
+        self._transactions: list[int] = []
         self._put = put
+        self._clear = clear
         self._read = 0
-        self._op_length = 0
-        self._deliveries: dict[int, int] = {}
+        self._end = 0
 
     def read(self, store: MessageStore) -> None:
-        """Map the records that are new."""
-        records = store.records()
-        for record in records[self._read :]:
-            {HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered}[
-                record.topic
-            ](record)
-        self._read = len(records)
+        """Map the records that are new, after forgetting those that are gone."""
+        if store.max_phy_offset < self._end:
+            self._forget(store)
+        if store.max_phy_offset > self._end:
+            records = store.records()
+            for record in records[self._read :]:
+                {HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered}[
+                    record.topic
+                ](record)
+            self._read = len(records)
+        self._end = store.max_phy_offset
+
+    def read_decay(self, store: MessageStore) -> None:
+        """Map which halves and op messages can no longer be decoded."""
+        for place, offset in enumerate(self.half_places):
+            if store.look_message_by_offset(offset) is None:
+                self._put("transaction.kind", self._transactions[place], Kind.UNDECODABLE)
+        for place, offset in enumerate(self.op_places):
+            self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
+
+    def flushed(self, store: MessageStore) -> tuple[int, int]:
+        """How many halves and op messages are on the disk."""
+        halves, ops = self.half_places, self.op_places
+        return sum(at < store.flushed_where for at in halves), sum(at < store.flushed_where for at in ops)
+
+    def place_of(self, number: int) -> CommitLogOffset:
+        """Where half or op message `number` begins, counted together in the order of the commit log."""
+        return sorted(self.half_places + self.op_places)[number]
+
+    def halves_before(self, end: CommitLogOffset) -> int:
+        """How many halves begin before a place in the commit log."""
+        return sum(at < end for at in self.half_places)
 
     def _half(self, record: Record) -> None:
         place, properties = len(self.half_places), record.properties
         self.half_places.append(record.physical_offset)
         transaction = transaction_of_key(properties[UNIQUE_KEY])
+        self._transactions.append(transaction)
         self._put("half.transaction", place, transaction)
         self._put("half.check_times", place, int(properties.get(CHECK_TIMES, "0")))
         self._put("half.original", place, int(properties.get(PREPARED_QUEUE_OFFSET, NONE)))
         self._put("half.born_at", place, ticks(record.born_timestamp))
         self._put("half.stored_at", place, ticks(record.store_timestamp))
-        if CHECK_TIMES not in properties:
-            self._put("transaction.first_half", transaction, record.queue_offset)
+        if len(record.properties_text) + _GROWTH > MOST_PROPERTIES:
+            self._put("transaction.kind", transaction, Kind.POISON)
         self._put("transaction.immunity", transaction, int(properties.get(IMMUNITY_SECONDS, NONE)))
         self._put("half_length", None, len(self.half_places))
 
     def _op(self, record: Record) -> None:
-        self._put("op.names", self._op_length, mask_of(record.body.decode().split(",")))
-        self._put("op.born_at", self._op_length, ticks(record.born_timestamp))
-        self._put("op.halves_before", self._op_length, len(self.half_places))
-        self._op_length += 1
-        self._put("op_length", None, self._op_length)
+        place = len(self.op_places)
+        self._put("op.names", place, mask_of(record.body.decode().split(",")))
+        self._put("op.born_at", place, ticks(record.born_timestamp))
+        self._put("op.halves_before", place, len(self.half_places))
+        self.op_places.append(record.physical_offset)
+        self._put("op_length", None, len(self.op_places))
 
     def _discarded(self, record: Record) -> None:
         self._put("transaction.parked", transaction_of_key(record.properties[UNIQUE_KEY]), 1)
 
     def _delivered(self, record: Record) -> None:
-        transaction = transaction_of_key(record.properties[UNIQUE_KEY])
-        self._deliveries[transaction] = self._deliveries.get(transaction, 0) + 1
-        self._put("transaction.deliveries", transaction, min(self._deliveries[transaction], 2))
+        self.deliveries[transaction_of_key(record.properties[UNIQUE_KEY])] += 1
+
+    def _forget(self, store: MessageStore) -> None:
+        self.half_places = [at for at in self.half_places if at < store.max_phy_offset]
+        self.op_places = [at for at in self.op_places if at < store.max_phy_offset]
+        del self._transactions[len(self.half_places) :]
+        self._clear("half", len(self.half_places))
+        self._clear("op", len(self.op_places))
+        self._put("half_length", None, len(self.half_places))
+        self._put("op_length", None, len(self.op_places))
+        self._read = len(store.records())
+        self._end = store.max_phy_offset
 
 
 def mask_of(offsets: Any) -> int:
@@ -91,3 +142,14 @@ def mask_of(offsets: Any) -> int:
         if offset != "":
             mask |= 1 << int(offset)
     return mask
+
+
+def offsets_in(body: str) -> list[int]:
+    """The half offsets in the body of an op message.
+
+    Examples
+    --------
+    >>> offsets_in("3,4,")
+    [3, 4]
+    """
+    return [int(text) for text in body.split(",") if text]

@@ -1,43 +1,43 @@
-"""The broker's half of the lockstep: does to the broker what a step of the specification says, and returns its answer.
+"""The broker's half of the lockstep: a broker, its disk and clock, and what is around it, to which things are done.
 
-The driver plays producer and network. It learns where a half lies as a producer does: from the answer to its send or
-from the check request; only a wrong END_TRANSACTION names a copy that nobody was told of.
+The driver plays producers and network by their own memories, never by the specification's state. It learns where a
+half lies as a producer does: from the answer to its send or from the check request; only a wrong END_TRANSACTION names
+a copy that nobody was told of.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fuzz.requests import end_transaction, half_message
+from fuzz.network import Network
+from fuzz.other_master import OtherMaster
+from fuzz.producers import Producers
+from fuzz.requests import CHANNEL, GROUP, end_transaction, transaction_of_key
 from fuzz.time_unit import TICK_MS
 from model_check.instances import unturned
+from reference.broker_role import BrokerRole
 from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch, CheckStep
-from reference.message_id import decode_message_id
+from reference.end_transaction_step import EndTransactionOutcome
 from reference.version_switches import VERSIONS
 from reference.virtual_clock import VirtualClock
+from spec.state import End, Producer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fuzz.world import MakeBroker
-    from reference.end_transaction_processor import EndTransaction
+    from reference.check_listener import CheckTransactionStateRequest
+    from reference.check_step import CheckStep
     from reference.end_transaction_request import EndTransactionRequestHeader
     from reference.end_transaction_step import EndTransactionStep
+    from reference.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.store.offsets import CommitLogOffset
     from spec.constants import Constants
-    from spec.state import End
 
 _CHARACTERS_OF_AN_ENTRY: Final = 2
 """An offset of one digit and its comma; `fuzz.instance` sees to it that longer ones make no difference."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """What the driver knows of the specification's producer and network before a step."""
-
-    end: End
-    is_first_half: bool
-    claims_check: bool
 
 
 def settings_for(constants: Constants) -> BrokerSettings:
@@ -75,85 +75,198 @@ class BrokerSide:
     ----------
     broker
         The running process; a crash replaces it.
-    in_handling
-        The ENDs that the broker has begun, by half offset.
+    network, producers, other_master
+        What is around it.
+    told_places
+        For each half queue offset where a producer was told that it lies in the commit log.
+    mishaps, clock_steps
+        How often something was done to the broker, and how often its clock was set back.
     """
 
-    def __init__(
-        self,
-        constants: Constants,
-        profile: str,
-        make_broker: MakeBroker,
-    ) -> None:
-        self.clock = VirtualClock((constants.horizon - constants.check_interval) * TICK_MS)
-        self.broker = make_broker(VERSIONS[unturned(profile)], settings_for(constants), self.clock)
+    def __init__(self, constants: Constants, profile: str, make_broker: MakeBroker) -> None:
+        switches, settings = VERSIONS[unturned(profile)], settings_for(constants)
+        since_the_last_round = (constants.check_interval + constants.clock_step) * TICK_MS
+        self.clock = VirtualClock(constants.horizon * TICK_MS - since_the_last_round)
+        self.broker = make_broker(switches, settings, self.clock)
         self.broker.message_store.dispatches_at_once = False
-        self.clock.advance(constants.check_interval * TICK_MS)
-        self.in_handling: dict[int, EndTransaction] = {}
-        self._places: dict[int, CommitLogOffset] = {}
+        self.clock.advance(since_the_last_round)
+        self.network = Network()
+        self.producers = Producers()
+        self.other_master = OtherMaster(make_broker(switches, settings, self.clock))
+        self.mishaps = 0
+        self.clock_steps = 0
+        self.told_places: dict[int, CommitLogOffset] = {}
+        self._connect()
 
-    # --- producer and network -----------------------------------------------------------------------------------------
+    # --- producers ----------------------------------------------------------------------------------------------------
 
-    def send_half(self, transaction: int, immunity: int) -> int:
-        """Send a transactional message; the response code."""
-        answer = self.broker.send_message(half_message(transaction, immunity, self.clock.now // TICK_MS))
+    def send(self, transaction: int, request: SendMessageRequest) -> SendMessageResponse:
+        """Send a transactional message; the answer tells the producer where it lies."""
+        answer = self.broker.send_message(request)
+        self.producers.begin(transaction, request, answer)
         if answer.record is not None:
-            self._places[answer.record.queue_offset] = decode_message_id(answer.msg_id)
-        return answer.response.code
+            sent = self.producers.sent[transaction]
+            self.told_places[sent.queue_offset] = sent.place
+        return answer
 
-    def take_check_request(self, half: int) -> None:
+    def take_check_request(self, half: int) -> CheckTransactionStateRequest:
         """The check request that names a copy leaves the network; a producer learns from it where the copy lies."""
-        for request in self.broker.check_requests:
-            if request.tran_state_table_offset == half:
-                self._places[half] = request.commit_log_offset
-                self.broker.check_requests.remove(request)
-                return
+        request = next(r for r in self.broker.check_requests if r.tran_state_table_offset == half)
+        self.told_places[half] = request.commit_log_offset
+        self.broker.check_requests.remove(request)
+        return request
 
-    def header(self, half: int, sender: Sender, stored_at: CommitLogOffset) -> EndTransactionRequestHeader:
-        """The END_TRANSACTION that a sender has for a half, which is stored there if nobody was told where."""
-        answers_check = sender.claims_check or not sender.is_first_half
-        return end_transaction(half, self._places.get(half, stored_at), sender.end, answers_check=answers_check)
+    def disconnect(self, are: Producer) -> None:
+        """All producers lose their connections, or start again."""
+        self.producers.end(are)
+        self.broker.producer_manager.do_channel_close_event(CHANNEL)
+        self.broker.check_requests.clear()
+
+    def connect_again(self) -> None:
+        """A producer is connected again."""
+        self.producers.are = Producer.ONLINE
+        self._connect()
+
+    def _connect(self) -> None:
+        self.broker.producer_manager.register_producer(GROUP, CHANNEL)
+        self.broker.escape_bridge.send_to_master = self.other_master.send
 
     # --- END_TRANSACTION ----------------------------------------------------------------------------------------------
 
-    def begin_end(self, header: EndTransactionRequestHeader) -> EndTransactionStep:
-        """Hand an END_TRANSACTION to the broker and let it take one step."""
-        ending = self.broker.end_transaction(header)
-        step = ending.step()
-        if not ending.is_over:
-            self.in_handling[header.tran_state_table_offset] = ending
+    def header(self, half: int, says: End, stored_at: CommitLogOffset) -> EndTransactionRequestHeader:
+        """An END_TRANSACTION for a half, which is stored there if nobody was told where.
+
+        A producer that was told of the half by a check answers that check.
+        """
+        place = self.told_places.get(half, stored_at)
+        record = self.broker.message_store.look_message_by_offset(place)
+        answers_check = half in self.network.claims_check
+        if record is not None and not answers_check:
+            sent = self.producers.sent.get(transaction_of_key(record.properties["UNIQ_KEY"]))
+            answers_check = sent is None or sent.queue_offset != half
+        return end_transaction(half, place, says, answers_check=answers_check)
+
+    def go_on_with_end(self, half: int, stored_at: CommitLogOffset) -> EndTransactionStep:
+        """Let the broker take the next step with the first END_TRANSACTION that names a half."""
+        first = self.network.ends[half][0]
+        if first.handling is not None:
+            step = first.handling.step()
+        else:
+            ending = self.broker.end_transaction(self.header(half, first.says, stored_at))
+            step = ending.step()
+            if step.outcome is EndTransactionOutcome.MESSAGE_STORED:
+                first.handling = ending
+        self.network.note(half, step)
         return step
 
-    def finish_end(self, half: int) -> EndTransactionStep:
-        """Let the broker write the op of a commit whose real message it has stored."""
-        return self.in_handling.pop(half).step()
+    def ask_end(self, header: EndTransactionRequestHeader) -> EndTransactionStep:
+        """The broker's first step with an END_TRANSACTION that nothing on the network accounts for."""
+        return self.broker.end_transaction(header).step()
 
     # --- the broker's own threads -------------------------------------------------------------------------------------
 
     def step_round(self) -> CheckStep | None:
-        """One pass of the check round; None when none runs.
-
-        In 4.5.1 the end of the half queue reads as a half that is missing, so that a second look ends the round.
-        """
+        """One pass of the check round; None when none runs."""
         running = self.broker.check_service.round
-        if running is None:
-            return None
-        step = running.step()
-        return running.step() if step.branch is CheckBranch.NULL_HALF else step
+        return None if running is None else running.step()
+
+    @contextmanager
+    def puts_fail(self) -> Iterator[None]:
+        """Meanwhile the store refuses every message."""
+        self.broker.message_store.is_writeable = False
+        yield
+        self.broker.message_store.is_writeable = True
 
     def dispatch(self) -> None:
         """What is in the commit log appears in the consume queues."""
         self.broker.message_store.dispatch()
 
-    def crash_and_restart(self) -> None:
-        """The process dies and starts again; the requests that it had begun die with it."""
-        self.broker.crash()
-        self.in_handling.clear()
-        self.broker = self.broker.restart()
+    # --- time ---------------------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
         """A tick passes."""
         self.clock.advance(TICK_MS)
+
+    def step_clock_back(self) -> None:
+        """Set the wall clock back by a tick.
+
+        Threads wait by elapsed time, and may sleep longer than they asked for: the check thread does so by a tick, as
+        the specification lets it wait by the wall clock.
+        """
+        self.clock_steps += 1
+        self.clock.step(-TICK_MS)
+        self.broker.check_service.oversleep(TICK_MS)
+
+    def let_unseen_time_pass(self, by: int) -> None:
+        """What takes time here and none in the specification: time passes, and the wall clock is set back."""
+        self.clock.advance(by)
+        self.clock.step(-by)
+        self.broker.check_service.oversleep(by)
+
+    def end_round_by_its_limit(self) -> CheckStep | None:
+        """The rest of a round's time passes without progress, unseen by the specification, and the round ends."""
+        running = self.broker.check_service.round
+        began = self.clock.now if running is None else running.start_time
+        by = began - self.clock.now + self.broker.settings.max_process_time_limit_ms + 1
+        self.clock.advance(by)
+        step = self.step_round()
+        self.clock.step(-by)
+        return step
+
+    # --- the end of a process -----------------------------------------------------------------------------------------
+
+    def crash_and_restart(self) -> None:
+        """The process dies and starts again; the requests that it had begun die with it."""
+        self.broker.crash()
+        self._restart()
+
+    def stop_and_restart(self) -> None:
+        """The broker is shut down as it should be, and started again.
+
+        What it has flushed in doing so may be lost all the same: in the specification a power loss also stands for a
+        slave that takes over, and that had not fetched everything.
+        """
+        flushed_where = self.broker.message_store.flushed_where
+        self.broker.shutdown()
+        self._restart()
+        self.broker.message_store.flushed_where = flushed_where
+
+    def lose_power(self, end: CommitLogOffset, halves: int) -> None:
+        """The machine loses power; of the commit log what is before `end` is left, with so many halves."""
+        self.mishaps += 1
+        self.broker.lose_power(end)
+        self.network.forget_halves_from(halves)
+        for half in [half for half in self.told_places if half >= halves]:
+            del self.told_places[half]
+        self._restart()
+
+    def act_for_dead_master(self) -> None:
+        """The master dies; a slave with the same messages and the offsets that were saved acts for it."""
+        self.mishaps += 1
+        self.broker.crash()
+        self._restart(BrokerRole.ACTING_MASTER)
+
+    def bring_master_back(self, *, takes_offsets: bool) -> None:
+        """The master starts again, and takes the offsets of the slave that acted for it, or does not.
+
+        When the last round ended is told of the group, not of a process.
+        """
+        last_ended = self.broker.check_service.last_ended
+        if takes_offsets:
+            self.broker.save_consumer_offsets()
+        self.broker.crash()
+        self._replace()
+        self.broker.check_service.last_ended = last_ended
+
+    def _restart(self, role: BrokerRole = BrokerRole.MASTER) -> None:
+        """A new process; what was under way to the old one is lost."""
+        self._replace(role)
+        self.network.forget_all()
+
+    def _replace(self, role: BrokerRole = BrokerRole.MASTER) -> None:
+        """Another process serves; clients that are connected connect to it by themselves."""
+        self.broker = self.broker.restart(role)
+        self.broker.escape_bridge.send_to_master = self.other_master.send
 
 
 def as_wrong_group(header: EndTransactionRequestHeader) -> EndTransactionRequestHeader:

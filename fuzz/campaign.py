@@ -10,26 +10,16 @@ from fuzz.instance import FUZZED
 from fuzz.machine import Failure, Fuzzing, fuzz
 from fuzz.pytest_file import pytest_file
 from fuzz.schedule import shortest, write
-from fuzz.world import World
-from model_check.cpython.search import explore
+from fuzz.state_coverage import count_states
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COUNTED_INSTANCE: Final = "tiny"
-"""The instance, in the quiet world, on which the states that are seen are held against all that there are."""
+    from fuzz.state_coverage import StateCoverage
+    from fuzz.world import World
 
 _LARGEST_SEED: Final = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class StateCoverage:
-    """How many of an instance's states some examples have seen, of how many that an exhaustive search finds."""
-
-    instance: str
-    seen: int
-    reachable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +83,15 @@ class Campaign:
         }
 
     def _states_to_json(self, states: StateCoverage) -> dict[str, Any]:
-        return {"instance": states.instance, "seen": states.seen, "reachable": states.reachable}
+        return {
+            "instance": states.instance,
+            "environment": list(states.faults),
+            "drawn": states.drawn,
+            "seen": states.seen,
+            "reachable": states.reachable,
+            "share": round(states.share, 4),
+            "missing": list(states.missing),
+        }
 
     def _failure_to_json(self, failure: Failure) -> dict[str, Any]:
         steps, question = write(failure.schedule)
@@ -117,12 +115,17 @@ def run_campaign(
     examples: int,
     steps: int,
     random_seed: int,
+    visits_all: bool = False,
     report: Callable[[Fuzzing], None] | None = None,
 ) -> Campaign:
     """Fuzz a pair; where it holds, count the states that as many examples see of the small instance.
 
+    With `visits_all` the pair is then steered to those that they did not see.
+
     Raises
     ------
+    Mismatch
+        The pair disagrees in a state of the small instance.
     ModelCheckError
         A number is out of its range.
     """
@@ -139,14 +142,7 @@ def run_campaign(
         schedule, mismatch = shortest(world, failure.schedule, failure.mismatch)
         failure = Failure(mismatch, schedule)
     else:
-        states = count_states(world.profile, examples=examples, steps=steps, random_seed=random_seed)
+        states = count_states(
+            world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
+        )
     return Campaign(world, faults, instance, random_seed, steps, done, coverage, states, failure)
-
-
-def count_states(profile: str, *, examples: int, steps: int, random_seed: int) -> StateCoverage:
-    """The states that a pair in the quiet world sees of the small instance, beside the exhaustive count."""
-    world = World.of(profile, (), COUNTED_INSTANCE)
-    coverage = GuardCoverage(Guards.of(world))
-    done = fuzz(world, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, counts_states=True)
-    reachable = explore(world.machine, world.constants).parents
-    return StateCoverage(COUNTED_INSTANCE, len(done.states & reachable.keys()), len(reachable))

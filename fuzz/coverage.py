@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from fuzz.left_out import LEFT_OUT_RULES
+from fuzz.left_out import LEFT_OUT_RULES, may_happen
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, TRUE, Apply, Switch, apply
 from model_check.instances import load_instance
@@ -39,8 +39,10 @@ class Guards:
 
     @classmethod
     def of(cls, world: World) -> Guards:
-        """The guards of a world. Which rules there are depends on no instance, so that a small one will do."""
-        constants = Constants(**(asdict(world.constants) | asdict(load_instance("small"))))
+        """The guards of a world. Which rules there are depends on no sizes, so that small ones will do."""
+        given = world.constants
+        small = replace(load_instance("small"), first_checks=given.first_checks, skews=given.skews)
+        constants = Constants(**(asdict(given) | asdict(small)))
         lowering = Lowering(world.machine, constants)
         conditions: dict[Conjunct, set[Expression]] = {}
         for step in world.machine.steps(constants):
@@ -48,6 +50,7 @@ class Guards:
                 known = _with_switches(conjunct.condition, constants)
                 conditions.setdefault((step.action.name, conjunct.rule), set()).add(known)
         closed = {name for (name, _), known in conditions.items() if known == {FALSE}}
+        closed |= {action.name for action in world.machine.actions if not may_happen(action.name, constants)}
         return cls(
             frozenset(
                 c

@@ -1,14 +1,16 @@
-"""The instance that the fuzzer runs: wide enough for schedules that no exhaustive search reaches."""
+"""The instances that the fuzzer runs: one too wide for any exhaustive search, and one to visit every state of."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for
-from spec.constants import Constants, Instance
+from spec.constants import Instance
 from spec.language import NONE
+
+if TYPE_CHECKING:
+    from spec.constants import Constants
 
 FUZZED: Final = Instance(
     name="fuzzed",
@@ -23,13 +25,39 @@ FUZZED: Final = Instance(
     op_batch_interval=1,
     op_batch_size=2,
     op_pull_size=2,
+    first_checks=(0, 1, 2),
+    skews=(-2, 2),
+    clock_steps=3,
+    mishaps=60,
     stray_ends=60,
 )
 """Three transactions on long queues. A round may last long enough for an op message to be born late in it."""
 
 
+COUNTED: Final = Instance(
+    name="counted",
+    transactions=1,
+    half_slots=2,
+    op_slots=2,
+    check_max=2,
+    timeout=2,
+    immunities=(NONE,),
+    check_interval=1,
+    round_limit=1,
+    op_batch_interval=1,
+    op_batch_size=9,
+    op_pull_size=1,
+    mishaps=1,
+)
+"""So small that each of its states can be visited."""
+
+
+def _own_instances() -> dict[str, Instance]:
+    return {instance.name: instance for instance in (FUZZED, COUNTED)}
+
+
 def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> Constants:
-    """The constants of a profile in an environment, on `FUZZED` or on an instance that comes with the specification.
+    """The constants of a profile in an environment, on an instance of this module or one of the specification's.
 
     Raises
     ------
@@ -37,8 +65,7 @@ def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZ
         A profile, a fault or an instance of that name is not known, or the instance's op batch has no counterpart in
         characters.
     """
-    known = constants_for(profile, faults, "tiny" if instance == FUZZED.name else instance)
-    constants = Constants(**(asdict(known) | asdict(FUZZED))) if instance == FUZZED.name else known
+    constants = constants_for(profile, faults, _own_instances().get(instance, instance))
     if constants.half_slots > 10 and constants.op_batch_size > 2:
         msg = (
             f"instance {instance}: {constants.half_slots} half slots and an op batch of {constants.op_batch_size} have "

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from fuzz.answers import BRANCHES, DROPPED, ENDS, answered, branch_of, told_end
-from fuzz.broker_side import BrokerSide, Sender
+from fuzz.broker_side import BrokerSide
+from fuzz.deeds_around import DEEDS_AROUND
+from fuzz.deeds_of_the_broker import DEEDS_OF_THE_BROKER
 from fuzz.mismatch import Mismatch
 from fuzz.refinement_mapping import RefinementMapping
+from fuzz.requests import end_transaction, transaction_of_key
 from fuzz.steered import is_left_out, reads_queues
 from reference.errors import BrokerError
-from reference.response import SUCCESS
-from reference.store.offsets import CommitLogOffset
 from spec.language import Refused, take
-from spec.state import End, Local
+from spec.state import End
 
 if TYPE_CHECKING:
+    from fuzz.broker_records import BrokerRecords
     from fuzz.world import World
+    from reference.check_listener import CheckTransactionStateRequest
     from reference.end_transaction_request import EndTransactionRequestHeader
+    from reference.store.offsets import CommitLogOffset
     from spec.language import Step
     from spec.state import State
 
-_BROKEN = (BrokerError, LookupError, ValueError, ArithmeticError, TypeError, AttributeError)
+_BROKEN = (BrokerError, LookupError, ValueError, ArithmeticError, TypeError, AttributeError, StopIteration)
 """What a broken broker may raise instead of answering."""
 
-_UNKNOWN_ANSWERS = (Local.EXECUTING, Local.UNKNOWN)
-"""What a producer may know of a local transaction and still answer a check with UNKNOWN."""
+DEEDS: Final = {**DEEDS_AROUND, **DEEDS_OF_THE_BROKER}
+"""What each driven action does to the broker and what is around it."""
 
 
 class Lockstep:
@@ -54,7 +57,6 @@ class Lockstep:
         self.taken: list[Step] = []
         self.asked: Step | None = None
         self._mapping = RefinementMapping(self.state, world.constants)
-        self._sender = Sender(End.NONE, is_first_half=True, claims_check=False)
 
     def take(self, step: Step) -> Refused | None:
         """Take a step in both and compare them; where the specification refuses it, nothing happens to either.
@@ -71,11 +73,10 @@ class Lockstep:
         SpecificationError
             The step leaves a declared range of the specification.
         """
-        name = step.action.name
-        if is_left_out(step, self.state, self.constants, self.side):
+        if is_left_out(step, self):
             return Refused("within", "the broker can take the same step")
-        must_dispatch = reads_queues(name, self.state, self.side)
-        self._sender = self._sender_of(step)
+        is_behind = self.side.broker.message_store.is_behind
+        must_dispatch = is_behind and reads_queues(step.action.name, self.state, self.side)
         refused = take(self.state, self.constants, step)
         if refused is not None:
             return refused
@@ -84,7 +85,7 @@ class Lockstep:
         if must_dispatch:
             self.side.dispatch()
         try:
-            self._do(step)
+            DEEDS[step.action.name](self, step)
         except _BROKEN as error:
             self.disagree(str(step), "the broker's exception", "none", repr(error), error)
         self.compare(str(step))
@@ -92,7 +93,7 @@ class Lockstep:
 
     def compare(self, doing: str) -> None:
         """Raise `Mismatch` if some compared slot differs."""
-        self._mapping.update(self.side.broker, self.side.in_handling)
+        self._mapping.update(self.side)
         difference = self._mapping.first_difference(self.state)
         if difference is not None:
             self.disagree(doing, *difference)
@@ -106,69 +107,27 @@ class Lockstep:
         """Raise `Mismatch` at the last step taken."""
         raise Mismatch(len(self.taken), doing, variable, spec, broker) from error
 
-    def header(self, half: int, sender: Sender | None = None) -> EndTransactionRequestHeader:
-        """An END_TRANSACTION for a half; for one that is not stored, it names the end of the commit log."""
+    # --- what the broker's own records say ----------------------------------------------------------------------------
+
+    @property
+    def records(self) -> BrokerRecords:
+        """The broker's records, as of the last comparison."""
+        return self._mapping.records
+
+    def place_of_half(self, half: int) -> CommitLogOffset:
+        """Where a half begins in the commit log; for one that is not stored, the log's end."""
         places = self._mapping.records.half_places
-        place = places[half] if half < len(places) else self.side.broker.message_store.max_phy_offset
-        return self.side.header(half, self._sender if sender is None else sender, CommitLogOffset(place))
+        return places[half] if half < len(places) else self.side.broker.message_store.max_phy_offset
 
-    def sender_for(self, half: int) -> Sender:
-        """What producer and network have for a half."""
-        about = self.state.half[half]
-        is_first = half >= self.state.half_length or self.state.transaction[about.transaction].first_half == half
-        return Sender(End(about.end), is_first, bool(about.claims_check))
+    def header(self, half: int, says: End) -> EndTransactionRequestHeader:
+        """An END_TRANSACTION for a half."""
+        return self.side.header(half, says, self.place_of_half(half))
 
-    def _sender_of(self, step: Step) -> Sender:
-        parameters = step.action.parameters
-        return self.sender_for(step.arguments[0]) if "h" in parameters else self._sender
+    def direct_header(self, transaction: int) -> EndTransactionRequestHeader:
+        """A commit for the half that a transaction's send stored, whatever lies there now."""
+        sent = self.side.producers.sent[transaction]
+        return end_transaction(sent.queue_offset, sent.place, End.COMMIT, answers_check=False)
 
-    def _do(self, step: Step) -> None:
-        """Do to the broker what the step did to the specification, and compare the answers."""
-        name, side = step.action.name, self.side
-        if name in ENDS:
-            self._end(step)
-        elif name in BRANCHES:
-            expected = BRANCHES[name].value
-            self.expect(str(step), "the round's branch", expected, branch_of(side.step_round()))
-        elif name == "tick":
-            side.tick()
-        elif name == "begin_round":
-            began = side.broker.begin_check_round() is not None
-            self.expect(str(step), "whether a round begins", "True", str(began))
-        elif name == "write_op_batch":
-            written = len(side.broker.run_op_batch_service().written)
-            self.expect(str(step), "op messages written", "1", str(written))
-        elif name == "persist_offsets":
-            side.broker.persist_consumer_offsets()
-        elif name == "crash":
-            side.crash_and_restart()
-        elif name == "send_half":
-            code = side.send_half(*step.arguments)
-            self.expect(str(step), "the answer to the send", str(SUCCESS), str(code))
-        elif name == "leave_it_unknown":
-            self._say_unknown(step, self.state.transaction[step.arguments[0]].first_half)
-        elif name in ("answer_check", "answer_check_too_early", "lose_check"):
-            self._receive_check(step)
-
-    def _end(self, step: Step) -> None:
-        half = step.arguments[0]
-        if self._sender.end == End.COMMIT_STORED:
-            done = self.side.finish_end(half)
-        else:
-            done = self.side.begin_end(self.header(half))
-        self.expect(
-            str(step), "the answer to END_TRANSACTION", told_end(ENDS[step.action.name]), told_end(answered(done))
-        )
-
-    def _receive_check(self, step: Step) -> None:
-        half = step.arguments[0]
-        self.side.take_check_request(half)
-        local = self.state.transaction[self.state.half[half].transaction].local
-        if step.action.name == "answer_check" and local in _UNKNOWN_ANSWERS:
-            self._say_unknown(step, half)
-
-    def _say_unknown(self, step: Step, half: int) -> None:
-        """UNKNOWN is sent as well, and dropped by the broker."""
-        sender = Sender(End.NONE, is_first_half=step.action.name == "leave_it_unknown", claims_check=False)
-        answer = answered(self.side.begin_end(self.header(half, sender)))
-        self.expect(str(step), "the answer to END_TRANSACTION", told_end(DROPPED), told_end(answer))
+    def transaction_of(self, request: CheckTransactionStateRequest) -> int:
+        """The transaction that a check request asks about."""
+        return transaction_of_key(request.transaction_id or "")

@@ -8,22 +8,32 @@ not, is said in `fuzz.compared_slots`.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fuzz.broker_records import BrokerRecords, mask_of
 from fuzz.compared_slots import COMPARED
+from fuzz.requests import GROUP
 from fuzz.time_unit import ticks
 from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
-from spec.state import End, Pull
+from spec.state import Producer, Pull, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from fuzz.broker_side import BrokerSide
+    from fuzz.network import Network
     from reference.broker_controller import BrokerController
     from reference.check_round import CheckRound
+    from reference.pull_result import PullResult
     from spec.constants import Constants
     from spec.language import MachineState, Slot
+
+
+_NETWORK: Final = (
+    "end", "other_end", "claims_check", "check_in_flight", "settled", "acknowledged", "op_write_failed", "foreign",
+)  # fmt: skip
+"""Fields of a half that the network knows."""
+
+_ROLES: Final = {"master": Role.MASTER, "slave": Role.SLAVE, "acting_master": Role.ACTING_MASTER}
 
 
 class RefinementMapping:
@@ -46,35 +56,38 @@ class RefinementMapping:
         slots = state.memory.slots
         left_out = set() if constants.batches_ops else {"pulled_op.unresolved"}
         self._slots = slots
-        self._first = {".".join(slot.path): place for place, slot in reversed(list(enumerate(slots)))}
-        self._size = {name: sum(".".join(slot.path) == name for slot in slots) for name in self._first}
-        self._compared = [p for p, slot in enumerate(slots) if ".".join(slot.path) in COMPARED - left_out]
+        names = [".".join(slot.path) for slot in slots]
+        self._first = {name: place for place, name in reversed(list(enumerate(names)))}
+        self._size = Counter(names)
+        compared = COMPARED - left_out
+        self._compared = [place for place, name in enumerate(names) if name in compared]
         self._floor = [slot.low if slot.kind in (Kind.INSTANT, Kind.CLOCK) else None for slot in slots]
         self._empty = [slot.low for slot in slots]
         self._values = list(self._empty)
         self._volatile = [self._span(name) for name in self._first if name.startswith(("round.", "pulled_op."))]
         self._batch = [self._span(name) for name in self._first if name.startswith("batch.")]
-        self._network = [self._span("half.end"), self._span("half.check_in_flight")]
-        self._ends = range(self._first["half.end"], self._first["half.end"] + constants.half_slots)
-        self.records = BrokerRecords(self._put)
+        self._network = [self._span(f"half.{name}") for name in _NETWORK]
+        self._asks_what_is_flushed = constants.power_loss
+        self._asks_what_decays = constants.undecodable_half or constants.undecodable_op
+        self.records = BrokerRecords(self._put, self._clear_from)
 
-    def update(self, broker: BrokerController, in_handling: Iterable[int]) -> None:
-        """Read the broker: its new records, and all of its memory.
-
-        Parameters
-        ----------
-        in_handling
-            Half offsets whose END_TRANSACTION the broker has begun: the real message is stored, the op is not.
-        """
+    def update(self, side: BrokerSide) -> None:
+        """Read the broker, its new records and all of its memory, and what is around it."""
+        broker = side.broker
         self.records.read(broker.message_store)
+        if self._asks_what_decays:
+            self.records.read_decay(broker.message_store)
         self._values[self._first["now"]] = ticks(broker.clock.now)
-        self._read_network(broker, in_handling)
+        self._read_surroundings(side)
+        self._read_network(broker, side.network)
+        self._read_producers(side)
         self._read_batch(broker)
         self._read_offsets(broker)
         self._clear(self._volatile)
         if broker.check_service.round is not None:
             self._read_round(broker.check_service.round)
-        self._put("round_ended_at", None, ticks(broker.check_service.waits_since))
+        waited = broker.clock.elapsed - broker.check_service.last_ended
+        self._put("round_ended_at", None, ticks(broker.clock.now - waited))
 
     def first_difference(self, state: MachineState) -> tuple[str, str, str] | None:
         """The first slot that differs: its label and the specification's and the broker's value; None if none does."""
@@ -85,8 +98,6 @@ class RefinementMapping:
                 continue
             low = floor[place]
             if low is not None and max(value, low) == broker[place]:
-                continue
-            if place in self._ends and End.COMMIT_STORED not in (value, broker[place]):
                 continue
             slot = self._slots[place]
             return slot.label, slot.show(value), show_value(slot, broker[place])
@@ -99,6 +110,13 @@ class RefinementMapping:
         elif 0 <= index < self._size[name]:
             self._values[self._first[name] + index] = value
 
+    def _clear_from(self, record: str, index: int) -> None:
+        """All fields of an array of records hold nothing from this place on."""
+        for name in self._first:
+            if name.startswith(f"{record}."):
+                span = self._span(name)
+                self._values[span.start + index : span.stop] = self._empty[span.start + index : span.stop]
+
     def _span(self, name: str) -> slice:
         return slice(self._first[name], self._first[name] + self._size[name])
 
@@ -106,18 +124,54 @@ class RefinementMapping:
         for span in spans:
             self._values[span] = self._empty[span]
 
-    def _read_network(self, broker: BrokerController, in_handling: Iterable[int]) -> None:
+    def _read_surroundings(self, side: BrokerSide) -> None:
+        self._put("clock_steps", None, side.clock_steps)
+        self._put("mishaps", None, side.mishaps)
+        self._put("stray_ends", None, side.network.strays)
+        self._put("role", None, _ROLES[side.broker.role.value])
+        if self._asks_what_is_flushed:
+            halves, ops = self.records.flushed(side.broker.message_store)
+            self._put("flushed.halves", None, halves)
+            self._put("flushed.ops", None, ops)
+
+    def _read_network(self, broker: BrokerController, network: Network) -> None:
         self._clear(self._network)
-        for half in in_handling:
-            self._put("half.end", half, End.COMMIT_STORED)
-        for request in broker.check_requests:
-            self._put("half.check_in_flight", request.tran_state_table_offset, 1)
+        for half, sent in network.ends.items():
+            for name, request in zip(("half.end", "half.other_end"), sent, strict=False):
+                self._put(name, half, request.end)
+        for half in network.claims_check:
+            self._put("half.claims_check", half, 1)
+        for half, about in network.handled.items():
+            self._put("half.settled", half, about.settled)
+            self._put("half.acknowledged", half, int(about.acknowledged))
+            self._put("half.op_write_failed", half, int(about.op_write_failed))
+            self._put("half.foreign", half, int(about.foreign))
+        for check in broker.check_requests:
+            self._put("half.check_in_flight", check.tran_state_table_offset, 1)
+
+    def _read_producers(self, side: BrokerSide) -> None:
+        """Whether the broker can reach one is its own knowledge; why it cannot is theirs."""
+        producers = side.producers
+        is_reached = side.broker.producer_manager.get_available_channel(GROUP) is not None
+        is_known_as = Producer.OFFLINE if producers.are is Producer.ONLINE else producers.are
+        self._put("producer", None, Producer.ONLINE if is_reached else is_known_as)
+        for transaction, local in producers.local.items():
+            self._put("transaction.local", transaction, local)
+            self._put("transaction.first_half", transaction, producers.sent[transaction].queue_offset)
+            elsewhere = side.other_master.delivered[transaction]
+            deliveries = self.records.deliveries[transaction] + elsewhere
+            self._put("transaction.deliveries", transaction, min(deliveries, 2))
+            self._put("transaction.escaped", transaction, len(side.other_master.waiting[transaction]))
 
     def _read_batch(self, broker: BrokerController) -> None:
         context = broker.transactional_message_service.delete_context.get(HALF_QUEUE_ID)
+        waiting_since = self._values[self._first["batch.waiting_since"]]
+        waits_already = self._values[self._first["batch.names"]] != 0
+        self._clear(self._batch)
         if context is None:
-            self._clear(self._batch)
             return
+        if context.context_queue:
+            self._put("batch.waiting_since", None, waiting_since if waits_already else ticks(broker.clock.now))
         self._put("batch.is_open", None, 1)
         self._put("batch.names", None, mask_of(entry.rstrip(",") for entry in context.context_queue))
         self._put("batch.written_at", None, ticks(context.last_write_timestamp))
@@ -137,7 +191,7 @@ class RefinementMapping:
         self._put("round.first_op", None, running.op_offset)
         self._put("round.next_op", None, ops.next_op_offset)
         self._put("round.null_met", None, int(running.get_message_null_count > 1))
-        self._put("round.last_pull", None, Pull.FOUND if ops.has_found_ops else Pull.END)
+        self._put("round.last_pull", None, _pull(ops.pull_result))
         listed = Counter(ops.done_op_offset)
         self._put("round.done", None, mask_of(listed))
         self._put("round.done_twice", None, mask_of(op for op, times in listed.items() if times > 1))
@@ -145,6 +199,12 @@ class RefinementMapping:
             self._put("round.removed_by", half, op)
         for op, halves in ops.op_msg_map.items():
             self._put("pulled_op.unresolved", op, mask_of(halves))
+
+
+def _pull(result: PullResult) -> Pull:
+    if result.found is None:
+        return Pull.END
+    return Pull.FOUND if result.found else Pull.UNREADABLE
 
 
 def show_value(slot: Slot, value: int) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from fuzz.time_unit import TICK_MS
+from model_check.errors import ModelCheckError
+from reference.broker_controller import BrokerController
+from reference.broker_settings import BrokerSettings
 from reference.end_transaction_request import TRANSACTION_NOT_TYPE, TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.message_store import MOST_PROPERTIES
 from reference.send_message_processor import SendMessageRequest
 from reference.store.offsets import QueueOffset
 from reference.store.properties import (
+    CHECK_TIMES,
     IMMUNITY_SECONDS,
     PRODUCER_GROUP,
     TRANSACTION_PREPARED,
@@ -16,14 +21,19 @@ from reference.store.properties import (
     WAIT_STORE_OK,
 )
 from reference.store.record import TRANSACTION_COMMIT
+from reference.virtual_clock import VirtualClock
 from spec.language import NONE
 from spec.state import End
 
 if TYPE_CHECKING:
     from reference.store.offsets import CommitLogOffset
+    from reference.version_switches import VersionSwitches
 
 TOPIC: Final = "Orders"
 GROUP: Final = "order-service"
+CHANNEL: Final = "127.0.0.1:4242"
+"""Where the producers connect from."""
+_PADDING: Final = "note"
 _KEY: Final = "7F00000100002A9F{:016X}"
 _SAYS: Final = {End.NONE: TRANSACTION_NOT_TYPE, End.COMMIT: TRANSACTION_COMMIT, End.ROLLBACK: TRANSACTION_ROLLBACK}
 
@@ -33,8 +43,22 @@ def transaction_of_key(unique_key: str) -> int:
     return int(unique_key[-16:], 16)
 
 
-def half_message(transaction: int, immunity: int, now: int) -> SendMessageRequest:
-    """The transactional message of a transaction, born at `now` ticks; `NONE` is no immunity of its own."""
+def half_message(
+    transaction: int, immunity: int, born_at: int, *, checks: int = 0, padding: int = 0
+) -> SendMessageRequest:
+    """The transactional message of a transaction.
+
+    Parameters
+    ----------
+    immunity
+        CHECK_IMMUNITY_TIME_IN_SECONDS; `NONE` is none.
+    born_at
+        Milliseconds by the producer's clock.
+    checks
+        TRANSACTION_CHECK_TIMES, if not 0.
+    padding
+        Characters of a property of the user's, if not 0.
+    """
     properties = {
         UNIQUE_KEY: _KEY.format(transaction),
         WAIT_STORE_OK: "true",
@@ -43,9 +67,24 @@ def half_message(transaction: int, immunity: int, now: int) -> SendMessageReques
     }
     if immunity != NONE:
         properties[IMMUNITY_SECONDS] = str(immunity)
+    if checks:
+        properties[CHECK_TIMES] = str(checks)
+    if padding:
+        properties[_PADDING] = "x" * padding
     return SendMessageRequest(
-        topic=TOPIC, queue_id=0, body=b"paid", born_timestamp=now * TICK_MS, properties=properties
+        topic=TOPIC, queue_id=0, body=b"paid", born_timestamp=born_at, properties=properties, born_host=CHANNEL
     )
+
+
+@cache
+def poisonous_padding(switches: VersionSwitches, immunity: int) -> int:
+    """How many characters of padding make a half whose properties are as long as a record can hold (B07)."""
+    trial = BrokerController(switches, BrokerSettings(), VirtualClock())
+    stored = trial.send_message(half_message(0, immunity, 0, padding=1)).record
+    if stored is None:
+        msg = "a broker with nothing in its store takes a message"
+        raise ModelCheckError(msg)
+    return MOST_PROPERTIES - len(stored.properties_text) + 1
 
 
 def end_transaction(

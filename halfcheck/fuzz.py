@@ -41,6 +41,9 @@ def command(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where a test that shows the mismatch is written.")
     ] = None,
+    visit_all: Annotated[
+        bool, typer.Option("--visit-all", help="Steer the pair to every state of a small instance as well.")
+    ] = False,
     mutants: Annotated[
         bool, typer.Option("--mutants", help="Hunt the mutants instead, and print who killed them.")
     ] = False,
@@ -56,6 +59,7 @@ def command(
     --------
     halfcheck fuzz --profile 5.3.3
     halfcheck fuzz --profile 4.9.7 --faults crash,lose_end --examples 5000 --seed 11
+    halfcheck fuzz --profile 4.9.7 --steps 100 --visit-all
     halfcheck fuzz --mutants --json
     """
     from fuzz.campaign import run_campaign
@@ -70,12 +74,19 @@ def command(
     world = World.of(profile, chosen, instance)
     with _progress_line(examples, wanted=not as_json) as report:
         campaign = run_campaign(
-            world, chosen, instance, examples=examples, steps=steps, random_seed=seed, report=report
+            world,
+            chosen,
+            instance,
+            examples=examples,
+            steps=steps,
+            random_seed=seed,
+            visits_all=visit_all,
+            report=report,
         )
     if as_json:
         print(json.dumps(campaign.to_json(), ensure_ascii=False, indent=2))
     else:
-        _print(campaign)
+        _print(campaign, visited_all=visit_all)
     if campaign.failure is None:
         return ExitCode.OK
     if out is not None:
@@ -85,7 +96,7 @@ def command(
     return ExitCode.SAFETY_VIOLATED
 
 
-def _print(campaign: Campaign) -> None:
+def _print(campaign: Campaign, *, visited_all: bool) -> None:
     from halfcheck.counterexample_table import wide_console
 
     console = wide_console()
@@ -110,11 +121,13 @@ def _print(campaign: Campaign) -> None:
     )
     if campaign.states is not None:
         states = campaign.states
-        share = states.seen / states.reachable
         console.print(
-            f"states of {states.instance} in the quiet world: {states.seen:,} of the {states.reachable:,} "
-            f"that a search finds ({share:.0%})"
+            f"states of {states.instance} with {', '.join(states.faults)}: {states.seen:,} of the "
+            f"{states.reachable:,} that a search finds ({states.share:.1%}), {states.drawn:,} of them by chance"
         )
+        if visited_all:
+            for schedule in states.missing:
+                console.print(f"not reached: {schedule}")
     for name in coverage.never_enabled:
         console.print(f"warning: {name} was never possible")
     console.print("specification and broker agree")

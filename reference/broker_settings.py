@@ -31,6 +31,9 @@ class BrokerSettings:
         entries that wait for a batch (``MessageQueueOpContext``).
     op_msg_pull_nums
         Op messages that a round reads at once (``OP_MSG_PULL_NUMS``).
+    check_pool_length
+        The most checks that wait to be sent: five threads and a queue of 2,000
+        (``AbstractTransactionalMessageCheckListener``).
     max_process_time_limit_ms
         The length of a round beyond which it stops (``MAX_PROCESS_TIME_LIMIT``).
     sleep_while_no_op_ms
@@ -53,6 +56,7 @@ class BrokerSettings:
     op_msg_max_size: int = 4_096
     op_context_queue_length: int = 20_000
     op_msg_pull_nums: int = 32
+    check_pool_length: int = 2_005
     max_process_time_limit_ms: int = 60_000
     sleep_while_no_op_ms: int = 1_000
     file_reserved_time_ms: int = 72 * _HOUR_MS
@@ -67,14 +71,17 @@ class BrokerSettings:
     @classmethod
     def of_broker_conf(cls, conf: BrokerConf, switches: VersionSwitches) -> Self:
         """The settings of a ``broker.conf``; what it leaves out is that version's default."""
-        interval = 30_000 if switches.refuses_late_end else 60_000
+        interval = 30_000 if switches.checks_each_half_minute else 60_000
         hours = conf.file_reserved_hours
         return cls(
             transaction_timeout_ms=_or_default(conf.transaction_timeout_ms, 6_000),
             transaction_check_max=conf.check_max,
             transaction_check_interval_ms=_or_default(conf.transaction_check_interval_ms, interval),
             op_batch_interval_ms=_or_default(conf.op_batch_interval_ms, 3_000),
+            op_msg_max_size=_or_default(conf.op_message_max_size, 4_096),
             file_reserved_time_ms=_or_default(hours, 72) * _HOUR_MS,
+            flush_consumer_offset_interval_ms=_or_default(conf.flush_consumer_offset_interval_ms, 5_000),
+            reject_transaction_message=bool(conf.reject_transaction_message),
         )
 
 

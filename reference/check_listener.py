@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reference.errors import ThrownInCheckError
 from reference.message import MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
 from reference.store.properties import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
@@ -16,13 +17,16 @@ from reference.system_topics import DISCARD_TOPIC
 if TYPE_CHECKING:
     from collections import deque
 
+    from reference.config_manager import TopicConfigManager
     from reference.message import MessageExt
     from reference.message_store import MessageStore
+    from reference.producer_manager import ProducerManager
     from reference.store.offsets import CommitLogOffset, QueueOffset
     from reference.store.record import Record
     from reference.version_switches import VersionSwitches
 
 DISCARD_QUEUE_ID = 0
+DISCARD_QUEUES = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class CheckTransactionStateRequest:
     Attributes
     ----------
     producer_group
-        Whom it goes to; None if the message names no group, and then nobody gets it.
+        Whom it goes to.
     tran_state_table_offset, commit_log_offset, offset_msg_id
         Where the copy lies that the answer must name.
     msg_id, transaction_id
@@ -66,19 +70,55 @@ class TransactionalMessageCheckListener:
 
     Parameters
     ----------
+    producers
+        Who is connected.
     outbox
         Takes the check requests; whoever plays the network delivers, delays or loses them.
+    topics
+        Where the topic of discarded halves is made with the first of them.
+    most_waiting
+        How many checks the pool's threads and its queue hold.
+
+    Attributes
+    ----------
+    waits_for_channels
+        Every thread of the pool waits for a channel that takes nothing: no check is sent by it.
+    waiting
+        The checks that the pool holds meanwhile.
     """
 
     def __init__(
-        self, switches: VersionSwitches, store: MessageStore, outbox: deque[CheckTransactionStateRequest]
+        self,
+        switches: VersionSwitches,
+        store: MessageStore,
+        producers: ProducerManager,
+        outbox: deque[CheckTransactionStateRequest],
+        topics: TopicConfigManager,
+        most_waiting: int,
     ) -> None:
         self._switches = switches
         self._store = store
+        self._producers = producers
         self._outbox = outbox
+        self._topics = topics
+        self._most_waiting = most_waiting
+        self.waits_for_channels = False
+        self.waiting: list[MessageExt] = []
 
-    def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest:
-        """Ask a producer of the group what became of a half (``#sendCheckMessage``)."""
+    def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest | None:
+        """Ask a producer of the group what became of a half (``#sendCheckMessage``).
+
+        None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
+        """
+        if self._producers.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:
+            return None
+        if self.waits_for_channels and len(self.waiting) >= self._most_waiting:
+            if not self._switches.checks_run_by_caller:
+                rejected = "java.util.concurrent.RejectedExecutionException: the pool for checks is full"
+                raise ThrownInCheckError(rejected)
+        elif self.waits_for_channels:
+            self.waiting.append(message)
+            return None
         properties = dict(message.properties)
         unique_key = properties.get(UNIQUE_KEY)
         request = CheckTransactionStateRequest(
@@ -109,6 +149,7 @@ class TransactionalMessageCheckListener:
         if not self._switches.keeps_discarded:
             return None
         half = message.record
+        self._topics.create(DISCARD_TOPIC, DISCARD_QUEUES)
         discarded = MessageExtBrokerInner(
             topic=DISCARD_TOPIC,
             queue_id=DISCARD_QUEUE_ID,
@@ -120,5 +161,6 @@ class TransactionalMessageCheckListener:
             flag=half.flag,
             sys_flag=half.sys_flag,
             reconsume_times=half.reconsume_times,
+            properties=message.properties,
         )
         return self._store.put_message(discarded).record

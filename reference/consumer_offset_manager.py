@@ -30,6 +30,10 @@ class ConsumerOffsetManager:
         """Commit an offset in memory; it may be less than the one before."""
         self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})[queue_id] = offset
 
+    def put_all(self, offsets: ConsumerOffsets) -> None:
+        """Take over what another broker of the group has committed (``SlaveSynchronize#syncConsumerOffset``)."""
+        self._table.update({key: dict(queues) for key, queues in offsets.table.items()})
+
     def encode(self) -> ConsumerOffsets:
         """What is to be saved (``ConsumerOffsetManager#encode``)."""
         return ConsumerOffsets({key: dict(queues) for key, queues in self._table.items()})

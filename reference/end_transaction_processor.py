@@ -14,21 +14,43 @@ from reference.errors import ActivityIsOverError
 from reference.immunity_time import end_transaction_immunity_time
 from reference.message import MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
+from reference.put_message_result import PutMessageStatus
 from reference.response import (
     ILLEGAL_OPERATION,
+    MESSAGE_ILLEGAL,
     NOT_SET_REMARK,
     SERVICE_NOT_AVAILABLE,
+    SLAVE_NOT_AVAILABLE,
     SUCCESS,
     SYSTEM_ERROR,
     Response,
 )
-from reference.store.properties import IMMUNITY_SECONDS, PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC
+from reference.store.properties import (
+    IMMUNITY_SECONDS,
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+)
 from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.system_topics import HALF_TOPIC
 
 if TYPE_CHECKING:
     from reference.broker_controller import BrokerController
     from reference.end_transaction_request import EndTransactionRequestHeader
     from reference.message import MessageExt
+
+_COMMITTED = Response(SUCCESS)
+_ROLLED_BACK = Response(SUCCESS, NOT_SET_REMARK)
+_ILLEGAL = MESSAGE_ILLEGAL, "The message is illegal, maybe msg body or properties length not matched."
+_UNSTORED = {
+    PutMessageStatus.SERVICE_NOT_AVAILABLE: (SERVICE_NOT_AVAILABLE, "Service not available now."),
+    PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
+    PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
+    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: (SYSTEM_ERROR, "Create mapped file failed."),
+}
+"""Code and remark for a real message that was not stored (``#sendFinalMessage``)."""
 
 
 class EndTransaction:
@@ -63,7 +85,7 @@ class EndTransaction:
             message = f"{self.header} has been handled; send another"
             raise ActivityIsOverError(message)
         if self._committed is not None:
-            step = self._delete_prepare_message(self._committed, Response(SUCCESS))
+            step = self._delete_prepare_message(self._committed, _COMMITTED)
         else:
             step = self._process()
         self.is_over = step.outcome is not EndTransactionOutcome.MESSAGE_STORED
@@ -71,6 +93,8 @@ class EndTransaction:
 
     def _process(self) -> EndTransactionStep:
         header = self.header
+        if self._broker.role.is_slave:
+            return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
         if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
             return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
         if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
@@ -85,7 +109,7 @@ class EndTransaction:
             return self._refuse(SYSTEM_ERROR, wrong)
         if header.commit_or_rollback != TRANSACTION_COMMIT:
             self._broker.recorder.record_end("half_rolled_back", header, half)
-            return self._delete_prepare_message(half, Response(SUCCESS, NOT_SET_REMARK))
+            return self._delete_prepare_message(half, _ROLLED_BACK)
         return self._send_final_message(half)
 
     def _reject_commit_or_rollback(self, half: MessageExt) -> bool:
@@ -98,7 +122,12 @@ class EndTransaction:
         return age > end_transaction_immunity_time(text, timeout)
 
     def _check_prepare_message(self, half: MessageExt) -> str | None:
-        """What does not fit (``#checkPrepareMessage``); only group and offsets are compared (B10)."""
+        """What does not fit (``#checkPrepareMessage``); only group and offsets are compared, unless repaired (B10)."""
+        switches = self._broker.switches
+        if switches.checks_topic_of_half and half.topic != HALF_TOPIC:
+            return f"The topic[{half.topic}] holds no half"
+        if switches.checks_transaction_id and half.properties.get(UNIQUE_KEY) != self.header.transaction_id:
+            return "The transaction id wrong"
         if half.properties.get(PRODUCER_GROUP) != self.header.producer_group:
             return "The producer group wrong"
         if half.queue_offset != self.header.tran_state_table_offset:
@@ -111,13 +140,22 @@ class EndTransaction:
         if REAL_TOPIC not in properties or REAL_QUEUE_ID not in properties:
             return self._refuse(SYSTEM_ERROR, "java.lang.NumberFormatException")
         topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
-        if not self._broker.switches.delivers_real_topic:
+        queues = self._broker.topic_config_manager.read_queues(topic)
+        if self._broker.switches.delivers_where_readable and queues:
+            queue_id %= queues
+        switches = self._broker.switches
+        if not switches.delivers_real_topic:
             del properties[REAL_TOPIC], properties[REAL_QUEUE_ID]
+        if switches.delivers_without_tran_msg:
+            properties.pop(TRANSACTION_PREPARED, None)
+        text = message_properties_to_string(properties, switches)
+        for late in (REAL_TOPIC, REAL_QUEUE_ID, *((TRANSACTION_PREPARED,) if switches.clears_tran_msg else ())):
+            properties.pop(late, None)
         message = MessageExtBrokerInner(
             topic=topic,
             queue_id=queue_id,
             body=record.body,
-            properties_text=message_properties_to_string(properties, self._broker.switches),
+            properties_text=text,
             born_timestamp=record.born_timestamp,
             born_host=record.born_host,
             store_host=record.store_host,
@@ -125,13 +163,14 @@ class EndTransaction:
             sys_flag=record.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT,
             reconsume_times=record.reconsume_times,
             prepared_transaction_offset=self.header.commit_log_offset,
+            properties=properties,
         )
-        stored = self._broker.message_store.put_message(message).record
-        if stored is None:
-            return self._refuse(SERVICE_NOT_AVAILABLE, "Service not available now.")
+        stored = self._broker.message_store.put_message(message)
+        if stored.physical_offset is None:
+            return self._refuse(*_UNSTORED[stored.status])
         self._committed = half
         self._broker.recorder.record_end("message_delivered", self.header, half)
-        return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, record=stored)
+        return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, stored=stored)
 
     def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
         """Mark the half as removed; whether that worked is not asked (B04)."""

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from reference.put_message_result import PutMessageResult
     from reference.response import Response
     from reference.store.record import Record
 
@@ -28,7 +29,7 @@ class EndTransactionOutcome(Enum):
     """The store refused the op message; the request is answered with success all the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EndTransactionStep:
     """One step.
 
@@ -36,10 +37,15 @@ class EndTransactionStep:
     ----------
     response
         The answer, with the step that gives it; None before that, and for what is dropped.
-    record
-        The record that the step stored.
+    stored
+        The store's answer, if something was stored.
     """
 
     outcome: EndTransactionOutcome
     response: Response | None = None
-    record: Record | None = None
+    stored: PutMessageResult | None = None
+
+    @property
+    def record(self) -> Record | None:
+        """The record that the step stored, read back from the store when it is asked for."""
+        return None if self.stored is None else self.stored.record

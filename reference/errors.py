@@ -17,5 +17,13 @@ class BrokerIsRunningError(BrokerError):
     """The process still runs, and the store's lock file keeps a second one out; stop it first."""
 
 
+class ThrownInCheckError(BrokerError):
+    """What Java would throw in ``TransactionalMessageServiceImpl#check``, which catches and logs it: the round dies."""
+
+
+class ErrorInCheckError(ThrownInCheckError):
+    """A Java ``Error``, such as too little memory for a message: older versions catch exceptions only (A40)."""
+
+
 class ActivityIsOverError(BrokerError):
     """A round or an END_TRANSACTION that has taken its last step was asked for another."""

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from reference.message_id import create_message_id
+from reference.store.properties import parse_properties
 
 if TYPE_CHECKING:
     from reference.store.offsets import CommitLogOffset, QueueOffset
     from reference.store.record import Record
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MessageExtBrokerInner:
     """A message that is to be stored; the store gives it its offsets, its size and its store timestamp.
 
@@ -25,6 +26,9 @@ class MessageExtBrokerInner:
         By the producer's clock, in its milliseconds.
     prepared_transaction_offset
         Of a committed message: the commit log offset that END_TRANSACTION named.
+    properties
+        The map, for those hooks of the store that look into it; it may differ from the stored string, and they may
+        change it.
     """
 
     topic: str
@@ -38,6 +42,7 @@ class MessageExtBrokerInner:
     sys_flag: int = 0
     reconsume_times: int = 0
     prepared_transaction_offset: CommitLogOffset | int = 0
+    properties: dict[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -50,9 +55,9 @@ class MessageExt:
         The record that was read.
     properties
         A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it.
-    topic, queue_id, queue_offset, commit_log_offset, msg_id
-        First the record's own. After a put-back the offsets and the id are those of the copy; in a check request topic
-        and queue are the real ones.
+    topic, queue_id, queue_offset, commit_log_offset
+        First the record's own. After a put-back the offsets, and with them the id, are those of the copy; in a check
+        request topic and queue are the real ones.
     """
 
     record: Record
@@ -61,23 +66,25 @@ class MessageExt:
     queue_id: int
     queue_offset: QueueOffset
     commit_log_offset: CommitLogOffset
-    msg_id: str
+
+    @property
+    def msg_id(self) -> str:
+        """The offset message id of where it lies now."""
+        return create_message_id(self.record.store_host, self.commit_log_offset)
 
     @classmethod
     def of(cls, record: Record) -> Self:
         """What ``MessageDecoder#decode`` makes of a record."""
         return cls(
-            record=record,
-            properties=dict(record.properties),
-            topic=record.topic,
-            queue_id=record.queue_id,
-            queue_offset=record.queue_offset,
-            commit_log_offset=record.physical_offset,
-            msg_id=create_message_id(record.store_host, record.physical_offset),
+            record,
+            dict(parse_properties(record.properties_text)),
+            record.topic,
+            record.queue_id,
+            record.queue_offset,
+            record.physical_offset,
         )
 
     def become_copy(self, copy: Record) -> None:
         """Take the offsets and the id of a copy, and nothing else of it (``#putBackHalfMsgQueue``)."""
         self.queue_offset = copy.queue_offset
         self.commit_log_offset = copy.physical_offset
-        self.msg_id = create_message_id(copy.store_host, copy.physical_offset)

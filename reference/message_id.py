@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
-
 from reference.store.offsets import CommitLogOffset
+from reference.store.stored_message import host_bytes
 
 
 def create_message_id(store_host: str, commit_log_offset: CommitLogOffset) -> str:
@@ -15,8 +14,7 @@ def create_message_id(store_host: str, commit_log_offset: CommitLogOffset) -> st
     >>> create_message_id("127.0.0.1:40745", CommitLogOffset(349))
     '7F00000100009F29000000000000015D'
     """
-    address, _, port = store_host.rpartition(":")
-    return (ip_address(address.strip("[]")).packed.hex() + f"{int(port):08x}{commit_log_offset:016x}").upper()
+    return f"{host_bytes(store_host).hex()}{commit_log_offset:016x}".upper()
 
 
 def decode_message_id(message_id: str) -> CommitLogOffset:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reference.errors import ThrownInCheckError
 from reference.java_numbers import get_long
 from reference.pull_result import PullResult, PullStatus
 from reference.store.offsets import QueueOffset
@@ -39,7 +40,7 @@ class OpRemoveMap:
     done_op_offset
         Op messages that the round is through with, in the order in which that showed (``doneOpOffset``).
     pull_result
-        The last pull.
+        The last pull; before the first, nothing at the offset where it will begin.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class OpRemoveMap:
         self._bridge = bridge
         self._mini_offset = mini_offset
         self._op_msg_pull_nums = op_msg_pull_nums
-        self.pull_result = self._fill(op_offset)
+        self.pull_result = PullResult(PullStatus.NO_NEW_MSG, op_offset)
 
     @property
     def next_op_offset(self) -> QueueOffset:
@@ -66,11 +67,17 @@ class OpRemoveMap:
 
     @property
     def has_found_ops(self) -> bool:
-        """Whether the last pull found op messages."""
+        """Whether the last pull found op messages, be it that none can be decoded."""
         return self.pull_result.found is not None
 
     def fill(self) -> PullResult:
-        """Read the next op messages (``#fillOpRemoveMap``)."""
+        """Read the next op messages (``#fillOpRemoveMap``).
+
+        Raises
+        ------
+        ThrownInCheckError
+            One cannot be decoded and the version stumbles over it, or the store answers nothing at all.
+        """
         self.pull_result = self._fill(self.next_op_offset)
         return self.pull_result
 
@@ -79,7 +86,7 @@ class OpRemoveMap:
         op = self.remove_map.pop(half, None)
         if op is None:
             return None
-        if self._switches.batches_ops:
+        if op in self.op_msg_map:
             self.op_msg_map[op].discard(half)
             if self.op_msg_map[op]:
                 return op
@@ -109,6 +116,9 @@ class OpRemoveMap:
 
     def _fill(self, offset: QueueOffset) -> PullResult:
         result = self._bridge.get_message(OP_TOPIC, offset, self._op_msg_pull_nums)
+        if result is None:
+            message = "java.lang.NullPointerException: the op queue cannot be read"
+            raise ThrownInCheckError(message)
         if result.status is PullStatus.OFFSET_ILLEGAL:
             self._bridge.update_consume_offset(OP_TOPIC, result.next_begin_offset)
         for op in result.found or ():
@@ -133,7 +143,13 @@ class OpRemoveMap:
             self.done_op_offset.append(op.queue_offset)
 
     def _enter_single(self, op: Record) -> None:
-        """4.x: one half offset is the whole body; an op message with another tag is never done."""
+        """4.x and 5.0: one half offset is the whole body; an op message with another tag is never done.
+
+        A list, as later versions write it, is no number, and counts as an offset that is long done (B18).
+        """
+        if self._switches.reads_op_lists and OFFSET_SEPARATOR in op.body.decode():
+            self._enter_batch(op)
+            return
         if op.properties.get(TAGS) != REMOVE_TAG:
             return
         half = QueueOffset(get_long(op.body.decode()))

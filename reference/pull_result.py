@@ -28,7 +28,7 @@ class PullResult:
     next_begin_offset
         Where the next pull begins.
     found
-        The records, or None when none was found (``msgFoundList``).
+        The records, or None when none was found (``msgFoundList``); empty when none of those found can be decoded.
     """
 
     status: PullStatus

@@ -5,16 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from reference.delay_levels import DELAY_TIME_LEVEL, delay_level
 from reference.message import MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
 from reference.message_id import create_message_id
-from reference.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, SUCCESS, Response
-from reference.store.properties import CLUSTER, MESSAGE_REGION, TRANSACTION_PREPARED, UNIQUE_KEY
+from reference.put_message_result import PutMessageStatus
+from reference.response import (
+    FLUSH_DISK_TIMEOUT,
+    MESSAGE_ILLEGAL,
+    NO_PERMISSION,
+    SERVICE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+    Response,
+)
+from reference.store.offsets import QueueOffset
+from reference.store.properties import (
+    CHECK_TIMES,
+    CLUSTER,
+    MESSAGE_REGION,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+    WAIT_STORE_OK,
+)
+from reference.system_topics import NOT_ALLOWED_SEND_TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reference.broker_controller import BrokerController
+    from reference.put_message_result import PutMessageResult
     from reference.store.record import Record
 
 TRACE_SWITCH = "TRACE_ON"
@@ -46,7 +66,6 @@ class SendMessageRequest:
     born_host: str = "127.0.0.1:4242"
 
 
-@dataclass(frozen=True, slots=True)
 class SendMessageResponse:
     """The answer (``SendMessageResponseHeader``).
 
@@ -54,13 +73,53 @@ class SendMessageResponse:
     ----------
     record
         What was stored, None if nothing was. A client learns of it only the queue offset and ``msg_id``.
+    logic_offset
+        What is added to the queue offset, where the topic is static (``#rewriteResponseForStaticTopic``).
     msg_id
         The offset message id, which names the commit log offset; empty if nothing was stored.
     """
 
-    response: Response
-    record: Record | None = None
-    msg_id: str = ""
+    __slots__ = ("_result", "logic_offset", "msg_id", "response")
+
+    def __init__(
+        self, response: Response, result: PutMessageResult | None = None, msg_id: str = "", logic_offset: int = 0
+    ) -> None:
+        self.response = response
+        self.msg_id = msg_id
+        self.logic_offset = logic_offset
+        self._result = result
+
+    @property
+    def record(self) -> Record | None:
+        """See the class; it is read back from the store when it is asked for."""
+        return None if self._result is None else self._result.record
+
+    @property
+    def queue_offset(self) -> QueueOffset:
+        """The queue offset in the answer, which END_TRANSACTION will name; -1 without a record."""
+        return QueueOffset(-1 if self.record is None else self.record.queue_offset + self.logic_offset)
+
+    def but_flush_timed_out(self) -> SendMessageResponse:
+        """The same send, if its record was not flushed in time: stored, and answered with FLUSH_DISK_TIMEOUT (A37).
+
+        With ``SYNC_FLUSH`` the answer waits for the flush behind the append (``CommitLog#handleDiskFlush``), and names
+        the message's offsets either way (``SendMessageProcessor#handlePutMessageResult``).
+        """
+        return SendMessageResponse(Response(FLUSH_DISK_TIMEOUT), self._result, self.msg_id, self.logic_offset)
+
+
+_SUCCESS = Response(SUCCESS)
+_ILLEGAL = Response(MESSAGE_ILLEGAL, "the message is illegal, maybe msg body or properties length not matched.")
+_REFUSED = {
+    PutMessageStatus.SERVICE_NOT_AVAILABLE: Response(SERVICE_NOT_AVAILABLE, "service not available now"),
+    PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
+    PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
+    PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL: Response(MESSAGE_ILLEGAL, "timer message illegal"),
+    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: Response(
+        SYSTEM_ERROR, "create mapped file failed, server is busy or broken."
+    ),
+}
+"""What a client is told of a message that was not stored (``#handlePutMessageResult``)."""
 
 
 class SendMessageProcessor:
@@ -71,22 +130,35 @@ class SendMessageProcessor:
 
     def process_request(self, request: SendMessageRequest) -> SendMessageResponse:
         """Store a message, as a half if it says so."""
-        broker = self._broker
+        broker, switches = self._broker, self._broker.switches
+        if switches.forbids_system_topics and request.topic in NOT_ALLOWED_SEND_TOPICS:
+            remark = f"Sending message to topic[{request.topic}] is forbidden."
+            return SendMessageResponse(Response(NO_PERMISSION, remark))
+        if request.topic not in broker.topic_config_manager.table:
+            broker.topic_config_manager.create(request.topic)
         properties = dict(request.properties)
         self._add_broker_properties(properties)
+        if switches.owns_check_times:
+            properties.pop(CHECK_TIMES, None)
+        is_half = properties.get(TRANSACTION_PREPARED, "").lower() == "true" and not (
+            switches.guards_retries
+            and request.reconsume_times > 0
+            and delay_level(properties.get(DELAY_TIME_LEVEL)) > 0
+        )
         message = MessageExtBrokerInner(
             topic=request.topic,
             queue_id=request.queue_id,
             body=request.body,
-            properties_text=message_properties_to_string(properties, broker.switches),
+            properties_text="" if is_half else message_properties_to_string(properties, switches),
             born_timestamp=request.born_timestamp,
             born_host=request.born_host,
             store_host=broker.settings.store_host,
             flag=request.flag,
             sys_flag=request.sys_flag,
             reconsume_times=request.reconsume_times,
+            properties=properties,
         )
-        if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
+        if not is_half:
             result = broker.message_store.put_message(message)
         elif broker.settings.reject_transaction_message:
             address = broker.settings.store_host.rpartition(":")[0]
@@ -94,12 +166,15 @@ class SendMessageProcessor:
             return SendMessageResponse(Response(NO_PERMISSION, remark))
         else:
             result = broker.transactional_message_bridge.put_half_message(message, properties)
-            if result.record is not None:
+            if broker.recorder.is_on and result.record is not None:
                 broker.recorder.record_half(result.record)
-        if result.record is None:
-            return SendMessageResponse(Response(SERVICE_NOT_AVAILABLE, "service not available now"))
-        msg_id = create_message_id(broker.settings.store_host, result.record.physical_offset)
-        return SendMessageResponse(Response(SUCCESS), result.record, msg_id)
+        if result.physical_offset is None:
+            return SendMessageResponse(_REFUSED[result.status])
+        msg_id = create_message_id(broker.settings.store_host, result.physical_offset)
+        logic_offset = broker.topic_queue_mappings.get(request.topic, 0)
+        if is_half and switches.keeps_offsets_of_halves:
+            logic_offset = 0
+        return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
 
     def _add_broker_properties(self, properties: dict[str, str]) -> None:
         switches, settings = self._broker.switches, self._broker.settings
@@ -110,3 +185,5 @@ class SendMessageProcessor:
             properties[UNIQUE_KEY] = f"{self._broker.message_store.max_phy_offset:032X}"
         if switches.stores_cluster:
             properties[CLUSTER] = settings.broker_cluster_name
+        if switches.reinserts_wait and WAIT_STORE_OK in properties:
+            properties[WAIT_STORE_OK] = properties.pop(WAIT_STORE_OK)

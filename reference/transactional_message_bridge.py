@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from reference.body_compression import decompressed
 from reference.consumer_offset_manager import NO_OFFSET
+from reference.errors import ThrownInCheckError
 from reference.get_message_result import GetMessageStatus
 from reference.message import MessageExt, MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
@@ -28,8 +30,16 @@ if TYPE_CHECKING:
     from reference.message_store import MessageStore
     from reference.put_message_result import PutMessageResult
     from reference.store.offsets import CommitLogOffset
+    from reference.store.record import Record
     from reference.version_switches import VersionSwitches
     from reference.virtual_clock import VirtualClock
+
+
+_ILLEGAL: Final = (
+    GetMessageStatus.OFFSET_OVERFLOW_BADLY,
+    GetMessageStatus.OFFSET_TOO_SMALL,
+    GetMessageStatus.MESSAGE_WAS_REMOVING,
+)
 
 
 class TransactionalMessageBridge:
@@ -48,6 +58,9 @@ class TransactionalMessageBridge:
         self._clock = clock
         self._store = store
         self._consumer_offset_manager = consumer_offset_manager
+        self._op_properties = message_properties_to_string(
+            {WAIT_STORE_OK: "true", TAGS: REMOVE_TAG}, switches, is_own_message=True
+        )
 
     def fetch_consume_offset(self, topic: str) -> QueueOffset:
         """The committed offset of the half or the op queue, 0 if there is none."""
@@ -58,15 +71,22 @@ class TransactionalMessageBridge:
         """Commit the offset of the half or the op queue, in memory."""
         self._consumer_offset_manager.commit_offset(topic, HALF_QUEUE_ID, offset)
 
-    def get_message(self, topic: str, offset: QueueOffset, max_msg_nums: int) -> PullResult:
-        """Pull from the half or the op queue (``#getMessage``).
+    def get_message(self, topic: str, offset: QueueOffset, max_msg_nums: int) -> PullResult | None:
+        """Pull from the half or the op queue (``#getMessage``); None if the store answers nothing.
 
         Up to 4.5.2 the queue's very end is an illegal offset, later there is just no new message there.
+
+        Raises
+        ------
+        ThrownInCheckError
+            Up to 4.5.2, something found cannot be decoded (``#decodeMsgList`` leaves a null in its list).
         """
         result = self._store.get_message(topic, HALF_QUEUE_ID, offset, max_msg_nums)
+        if result.status is GetMessageStatus.NO_ANSWER:
+            return None
         if result.status is GetMessageStatus.FOUND:
-            return PullResult(PullStatus.FOUND, result.next_begin_offset, result.records)
-        if result.status is GetMessageStatus.OFFSET_OVERFLOW_BADLY or (
+            return PullResult(PullStatus.FOUND, result.next_begin_offset, self._decode_msg_list(result.records))
+        if result.status in _ILLEGAL or (
             result.status is GetMessageStatus.OFFSET_OVERFLOW_ONE and self._switches.op_end_commits_offset
         ):
             return PullResult(PullStatus.OFFSET_ILLEGAL, result.next_begin_offset)
@@ -97,14 +117,15 @@ class TransactionalMessageBridge:
             flag=message.flag,
             sys_flag=message.sys_flag & ~TRANSACTION_BITS,
             reconsume_times=message.reconsume_times,
+            properties=properties,
         )
         return self._store.put_message(half)
 
     def put_back(self, message: MessageExt) -> PutMessageResult:
         """Store a half once more, for a check (``#renewHalfMessageInner`` and ``#putMessageReturnResult``).
 
-        The copy keeps neither the user's flag nor the reconsume times (B32). WAIT turns false behind the stored string,
-        in the map that the check request is made from.
+        The copy keeps neither the user's flag nor the reconsume times, unless that is repaired (B32). WAIT turns false
+        behind the stored string, in the map that the check request is made from.
         """
         copy = self._renew_half_message_inner(message)
         message.properties[WAIT_STORE_OK] = "false"
@@ -125,7 +146,7 @@ class TransactionalMessageBridge:
             topic=OP_TOPIC,
             queue_id=queue_id,
             body=body.encode(),
-            properties_text=message_properties_to_string({WAIT_STORE_OK: "true", TAGS: REMOVE_TAG}, self._switches),
+            properties_text=self._op_properties,
             born_timestamp=self._clock.now,
             born_host=self._settings.store_host,
             store_host=self._settings.store_host,
@@ -137,6 +158,14 @@ class TransactionalMessageBridge:
         record = self._store.look_message_by_offset(commit_log_offset)
         return None if record is None else MessageExt.of(record)
 
+    def _decode_msg_list(self, records: tuple[Record | None, ...]) -> tuple[Record, ...]:
+        if self._switches.decompresses_scanned:
+            records = tuple(None if record is None else decompressed(record) for record in records)
+        if self._switches.undecodable_throws and None in records:
+            message = "java.lang.NullPointerException: a pulled message cannot be decoded"
+            raise ThrownInCheckError(message)
+        return tuple(record for record in records if record is not None)
+
     def _renew_half_message_inner(self, message: MessageExt) -> MessageExtBrokerInner:
         return MessageExtBrokerInner(
             topic=message.topic,
@@ -146,5 +175,8 @@ class TransactionalMessageBridge:
             born_timestamp=message.record.born_timestamp,
             born_host=message.record.born_host,
             store_host=message.record.store_host,
+            flag=message.record.flag if self._switches.keeps_flag else 0,
             sys_flag=message.record.sys_flag,
+            reconsume_times=message.record.reconsume_times if self._switches.keeps_flag else 0,
+            properties=message.properties,
         )

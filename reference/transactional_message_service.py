@@ -10,6 +10,7 @@ from reference.message_queue_op_context import MessageQueueOpContext
 
 if TYPE_CHECKING:
     from reference.broker_settings import BrokerSettings
+    from reference.put_message_result import PutMessageResult
     from reference.recorder import Recorder
     from reference.store.record import Record
     from reference.transactional_message_bridge import TransactionalMessageBridge
@@ -62,7 +63,7 @@ class TransactionalMessageService:
         self._bridge = bridge
         self._recorder = recorder
 
-    def delete_prepare_message(self, half: Record) -> tuple[EndTransactionOutcome, Record | None]:
+    def delete_prepare_message(self, half: Record) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
         """Mark a half as committed or rolled back (``#deletePrepareMessage``).
 
         4.x writes an op message and ignores whether that worked. 5.1 and later put the half's offset in memory; only
@@ -70,8 +71,8 @@ class TransactionalMessageService:
 
         Returns
         -------
-        outcome, record
-            Whether an op message was stored, refused by the store or put off; and the op message.
+        outcome, stored
+            Whether an op message was stored, refused by the store or put off; and the store's answer if it was stored.
         """
         if not self._switches.batches_ops:
             return _outcome(self._write_op(half.queue_id, str(half.queue_offset)))
@@ -92,21 +93,30 @@ class TransactionalMessageService:
         A batch is due when its body would reach ``transactionOpMsgMaxSize``, or when the last one of its queue was
         taken ``transactionOpBatchInterval`` ago. One run writes at most one op message a queue.
         """
-        due = {queue_id: context for queue_id, context in self.delete_context.items() if self._is_due(context)}
+        start_time = self._clock.now
+        due = self._due_contexts(start_time)
         bodies = {queue_id: self._take_body(context, "") for queue_id, context in due.items()}
         is_over_size = any(context.total_size >= self._settings.op_msg_max_size for context in due.values())
-        written = {queue_id: self._write_op(queue_id, body) for queue_id, body in bodies.items()}
+        written = {queue_id: self._write_op(queue_id, body).record for queue_id, body in bodies.items()}
         return OpBatch(
             written=tuple(record for record in written.values() if record is not None),
             lost=tuple(bodies[queue_id] for queue_id, record in written.items() if record is None),
-            wakeup_timestamp=0 if is_over_size else self._clock.now + self._settings.op_batch_interval_ms,
+            wakeup_timestamp=0 if is_over_size else start_time + self._settings.op_batch_interval_ms,
         )
 
-    def _is_due(self, context: MessageQueueOpContext) -> bool:
+    @property
+    def has_batch_that_is_due(self) -> bool:
+        """Whether the batch service would write something now."""
+        return bool(self._due_contexts(self._clock.now))
+
+    def _due_contexts(self, now: int) -> dict[int, MessageQueueOpContext]:
+        return {queue_id: context for queue_id, context in self.delete_context.items() if self._is_due(context, now)}
+
+    def _is_due(self, context: MessageQueueOpContext, now: int) -> bool:
         if not context.context_queue:
             return False
         is_large = context.total_size >= self._settings.op_msg_max_size
-        return is_large or self._clock.now - context.last_write_timestamp >= self._settings.op_batch_interval_ms
+        return is_large or now - context.last_write_timestamp >= self._settings.op_batch_interval_ms
 
     def _take_body(self, context: MessageQueueOpContext, body: str) -> str:
         """Take entries out of memory until the body is full (``#getOpMessage``); the last may lie beyond the size."""
@@ -117,14 +127,16 @@ class TransactionalMessageService:
         context.last_write_timestamp = self._clock.now
         return body
 
-    def _write_op(self, queue_id: int, body: str) -> Record | None:
-        record = self._bridge.write_op(queue_id, body).record
-        if record is not None:
+    def _write_op(self, queue_id: int, body: str) -> PutMessageResult:
+        stored = self._bridge.write_op(queue_id, body)
+        if self._recorder.is_on and (record := stored.record) is not None:
             for half in dict.fromkeys(body.split(OFFSET_SEPARATOR)):
                 if half:
                     self._recorder.record("op_stored", half=int(half), op=record.queue_offset)
-        return record
+        return stored
 
 
-def _outcome(op: Record | None) -> tuple[EndTransactionOutcome, Record | None]:
-    return (EndTransactionOutcome.OP_LOST if op is None else EndTransactionOutcome.OP_STORED), op
+def _outcome(op: PutMessageResult) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
+    if op.physical_offset is None:
+        return EndTransactionOutcome.OP_LOST, None
+    return EndTransactionOutcome.OP_STORED, op

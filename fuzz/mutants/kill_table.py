@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.coverage import GuardCoverage, Guards
+from fuzz.instance import fuzzed_constants
 from fuzz.machine import fuzz
 from fuzz.mutants.mutant import Mutant, Part
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
@@ -15,7 +16,6 @@ from fuzz.mutants.of_the_properties import PROPERTY_MUTANTS
 from fuzz.mutants.of_the_spec import SPEC_MUTANTS
 from fuzz.schedule import variable_of
 from model_check.cpython.search import explore
-from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def kill_table(
 
 def _search(mutant: Mutant) -> Kill:
     started = perf_counter()
-    sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults)
-    broken = verdicts(mutant.machine, mutant.profile, mutant.faults)
+    sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults, mutant.instance)
+    broken = verdicts(mutant.machine, mutant.profile, mutant.faults, mutant.instance)
     changed = sorted(name for name in sound.keys() | broken.keys() if sound.get(name) != broken.get(name))
     seconds = perf_counter() - started
     if not changed:
@@ -119,9 +119,9 @@ def _search(mutant: Mutant) -> Kill:
 
 
 @cache
-def verdicts(machine: Machine, profile: str, faults: tuple[str, ...]) -> dict[str, int]:
-    """Each violated clause with the steps of its shortest violation, on the instance `tiny`."""
-    found = explore(machine, constants_for(profile, faults, "tiny"))
+def verdicts(machine: Machine, profile: str, faults: tuple[str, ...], instance: str) -> dict[str, int]:
+    """Each violated clause with the steps of its shortest violation."""
+    found = explore(machine, fuzzed_constants(profile, faults, instance))
     return {
         f"{clause.identifier}.{clause.clause}": len(found.path_to(state)) for clause, state in found.violations.items()
     }

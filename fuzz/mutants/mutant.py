@@ -7,6 +7,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fuzz.instance import FUZZED
 from fuzz.left_out import DRIVEN_FAULTS, driven
 from fuzz.mutants.edited_package import Edit, EditedPackage
 from fuzz.world import World
@@ -42,7 +43,7 @@ class Mutant:
     seen_in
         The variables that it touches: the first difference must be in one of them. For a property, the clauses whose
         verdict must change.
-    profile, faults
+    profile, faults, instance
         Under which it is hunted.
     """
 
@@ -54,11 +55,12 @@ class Mutant:
     seen_in: frozenset[str]
     profile: str = "5.3.3"
     faults: tuple[str, ...] = DRIVEN_FAULTS
+    instance: str = FUZZED.name
 
     @cached_property
     def world(self) -> World:
         """The pair with the error in it; the project's own modules stay as they are."""
-        sound = World.of(self.profile, self.faults)
+        sound = World.of(self.profile, self.faults, self.instance)
         if self.part is Part.BROKER:
             broken = EditedPackage(self.edit).load("reference.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from fuzz.moves import USUAL_FAULTS
 from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.mutant import Mutant, Part
 
@@ -12,11 +13,22 @@ _ANSWER: Final = "the answer to END_TRANSACTION"
 
 
 def _mutant(
-    name: str, what: str, where: str, old: str, new: str, seen_in: str, *, like: str = "", profile: str = "5.3.3"
+    name: str,
+    what: str,
+    where: str,
+    old: str,
+    new: str,
+    seen_in: str,
+    *,
+    like: str = "",
+    profile: str = "5.3.3",
+    beside: str = "",
 ) -> Mutant:
     edit = Edit(f"reference.{where}", old, new)
     variables = frozenset(variable.strip() for variable in seen_in.split(","))
-    return Mutant(name, Part.BROKER, what, tuple(like.split()), edit, variables, profile)
+    return Mutant(
+        name, Part.BROKER, what, tuple(like.split()), edit, variables, profile, (*USUAL_FAULTS, *beside.split())
+    )
 
 
 BROKER_MUTANTS: Final = (
@@ -35,7 +47,7 @@ BROKER_MUTANTS: Final = (
     _mutant(
         "batch interval ignored", "a batch is written as soon as something waits",
         "transactional_message_service",
-        "return is_large or self._clock.now - context.last_write_timestamp >= self._settings.op_batch_interval_ms",
+        "return is_large or now - context.last_write_timestamp >= self._settings.op_batch_interval_ms",
         "return True",
         "op messages written", like="A16",
     ),
@@ -47,11 +59,17 @@ BROKER_MUTANTS: Final = (
     _mutant(
         "batch survives a crash", "what waits in memory is there after a restart",
         "broker_controller",
-        "return type(self)(self.switches, self.settings, self.clock, self.store_path, self.recorder)",
-        "heir = type(self)(self.switches, self.settings, self.clock, self.store_path, self.recorder)\n"
+        "        return type(self)(\n"
+        "            self.switches, self.settings, self.clock, store_path, "
+        "self.recorder, self.producer_manager, role\n"
+        "        )\n",
+        "        heir = type(self)(\n"
+        "            self.switches, self.settings, self.clock, store_path, "
+        "self.recorder, self.producer_manager, role\n"
+        "        )\n"
         "        heir.transactional_message_service.delete_context.update("
         "self.transactional_message_service.delete_context)\n"
-        "        return heir",
+        "        return heir\n",
         "batch.names, batch.is_open", like="B02",
     ),
     _mutant(
@@ -203,5 +221,109 @@ BROKER_MUTANTS: Final = (
         "any offset may end", "the queue offset of an END_TRANSACTION is not compared",
         "end_transaction_processor", "if half.queue_offset != self.header.tran_state_table_offset:", "if False:",
         _ANSWER, like="B10",
+    ),
+    _mutant(
+        "nobody asked", "a check request is sent though no producer of the group is connected",
+        "check_listener", "if self._producers.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:",
+        "if False:",
+        _BRANCH, like="B19 A35", beside="offline_producer",
+    ),
+    _mutant(
+        "slave ends", "a slave handles END_TRANSACTION as a master does",
+        "end_transaction_processor", "if self._broker.role.is_slave:", "if False:",
+        _ANSWER, like="B04", beside="role_change",
+    ),
+    _mutant(
+        "slave checks", "a slave begins check rounds as a master does",
+        "check_service", "self._broker.role is BrokerRole.SLAVE or not self.is_alive", "not self.is_alive",
+        "whether a round begins", like="B20", beside="role_change",
+    ),
+    _mutant(
+        "acting slave checks", "a slave that acts for its master puts halves back instead of sending them on",
+        "check_round", "if self._broker.role is BrokerRole.ACTING_MASTER and self._broker.switches.escapes:",
+        "if False:",
+        _BRANCH, like="B20", beside="acting_slave",
+    ),
+    _mutant(
+        "escaped half not passed", "a half that another master has taken is sent to it again",
+        "check_round", "return self._moved_on(CheckBranch.ESCAPED, half)",
+        "return self._stays(CheckBranch.ESCAPED, half)",
+        "round.cursor", like="B22", beside="acting_slave",
+    ),
+    _mutant(
+        "half that cannot escape is passed", "the first failure gives a half up",
+        "check_round", "if self.escape_fail_count < _MAX_RETRY_TIMES_FOR_ESCAPE:", "if False:",
+        _BRANCH, like="B21", beside="acting_slave",
+    ),
+    _mutant(
+        "failed put passed", "a half whose copy was not stored is passed",
+        "check_round", "return self._stays(CheckBranch.PUT_BACK_FAILED, half)",
+        "return self._moved_on(CheckBranch.PUT_BACK_FAILED, half)",
+        "offsets.half", like="B08", beside="put_failure",
+    ),
+    _mutant(
+        "aborted round commits", "a round that an exception ends commits what it has reached",
+        "check_round", "if step.branch.commits:", "if step.branch.is_end:",
+        "offsets.half, offsets.op", like="A08", beside="null_half",
+    ),
+    _mutant(
+        "two jumps", "a round jumps over a second missing half",
+        "check_round", "_MAX_RETRY_COUNT_WHEN_HALF_NULL = 1", "_MAX_RETRY_COUNT_WHEN_HALF_NULL = 2",
+        _BRANCH, like="A08", beside="null_half",
+    ),
+    _mutant(
+        "null in the list", "4.9.7 stumbles over a message that cannot be decoded, as 4.5.1 did",
+        "transactional_message_bridge", "if self._switches.undecodable_throws and None in records:",
+        "if None in records:",
+        f"{_BRANCH}, whether a round begins", like="A07 B17", profile="4.9.7", beside="undecodable_half undecodable_op",
+    ),
+    _mutant(
+        "lost batch kept", "the entries of an op message that was not stored wait for the next",
+        "transactional_message_service",
+        "        return OpBatch(\n",
+        "        for queue_id, record in written.items():\n"
+        "            if record is None:\n"
+        "                self.delete_context[queue_id].context_queue.append(bodies[queue_id])\n"
+        "                self.delete_context[queue_id].total_size += len(bodies[queue_id])\n"
+        "        return OpBatch(\n",
+        "batch.names", like="B04", beside="op_write_failure",
+    ),
+    _mutant(
+        "resumed half keeps its checks", "a half that an operator puts back counts on",
+        "admin_broker_processor", 'record.properties | {CHECK_TIMES: "0"}', "dict(record.properties)",
+        "half.check_times", like="B30", beside="resume_discarded",
+    ),
+    _mutant(
+        "stop saves nothing", "a shutdown leaves the file of offsets as it is",
+        "broker_controller", "        self.save_consumer_offsets()\n        save_empty_tables",
+        "        save_empty_tables",
+        "saved.half, saved.op, offsets.half, offsets.op", like="B03", beside="graceful_stop",
+    ),
+    _mutant(
+        "slave stores", "a slave takes messages as a master does",
+        "message_store", "if not self.is_writeable or self.is_slave:", "if not self.is_writeable:",
+        f"{_ANSWER}, the answer to the send, op messages written", like="B04", beside="role_change",
+    ),
+    _mutant(
+        "rot is read", "a message with a port that there is not is decoded all the same",
+        "message_store", "return decode_message(source, at) if is_readable(source, at) else None",
+        "return decode_message(source, at)",
+        f"transaction.kind, op.undecodable, {_BRANCH}", like="A07", beside="undecodable_half undecodable_op",
+    ),
+    _mutant(
+        "recovery dispatches nothing", "a record that was in no queue at a crash is in none after it",
+        "message_store", "                        entered.put(offset, size, tags)\n",
+        "                        pass\n",
+        f"{_BRANCH}, {_ANSWER}, half.check_in_flight, round.cursor",
+    ),
+    _mutant(
+        "recovery does not count", "what a starting broker enters into a queue does not move its next offset",
+        "consume_queue_store", "            queue.next_offset = queue.end\n", "",
+        f"{_BRANCH}, {_ANSWER}, half.check_in_flight, round.cursor",
+    ),
+    _mutant(
+        "flush in time", "a half that was not flushed in time is answered with success",
+        "send_message_processor", "(Response(FLUSH_DISK_TIMEOUT), self", "(Response(SUCCESS), self",
+        "the answer to the send", like="A37", beside="bad_store_status",
     ),
 )  # fmt: skip

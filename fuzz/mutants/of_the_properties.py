@@ -18,17 +18,18 @@ def _mutant(
     *,
     profile: str = "4.9.7",
     faults: tuple[str, ...] = (),
+    instance: str = "counted",
 ) -> Mutant:
     edit = Edit(f"spec.properties.{where}", old, new)
     clauses = frozenset(clause.strip() for clause in seen_in.split(","))
-    return Mutant(name, Part.PROPERTY, what, (), edit, clauses, profile, faults)
+    return Mutant(name, Part.PROPERTY, what, (), edit, clauses, profile, faults, instance)
 
 
 PROPERTY_MUTANTS: Final = (
     _mutant(
         "S1 allows two", "only a third delivery is one too many", "s1_at_most_once",
         "s.transaction[t].deliveries >= 2", "s.transaction[t].deliveries >= 3",
-        "S1.immune_half, S1.late_op",
+        "S1.immune_half, S1.late_op", instance="tiny",
     ),
     _mutant(
         "S1 allows none", "the first delivery is one too many", "s1_at_most_once",
@@ -38,7 +39,7 @@ PROPERTY_MUTANTS: Final = (
     _mutant(
         "S9.late_op blames nothing", "the clause of late op messages looks for what has no cause", "s9_quiet_commit",
         "s.transaction[t].cause == Cause.LATE_OP", "s.transaction[t].cause == Cause.NONE",
-        "S9.late_op",
+        "S9.late_op", instance="tiny",
     ),
     _mutant(
         "S2 blames any rollback", "a rollback is wrong without a delivery", "s2_decision_agreement",
@@ -69,6 +70,6 @@ PROPERTY_MUTANTS: Final = (
     _mutant(
         "L2 inverted", "a half may be discarded only with checks left unsent", "l2_full_budget",
         "!= Budget.BURNT_BY_IMMUNITY\n", "!= Budget.SPENT\n",
-        "L2.immunity_burns_checks",
+        "L2.immunity_burns_checks", instance="tiny",
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from fuzz.moves import USUAL_FAULTS
 from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.mutant import Mutant, Part
 
@@ -11,11 +12,22 @@ _BRANCH: Final = "the round's branch"
 
 
 def _mutant(
-    name: str, what: str, where: str, old: str, new: str, seen_in: str, *, like: str = "", profile: str = "5.3.3"
+    name: str,
+    what: str,
+    where: str,
+    old: str,
+    new: str,
+    seen_in: str,
+    *,
+    like: str = "",
+    profile: str = "5.3.3",
+    beside: str = "",
 ) -> Mutant:
     edit = Edit(f"spec.{where}", old, new)
     variables = frozenset(variable.strip() for variable in seen_in.split(","))
-    return Mutant(name, Part.SPEC, what, tuple(like.split()), edit, variables, profile)
+    return Mutant(
+        name, Part.SPEC, what, tuple(like.split()), edit, variables, profile, (*USUAL_FAULTS, *beside.split())
+    )
 
 
 SPEC_MUTANTS: Final = (
@@ -82,5 +94,40 @@ SPEC_MUTANTS: Final = (
         "end_transaction", "    if s.transaction[t].deliveries < 2:\n",
         "    if s.transaction[t].deliveries < 2 and s.half[h].settled != Settled.COMMITTED:\n",
         "transaction.deliveries", like="A13",
+    ),
+    _mutant(
+        "unasked half counts no check", "a put-back with nobody to ask leaves the number of checks as it is",
+        "putting_back",
+        "        append_copy(s, c, s.round.cursor, 1)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
+        "        append_copy(s, c, s.round.cursor, 0)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
+        "half.check_times", like="B19", beside="offline_producer",
+    ),
+    _mutant(
+        "spec: op stored after all", "an op message that the store refuses is in its queue all the same",
+        "end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
+        "op.names, op_length, half.op_write_failed", like="B04", profile="4.9.7", beside="op_write_failure",
+    ),
+    _mutant(
+        "spec: jumps for ever", "a round forgets that it has jumped over a half",
+        "broken_round",
+        "        s.half[s.round.cursor].left = Left.PASSED_OVER\n    s.round.null_met = True\n",
+        "        s.half[s.round.cursor].left = Left.PASSED_OVER\n",
+        "round.null_met", like="A08", beside="null_half",
+    ),
+    _mutant(
+        "power loss keeps ops", "a power loss takes halves and leaves the length of the op queue",
+        "broker", "    s.op_length = ops\n", "",
+        "op_length", like="B14", beside="power_loss",
+    ),
+    _mutant(
+        "spec: escaped half not passed", "a half that another master has taken is looked at again",
+        "escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
+        "    remember_escape(s, c, s.round.cursor)\n",
+        "round.cursor", like="B22", beside="acting_slave",
+    ),
+    _mutant(
+        "spec: second END first", "of two END_TRANSACTIONs that swap their places one is forgotten",
+        "network", "    s.half[h].other_end = first\n", "    s.half[h].other_end = End.NONE\n",
+        "half.other_end", like="A14", beside="reorder",
     ),
 )  # fmt: skip

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from fuzz.broker_side import BrokerSide
 from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.lockstep import Lockstep
 from fuzz.mismatch import Mismatch
-from fuzz.schedule import Schedule, run
+from fuzz.schedule import Schedule, run, run_text
 from fuzz.world import World
 from model_check.counterexample.steps import read_path
+from reference.store.writable_consume_queue import WritableConsumeQueue
 
 FULL_BATCH = """
 send_half t=0 immunity=-1; send_half t=1 immunity=-1; send_half t=2 immunity=-1;
@@ -40,9 +42,58 @@ def pair_for(profile: str) -> Lockstep:
     return Lockstep(replace(sound, constants=replace(sound.constants, transactions=4)))
 
 
+DUE_BATCH = """
+send_half t=0 immunity=-1; send_wrong_rollback h=0; buffer_op h=0; tick; stop
+"""
+THREAD_STARTED_ANEW = "tick; become_slave; become_master; begin_round"
+NOTHING_AFTER_A_JUMP = """
+send_half t=0 immunity=1; send_half t=1 immunity=1; tick; tick; begin_round; jump_over_half; abort_at_null_result
+"""
+UNREAD_OP = """
+send_half t=0 immunity=3; send_half t=1 immunity=-1; send_wrong_rollback h=1; write_op h=1;
+tick; begin_round; spin_at_failed_immunity
+"""
+ACTING_BEYOND_THE_END = """
+send_half t=0 immunity=1; send_half t=1 immunity=1; tick; tick; begin_round; put_back_and_check; put_back_and_check;
+end_round_at_fresh_half; persist_offsets; lose_power records=1; act_for_dead_master; tick; begin_round;
+jump_to_queue_end
+"""
+LATE_AND_UNREADABLE = """
+send_undecodable_half t=0 immunity=3; roll_back_locally t=0; tick; tick; tick; tick; refuse_late_end h=0
+"""
+COUNTED_AND_SENT_AGAIN = "send_half_with_checks t=0 immunity=-1 checks=1; send_half_again t=0"
+ANOTHER_IN_ITS_PLACE = """
+send_half t=0 immunity=1; lose_power records=0; send_half t=1 immunity=1; commit_what_is_gone t=0
+"""
+NONE_IN_ITS_PLACE = """
+send_half t=0 immunity=1; send_half t=1 immunity=1; lose_power records=0; send_half t=2 immunity=-1;
+send_half t=3 immunity=1; commit_another_half t=1; store_real_message h=1
+"""
+TWO_POWER_LOSSES = """
+send_half t=0 immunity=-1; tick; send_half t=1 immunity=-1; send_half t=2 immunity=-1; lose_power records=2;
+send_wrong_commit h=0; store_real_message h=0; tick; write_op h=0; lose_power records=2; tick; begin_round;
+put_back_and_check
+"""
+
+_BRANCH = "the round's branch"
 CASES = [
     pytest.param("5.3.3", FULL_BATCH, "buffer_op h=2", "op[0].names", id="a batch beyond its size"),
-    pytest.param("5.3.3", DISPATCHED, "end_round_before_dispatch", "the round's branch", id="a half dispatched since"),
+    pytest.param("5.3.3", DISPATCHED, "end_round_before_dispatch", _BRANCH, id="a half dispatched since"),
+    pytest.param("5.3.3", DUE_BATCH, "stop", "op[0].names", id="a shutdown with a batch that is due"),
+    pytest.param("4.9.7", THREAD_STARTED_ANEW, "begin_round", "whether a round begins", id="a thread started anew"),
+    pytest.param("5.3.3", NOTHING_AFTER_A_JUMP, "abort_at_null_result", _BRANCH, id="nothing after a jump"),
+    pytest.param("4.5.1", UNREAD_OP, "spin_at_failed_immunity", "offsets.op", id="an op unread"),
+    pytest.param(
+        "5.3.3", LATE_AND_UNREADABLE, "refuse_late_end h=0", "the answer to END_TRANSACTION", id="late and unreadable"
+    ),
+    pytest.param("5.3.3", COUNTED_AND_SENT_AGAIN, "send_half_again t=0", "half[1].check_times", id="counted, twice"),
+    pytest.param(
+        "5.3.3", ANOTHER_IN_ITS_PLACE, "commit_what_is_gone t=0", "the answer to END_TRANSACTION", id="another half"
+    ),
+    pytest.param(
+        "5.3.3", NONE_IN_ITS_PLACE, "commit_another_half t=1", "the answer to END_TRANSACTION", id="no other half"
+    ),
+    pytest.param("5.3.3", ACTING_BEYOND_THE_END, "jump_to_queue_end", "round.cursor", id="an acting slave beyond"),
 ]
 
 
@@ -81,3 +132,26 @@ def test_an_op_message_that_is_done_twice_stops_the_op_offset_in_both() -> None:
     steps = read_path(pair.world.machine, pair.constants, OP_DONE_TWICE)
     assert [pair.take(step) for step in steps] == [None] * len(steps)
     assert pair.state.offsets.op == 2
+
+
+def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World.of("4.9.7", DRIVEN_FAULTS)
+    assert run_text(world, TWO_POWER_LOSSES).state.half_length == 3
+    monkeypatch.setattr(WritableConsumeQueue, "erase_from", lambda *place: None)
+    with pytest.raises(Mismatch) as found:
+        run_text(world, TWO_POWER_LOSSES)
+    assert found.value.variable == "half[2].check_in_flight"
+
+
+def test_a_log_that_a_shutdown_has_flushed_for_good_would_be_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World.of("4.9.7", DRIVEN_FAULTS)
+    assert run_text(world, "send_half t=0 immunity=-1; stop; lose_power records=0").state.half_length == 0
+
+    def stop(side: BrokerSide) -> None:
+        side.broker.shutdown()
+        side.broker = side.broker.restart()
+
+    monkeypatch.setattr(BrokerSide, "stop_and_restart", stop)
+    with pytest.raises(Mismatch) as found:
+        run_text(world, "send_half t=0 immunity=-1; stop")
+    assert found.value.variable == "flushed.halves"

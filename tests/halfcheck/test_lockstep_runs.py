@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
-from fuzz import campaign
+from fuzz import state_coverage
 from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.world import World
@@ -16,11 +18,14 @@ from model_check.errors import EvaluationError
 from spec.profiles import VERSIONS
 from tests.model_check.checked import at_full_speed
 
+EXPLORED = cache(at_full_speed(explore))
+"""Each instance is searched once."""
+
 
 @pytest.fixture(autouse=True)
 def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the schedules stands the exhaustive count of a small instance, which takes longest of all."""
-    monkeypatch.setattr(campaign, "explore", at_full_speed(explore))
+    monkeypatch.setattr(state_coverage, "explore", EXPLORED)
 
 
 @pytest.mark.untraced

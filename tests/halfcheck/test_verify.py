@@ -30,7 +30,7 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
-    monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::10])
+    monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::13])
     for phase in ("check", "explained_store", "refused_specification", "lockstep_run", "mutant_hunt"):
         monkeypatch.setattr(verification, phase, at_full_speed(getattr(verification, phase)))
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]

@@ -8,7 +8,7 @@ import pytest
 
 from reference.check_step import CheckBranch
 from reference.errors import ActivityIsOverError, BrokerIsDownError
-from reference.send_message_processor import SendMessageRequest
+from reference.message import MessageExtBrokerInner
 from reference.store.offsets import QueueOffset
 from reference.system_topics import HALF_TOPIC, OP_TOPIC
 from tests.reference.one_broker import SETTINGS, OneBroker
@@ -121,7 +121,10 @@ def test_the_thread_does_not_sleep_after_a_pull_that_found_ops() -> None:
 def test_an_op_message_with_another_tag_settles_nothing_and_in_4_x_is_never_done(version: str, op_offset: int) -> None:
     one = OneBroker(version)
     one.half()
-    one.broker.send_message(SendMessageRequest(OP_TOPIC, 0, b"0", one.clock.now, {"TAGS": "x"}))
+    host = one.settings.store_host
+    one.broker.message_store.put_message(
+        MessageExtBrokerInner(OP_TOPIC, 0, b"0", "TAGS\x01x\x02", one.clock.now, host, host)
+    )
     assert "settled" not in one.branches()
     assert one.offsets == (1, op_offset)
 

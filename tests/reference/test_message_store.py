@@ -67,7 +67,7 @@ def test_an_empty_queue_sends_its_reader_to_the_beginning() -> None:
 def test_a_record_is_found_at_its_first_byte_only() -> None:
     subject = store()
     record = subject.put_message(message()).record
-    assert subject.look_message_by_offset(CommitLogOffset(0)) is record
+    assert subject.look_message_by_offset(CommitLogOffset(0)) == record
     assert subject.look_message_by_offset(CommitLogOffset(1)) is None
 
 
