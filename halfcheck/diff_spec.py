@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
@@ -54,23 +54,22 @@ def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> N
 def _explain_store(name: str, store: Path, profile: str, conf: BrokerConf | None, report: Report | None) -> Answer:
     question = Question(profiles=((profile, switches_of(profile)),), conf=conf, most_events=sys.maxsize, report=report)
     audit = audit_store(store, None, None, question)
-    found = audit.trace.divergence_json()
-    first = None
-    if found is not None:
-        first = {
-            "record": found["event"]["text"],
-            "field": found["guard"],
-            "left": found["event"],
-            "right": found["nearest"],
-        }
     return Answer(
         records=audit.events,
         identical=audit.trace.accepted,
-        first_difference=first,
+        first_difference=_first_difference(audit.trace.divergence_json()),
         trace=audit.trace.to_json(),
         lines=(f"{name}: {audit.events} records of transactions, {audit.trace.sentence()}",),
         reason=audit.trace.reason,
     )
+
+
+def _first_difference(divergence: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The event that no path explains, the guard that refuses it, and what was possible instead."""
+    if divergence is None:
+        return None
+    event = divergence["event"]
+    return {"record": event["text"], "field": divergence["guard"], "left": event, "right": divergence["nearest"]}
 
 
 def _explain_recorded(
@@ -85,19 +84,10 @@ def _explain_recorded(
     )
     verdict = judge_recorded(side.path, question)
     told = verdict.to_json()
-    found = told["divergence"]
-    first = None
-    if found is not None:
-        first = {
-            "record": found["event"]["text"],
-            "field": found["guard"],
-            "left": found["event"],
-            "right": found["nearest"],
-        }
     return Answer(
         records=verdict.events,
         identical=verdict.accepted,
-        first_difference=first,
+        first_difference=_first_difference(told["divergence"]),
         trace=told,
         lines=(f"{side.name}: {verdict.events} events, {verdict.sentence()}",),
     )

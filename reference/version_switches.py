@@ -339,7 +339,7 @@ def switches_of(profile: str) -> VersionSwitches:
     >>> switches_of("5.3.3-batches_ops").batches_ops, switches_of("4.5.1+keeps_flag").keeps_flag
     (False, True)
     """
-    version = re.match(r"[^+-]*", profile).group()  # type: ignore[union-attr]
+    version = re.split(r"[+-]", profile, maxsplit=1)[0]
     turned = {name: sign == "+" for sign, name in _TURNED.findall(profile[len(version) :])}
     known = {field.name for field in fields(VersionSwitches)} - {"abort_file_content"}
     if version not in STORE_VERSIONS:
