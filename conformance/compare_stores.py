@@ -15,6 +15,7 @@ from reference.store.offsets import CommitLogOffset
 from reference.store.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V2, STORE_HOST_V6_FLAG
 
 if TYPE_CHECKING:
+    from mmap import mmap
     from pathlib import Path
 
     from reference.store.memory_disk import MemoryDisk
@@ -142,14 +143,14 @@ def _compare_logs(left: CommitLog, right: CommitLog, *, masks_stale_bytes: bool)
     return records, compared, None
 
 
-def _own(data: object, at: int, theirs: bytes) -> bytes:
+def _own(data: mmap | bytes, at: int, theirs: bytes) -> bytes:
     """The other side's record in its own length, if one begins there."""
     size = int.from_bytes(theirs[:4])
     return _slice(data, at, size) if len(theirs) < size < 1 << 24 else theirs
 
 
-def _slice(data: object, at: int, size: int) -> bytes:
-    return bytes(data[at : at + size]).ljust(size, b"\0")  # type: ignore[index]
+def _slice(data: mmap | bytes, at: int, size: int) -> bytes:
+    return bytes(data[at : at + size]).ljust(size, b"\0")
 
 
 def _field_difference(number: int, offset: int, left: bytes, right: bytes) -> Difference:

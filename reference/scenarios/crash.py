@@ -100,9 +100,10 @@ def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> 
     """The run of a seed, cut at a boundary, with its broker restarted and run to rest."""
     disk = MemoryDisk(loses_power=manner is Manner.POWER)
     told = begin(scenario, seed, disk)
-    if boundary.steps is not None:
+    steps = boundary.steps
+    if steps is not None:
         cluster = told.cluster
-        cluster.scheduler.run(lambda: cluster.scheduler.steps >= boundary.steps)  # type: ignore[operator]
+        cluster.scheduler.run(lambda: cluster.scheduler.steps >= steps)
         cluster.crash()
     else:
         disk.stops_after = boundary.writes
