@@ -1,7 +1,8 @@
 """Memory that is reserved at once and paid for where it is used, and files that take the place of a part of it.
 
 A page costs nothing before it is first written. Where the system offers huge pages they are asked for, since the first
-touch of many small ones takes longer than the search itself.
+touch of many small ones takes longer than the search itself. Where some were set aside (``vm.nr_hugepages``) these are
+taken first: a virtual machine keeps them, while other memory is lent anew by its host each time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ctypes
 import mmap
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,16 @@ SMALL = 1 << 22
 SHARE = 0.9
 """How much of what the machine has available a search takes that is given no limit."""
 
+HUGE_PAGE = 1 << 21
+"""Bytes of a huge page."""
+
+_POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+MAP_HUGE_PAGES = 0x40000 | 21 << 26
+"""MAP_HUGETLB, with pages of 2 MiB: the flags of `mmap` that take huge pages which were set aside."""
+
 _MAP_FIXED = 0x10
+_ANONYMOUS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -77,7 +88,7 @@ def available_bytes() -> int:
 
 
 def zeros(length: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """An array of zeros whose pages are not there until they are written.
+    """An array of zeros whose pages are not there until they are written; a large one begins where a huge page may.
 
     Raises
     ------
@@ -87,12 +98,13 @@ def zeros(length: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
     size = length * np.dtype(dtype).itemsize
     if size < SMALL:
         return np.zeros(length, dtype=dtype)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    memory = mmap.mmap(-1, size, flags=flags)
+    whole_pages = -(-size // HUGE_PAGE) * HUGE_PAGE
+    memory = mmap.mmap(-1, whole_pages + HUGE_PAGE, flags=_ANONYMOUS | _NO_RESERVE)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a system without huge pages is only slower
             memory.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(memory, dtype=dtype)
+    before = -np.frombuffer(memory, dtype=np.uint8).ctypes.data % HUGE_PAGE
+    return np.frombuffer(memory, dtype=dtype, count=length, offset=before)
 
 
 def zeros_up_to(length: int, least: int, dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -115,12 +127,44 @@ def replace_by_file(array: npt.NDArray[Any], first: int, last: int, descriptor: 
     OSError
         When the system refuses.
     """
+    _map_at(array.ctypes.data + first, last - first, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, offset)
+
+
+def huge_pages() -> int:
+    """Bytes of the huge pages that were set aside and that nobody has taken; 0 where the system has no such thing."""
+    with suppress(OSError, ValueError):
+        free, promised = (int((_POOL / f"{what}_hugepages").read_text("ascii")) for what in ("free", "resv"))
+        return (free - promised) * HUGE_PAGE
+    return 0
+
+
+def take_huge_pages(array: npt.NDArray[Any], first: int, last: int) -> int:
+    """Let bytes first … last - 1 of an array of `zeros`, not yet written, lie in huge pages that were set aside.
+
+    What is left of the last page stays as it is.
+
+    Returns
+    -------
+    int
+        How many bytes lie there now: 0 when fewer are free, or when the array does not begin where a page may.
+    """
+    address, size = array.ctypes.data + first, (last - first) // HUGE_PAGE * HUGE_PAGE
+    if address % HUGE_PAGE or not 0 < size <= huge_pages():
+        return 0
+    usable = mmap.PROT_READ | mmap.PROT_WRITE
+    try:
+        _map_at(address, size, usable, _ANONYMOUS | MAP_HUGE_PAGES, -1, 0)
+    except OSError:  # somebody was quicker, and what was there may be gone
+        _map_at(address, size, usable, _ANONYMOUS | _NO_RESERVE, -1, 0)
+        return 0
+    return size
+
+
+def _map_at(address: int, size: int, usable: int, flags: int, descriptor: int, offset: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    address = array.ctypes.data + first
-    got = libc.mmap(address, last - first, mmap.PROT_READ, mmap.MAP_SHARED | _MAP_FIXED, descriptor, offset)
-    if got != address:
+    if libc.mmap(address, size, usable, flags | _MAP_FIXED, descriptor, offset) != address:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 

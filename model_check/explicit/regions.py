@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.errors import BadFile, OutOfRoom
-from model_check.explicit.memory import advise, mapped_bytes, replace_by_file, zeros_up_to
+from model_check.explicit.memory import HUGE_PAGE, advise, mapped_bytes, replace_by_file, take_huge_pages, zeros_up_to
 from model_check.explicit.state_files import StateFiles
 
 if TYPE_CHECKING:
@@ -31,14 +31,19 @@ LEAST_ROOM = 1 << 14
 """States for which a region has room, at least."""
 
 PAGE = 1 << 18
-"""A region is a multiple of so many states, so that regions share no page."""
+"""A region is a multiple of so many states, so that regions share no page, not even a huge one."""
 
 PIECE = 1 << 16
-"""Bytes of a region that leave the memory at once, or a multiple: a multiple of every page size."""
+"""Bytes of a region that leave the memory at once, or a multiple: a multiple of the usual page sizes."""
 
 
 class Regions:
     """Packed states in regions.
+
+    Parameters
+    ----------
+    huge_bytes : int
+        How much the oldest states may take of the huge pages that were set aside.
 
     Attributes
     ----------
@@ -50,7 +55,7 @@ class Regions:
         States in each region.
     """
 
-    def __init__(self, regions: int, width: int, resources: Resources) -> None:
+    def __init__(self, regions: int, width: int, resources: Resources, huge_bytes: int = 0) -> None:
         self.width = width
         self.counts: Counts = np.zeros(regions, dtype=np.int64)
         self.resources = resources
@@ -59,7 +64,12 @@ class Regions:
             most_room = min(most_room, (resources.memory_bytes() // (8 * width) // PAGE + 1) * PAGE)
         size = regions * width
         self.states: npt.NDArray[np.int64] = zeros_up_to(size * most_room, size * LEAST_ROOM, np.int64)
-        self.room = len(self.states) // size // 512 * 512
+        room = len(self.states) // size
+        self.room = room // PAGE * PAGE or room // 512 * 512
+        starts = [region * self.room * width * 8 for region in range(regions)]
+        share = min(huge_bytes // regions, self.room * width * 8)
+        taken = [take_huge_pages(self.states, start, start + share) for start in starts]
+        self._piece = HUGE_PAGE if any(taken) else PIECE
         self._mapped = [0] * regions
         self._mapped_before = mapped_bytes()
         self.files: StateFiles | None = None
@@ -107,7 +117,7 @@ class Regions:
         for region, count in enumerate(counts):
             size = int(count) * self.width * 8
             files.truncate(region, size)
-            self._map(region, _pieces(size - most_bytes // len(counts)))
+            self._map(region, self._pieces(size - most_bytes // len(counts)))
             files.read(region, self._mapped[region], self.bytes_of(region, self._mapped[region], size))
             files.checksums[region] = crc32(self.bytes_of(region, 0, size))
             if files.checksums[region] != checksums[region]:
@@ -125,7 +135,7 @@ class Regions:
         files = self._open()
         for region, count in enumerate(self.counts):
             size = int(count) * self.width * 8
-            last = _pieces(size - most_bytes // len(self.counts))
+            last = self._pieces(size - most_bytes // len(self.counts))
             if last > self._mapped[region]:
                 files.append(region, self.bytes_of(region, files.sizes[region], max(last, files.sizes[region])))
                 self._map(region, last)
@@ -164,6 +174,5 @@ class Regions:
                 start = region * self.room * self.width * 8
                 advise(self.states, start, start + last, advice)
 
-
-def _pieces(size: int) -> int:
-    return max(size, 0) // PIECE * PIECE
+    def _pieces(self, size: int) -> int:
+        return max(size, 0) // self._piece * self._piece

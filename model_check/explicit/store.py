@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from model_check.errors import OutOfRoom
 from model_check.explicit.emit import CLAIMS_A_WORD
-from model_check.explicit.memory import written
+from model_check.explicit.memory import huge_pages, written
 from model_check.explicit.regions import MOST_STATES, Regions
 from model_check.explicit.resources import EXACT, Resources
 from model_check.explicit.table import LOAD, HashTable
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PART_FOR_STATES = 8
 """At least one part of so many of the memory is for states, and not for the table."""
+
+LEAST_FOR_HUGE_PAGES = 1 << 30
+"""Bytes of memory below which a search takes no huge pages that were set aside: they leave it in coarse pieces."""
 
 APART = 32
 """Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
@@ -60,8 +63,10 @@ class StateStore:
         self.memory = self.resources.memory_bytes()
         self.shift = max((threads - 1).bit_length(), (least_regions - 1).bit_length())
         self.outs = np.zeros((1 << self.shift, 8), dtype=np.int64)
-        self.found = Regions(1 << self.shift, self.width, self.resources)
-        self.table = HashTable(self.memory)
+        set_aside = min(huge_pages(), self.memory) if self.memory >= LEAST_FOR_HUGE_PAGES else 0
+        for_table = int(set_aside * self._for_table()[0] / self.memory)
+        self.table = HashTable(self.memory, for_table)
+        self.found = Regions(1 << self.shift, self.width, self.resources, set_aside - for_table)
         bits = self.resources.fingerprint_bits
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
         self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : self.kernels.VERDICT_WORDS]

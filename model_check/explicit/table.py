@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.memory import zeros_up_to
+from model_check.explicit.memory import take_huge_pages, zeros_up_to
 from model_check.explicit.regions import MOST_STATES
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class HashTable:
     ----------
     most_bytes : int
         What the table may take in the end.
+    huge_bytes : int
+        How much of it may be huge pages that were set aside.
 
     Attributes
     ----------
@@ -53,9 +55,10 @@ class HashTable:
         Zero where nothing is.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, huge_bytes: int = 0) -> None:
         most = min(most_bytes // 8, MOST_SLOTS, int(MOST_STATES / LOAD))
         self._reserved: npt.NDArray[np.uint64] = zeros_up_to(max(most, FIRST_SLOTS), FIRST_SLOTS, np.uint64)
+        take_huge_pages(self._reserved, 0, min(huge_bytes, self._reserved.nbytes))
         self.slots = self._reserved[:FIRST_SLOTS]
 
     @property

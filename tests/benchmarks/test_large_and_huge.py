@@ -15,15 +15,19 @@ def run(distinct: int = 60_000_000, **other: Any) -> Run:
 
 
 def test_the_bars_of_a_large_instance_are_met_or_missed() -> None:
-    told = large.table(WORLD, 5, {1: [run()], 2: [run(), run(seconds=19.0), run(seconds=21.0)]}, 50.0, 0.4)
+    one, two, other = large.Setting(1, False), large.Setting(2, False), large.Setting(2, True)
+    runs = {one: [run()], two: [run(), run(seconds=19.0), run(seconds=21.0)], other: [run(seconds=16.0)]}
+    told = large.table(WORLD, 5, runs, 50.0, 0.4, 5 << 30)
     assert "| distinct states | ≥ 50 M | 60.0 M | yes |" in told
     assert "| distinct states a second, 1 thread | ≥ 2 M | 3.00 M | yes |" in told
     assert "| distinct states a second, 2 threads | ≥ 3.5 M | 3.00 M | NO |" in told
+    assert "| distinct states a second, 2 threads, huge pages set aside | ≥ 3.5 M | 3.75 M | yes |" in told
     assert "| bytes a state beyond its words, 1 thread | ≤ 16 | 15.0 | yes |" in told
     assert "| bytes a state beyond its words, 1 thread | ≤ 16 | 23.0 | NO |" in large.table(
-        WORLD, 4, {1: [run()], 2: [run()]}, 50.0, 0.4
+        WORLD, 4, {one: [run()], two: [run()]}, 50.0, 0.4, 0
     )
     assert "Memory was given at 0.40 GiB/s" in told
+    assert "(5.0 GiB of them here)" in told
 
 
 def test_a_resumed_search_that_ends_otherwise_is_told() -> None:

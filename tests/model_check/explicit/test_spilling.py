@@ -12,7 +12,8 @@ import pytest
 
 from halfcheck.verdict_files import VerdictFiles
 from model_check.errors import ModelCheckError, OutOfRoom
-from model_check.explicit.memory import bytes_of
+from model_check.explicit import memory, regions, store, table
+from model_check.explicit.memory import HUGE_PAGE, bytes_of, take_huge_pages
 from model_check.explicit.resources import LEAST_MEMORY, Resources
 from model_check.explicit.search import Exploration, explore
 from model_check.instances import constants_for
@@ -21,9 +22,13 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy.typing as npt
 
 LARGE = ("bad_store_status", "clock_step")
 """An environment with more states than the least memory takes."""
+
+MEMORY = 48 << 20
+"""Bytes that are too few for that environment, and enough where states leave in coarse pieces."""
 
 STATE_BYTES = 32
 """Four words a state in 5.3.3."""
@@ -60,6 +65,34 @@ def test_states_on_disk_change_no_number_and_no_path(tmp_path: Path, threads: in
     assert set(map(bytes, tight.store.all_words())) == set(map(bytes, roomy.store.all_words()))
     assert paths(tight) == paths(roomy)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("set_aside", [HUGE_PAGE * 9, HUGE_PAGE * 40])
+def test_states_leave_huge_pages_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_aside: int) -> None:
+    taken = []
+
+    def take(array: npt.NDArray[Any], first: int, last: int) -> int:
+        taken.append(take_huge_pages(array, first, last))
+        return taken[-1]
+
+    monkeypatch.setattr(memory, "MAP_HUGE_PAGES", 0)  # usual pages, so that none need to be set aside here
+    monkeypatch.setattr(memory, "huge_pages", lambda: set_aside)
+    monkeypatch.setattr(store, "huge_pages", lambda: set_aside)
+    monkeypatch.setattr(table, "take_huge_pages", take)
+    monkeypatch.setattr(regions, "take_huge_pages", take)
+    monkeypatch.setattr(store, "LEAST_FOR_HUGE_PAGES", 0)
+    tight = search(Resources(memory=MEMORY, disk=tmp_path), 2, LARGE)
+    most = min(set_aside, MEMORY)
+    assert most - 3 * HUGE_PAGE < sum(taken) <= most
+    assert len(taken) == 3
+    assert all(taken)
+    monkeypatch.undo()
+    roomy = search(None, 2, LARGE)
+    assert tight.disk_bytes > HUGE_PAGE
+    assert tight.disk_bytes % HUGE_PAGE == 0
+    assert tight.sizes == roomy.sizes
+    assert set(map(bytes, tight.store.all_words())) == set(map(bytes, roomy.store.all_words()))
+    assert paths(tight) == paths(roomy)
 
 
 def test_without_disk_a_search_that_is_too_large_says_what_it_held_and_what_to_do() -> None:
