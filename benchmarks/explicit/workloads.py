@@ -51,6 +51,11 @@ WORKLOADS = {
         TRANSACTIONAL_MESSAGES,
         constants_for("5.3.3", ["crash"], "medium"),
         {1: 2.5e6, 2: 4e6},
-        {(TLC, TLC_WORKERS): 100.0},
+    ),
+    "exported": Workload(
+        "medium 5.3.3 quiet",
+        TRANSACTIONAL_MESSAGES,
+        constants_for("5.3.3", [], "medium"),
+        beside={(TLC, TLC_WORKERS): 100.0},
     ),
 }
