@@ -221,15 +221,9 @@ class BrokerSide:
         self._restart()
 
     def stop_and_restart(self) -> None:
-        """The broker is shut down as it should be, and started again.
-
-        What it has flushed in doing so may be lost all the same: in the specification a power loss also stands for a
-        slave that takes over, and that had not fetched everything.
-        """
-        flushed_where = self.broker.message_store.flushed_where
+        """The broker is shut down as it should be, and started again."""
         self.broker.shutdown()
         self._restart()
-        self.broker.message_store.flushed_where = flushed_where
 
     def lose_power(self, end: CommitLogOffset, halves: int) -> None:
         """The machine loses power; of the commit log what is before `end` is left, with so many halves."""

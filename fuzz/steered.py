@@ -20,8 +20,6 @@
 - A power loss that takes records and leaves the entries of their queue. The next start moves the queue's write position
   before them, the one after that may take them for entries again (ConsumeQueue#truncateDirtyLogicFiles, #recover), and
   the half queue holds what is no half; the specification has no such queue. So the entries are lost with the records.
-- A shutdown flushes the log. In the specification it stays as it was, because a power loss also stands for a slave that
-  takes over and had not fetched everything; so what was flushed by a shutdown may be lost all the same.
 - An END_TRANSACTION for a half that a power loss has taken: what stands in its place in bytes decides whether it finds
   nothing or another half, and the specification allows both.
 """

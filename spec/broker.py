@@ -72,7 +72,8 @@ def stop(s: State, c: Constants) -> None:
     """The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
 
     RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
-    and nothing else (B03). The check service has come to its end, and requests that arrived were handled.
+    and nothing else (B03). The check service has come to its end, and requests that arrived were handled. The log is
+    flushed to its end (CommitLog.FlushRealTimeService#run, "Normal shutdown").
     """
     require(not s.round.running, "the check service has come to its end")
     require(s.role == Role.MASTER, "the broker is the master")
@@ -84,6 +85,7 @@ def stop(s: State, c: Constants) -> None:
     )
     if c.flushes_on_stop and not s.batch.names.is_empty():
         append_op(s, s.batch.names)
+    flush(s, c)
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
     start_again(s, c)
@@ -93,8 +95,9 @@ def stop(s: State, c: Constants) -> None:
 def lose_power(s: State, c: Constants, records: int) -> None:
     """The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 
-    RocketMQ: flushDiskType=ASYNC_FLUSH; a slave that takes over after asynchronous replication looks the same. What was
-    flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered.
+    RocketMQ: flushDiskType=ASYNC_FLUSH. What was flushed stays, and so does the file of offsets (B13, B14). Consumers
+    have seen what was delivered. A slave that takes over after asynchronous replication looks the same, as far as the
+    master had flushed no more than the slave has fetched.
     """
     assume(c.power_loss, "the machine keeps its power")
     require(s.role == Role.MASTER, "the broker is the master")

@@ -25,13 +25,19 @@ from spec.state import End, Pull, Role, State
 def is_within_limit(s: State, c: Constants) -> bool:
     """The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT; a repaired one settles its first half anyway."""
     is_at_first_half = c.finishes_reading and s.round.cursor == s.offsets.half and s.round.cursor < s.half_length
-    return s.now - s.round.started_at <= c.round_limit or is_at_first_half
+    return has_time_left(s, c) or is_at_first_half
+
+
+def has_time_left(s: State, c: Constants) -> bool:
+    """The round has lasted for MAX_PROCESS_TIME_LIMIT at most. Nothing is compared with the start of a longer one."""
+    return s.now - s.round.started_at <= c.round_limit
 
 
 def is_fresh(s: State, c: Constants, h: int) -> bool:
-    """The message was stored in this round, as its time says."""
+    """The message was stored in this round, as its time says; a repaired round asks only within its time limit."""
     is_from_the_future = s.half[h].stored_at > s.now
-    return s.half[h].stored_at >= s.round.started_at and not (c.distrusts_future and is_from_the_future)
+    seems_fresh = has_time_left(s, c) and s.half[h].stored_at >= s.round.started_at
+    return seems_fresh and not (c.distrusts_future and is_from_the_future)
 
 
 def is_young(s: State, c: Constants, h: int) -> bool:
@@ -72,10 +78,11 @@ def original_is_settled(s: State, h: int) -> bool:
 def may_check(s: State, c: Constants, h: int) -> bool:
     """isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree.
 
-    A repaired service reads on as long as the op queue has a message that names the half.
+    A repaired service reads on as long as the op queue has a message that names the half, and beyond its time limit, as
+    long as there are op messages at all.
     """
     no_more_ops = s.round.last_pull == Pull.END and age(s, h) > immunity(s, c, h) and not c.skips_when_ops_are_drained
-    ops_run_late = s.round.last_pull == Pull.FOUND and last_op_pulled_came_late(s, c)
+    ops_run_late = s.round.last_pull == Pull.FOUND and has_time_left(s, c) and last_op_pulled_came_late(s, c)
     clock_ahead = age(s, h) <= -1
     return (no_more_ops or ops_run_late or clock_ahead) and not (
         c.keeps_check_open and names_it_from(s, c, h, s.round.next_op)

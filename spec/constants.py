@@ -97,12 +97,16 @@ class Instance:
 
     @property
     def round_cut(self) -> int:
-        """No guard compares the duration of a round, or an instant with the start of a round, beyond this."""
+        """No guard compares the duration of a round, or an instant with the start of a round, beyond this.
+
+        Only a repaired round lasts longer, and it then compares nothing with its start
+        (`spec.check_guards.has_time_left`).
+        """
         return self.round_limit + 1
 
     @property
     def op_cut(self) -> int:
-        """No guard looks at the age of an op message beyond this: a round that could be late enough is over by then."""
+        """No guard looks at the age of an op message beyond this: where it matters, the round is within its limit."""
         return self.round_limit + 1
 
     @property

@@ -103,7 +103,8 @@ class RepairSwitches:
     distrusts_future : bool
         A half that was stored in the future is not taken for a fresh one (B28).
     finishes_reading : bool
-        A round settles its first half before it looks at its time limit (B29).
+        A round settles its first half before it looks at its time limit (B29). Beyond the limit it no longer asks
+        whether that half is fresh, nor whether op messages run late: it reads them all.
     """
 
     heeds_settled_originals: bool = False

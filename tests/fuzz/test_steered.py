@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.broker_side import BrokerSide
 from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.lockstep import Lockstep
 from fuzz.mismatch import Mismatch
 from fuzz.schedule import Schedule, run, run_text
 from fuzz.world import World
 from model_check.counterexample.steps import read_path
+from reference.message_store import MessageStore
 from reference.store.writable_consume_queue import WritableConsumeQueue
 
 FULL_BATCH = """
@@ -143,15 +143,17 @@ def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypa
     assert found.value.variable == "half[2].check_in_flight"
 
 
-def test_a_log_that_a_shutdown_has_flushed_for_good_would_be_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World.of("4.9.7", DRIVEN_FAULTS)
-    assert run_text(world, "send_half t=0 immunity=-1; stop; lose_power records=0").state.half_length == 0
+    stopped, power_lost = read_path(world.machine, world.constants, "stop; lose_power records=0")
+    pair = run_text(world, "send_half t=0 immunity=-1")
+    assert pair.take(stopped) is None
+    assert pair.state.flushed.halves == 1
+    refused = pair.take(power_lost)
+    assert refused is not None
+    assert refused.rule == "what was flushed stays"
 
-    def stop(side: BrokerSide) -> None:
-        side.broker.shutdown()
-        side.broker = side.broker.restart()
-
-    monkeypatch.setattr(BrokerSide, "stop_and_restart", stop)
+    monkeypatch.setattr(MessageStore, "flush", lambda store: store.dispatch())
     with pytest.raises(Mismatch) as found:
         run_text(world, "send_half t=0 immunity=-1; stop")
     assert found.value.variable == "flushed.halves"

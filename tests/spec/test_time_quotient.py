@@ -38,6 +38,8 @@ EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,sl
         ("5.4.0", "clock_step,slow_round,late_end", "tiny"),
         ("4.9.7", "clock_skew,clock_step,late_end,crash", "small"),
         ("fixed", "clock_skew,clock_step,slow_round,duplicate_end", "tiny"),
+        ("fixed", "slow_round,late_end", "tiny"),
+        ("fixed", "slow_round,slow_local,clock_step", "patient"),
         ("5.3.3", "clock_step,acting_slave,power_loss", "tiny"),
     ],
 )
@@ -133,6 +135,8 @@ SHORT = {"half_slots": 2, "op_slots": 1, "check_max": 1}
         ("5.3.3", "clock_skew", "odd", SHORT | {"immunities": (1, 5)}),
         ("5.4.0", "clock_step", "tiny", SHORT | {"immunities": (-1,)}),
         ("5.3.3", "clock_skew,clock_step", "tiny", SHORT | {"immunities": (-1,)}),
+        ("fixed", "slow_round,late_end", "tiny", SHORT | {"immunities": (-1,)}),
+        ("4.9.7+finishes_reading", "slow_round,clock_step", "tiny", SHORT | {"immunities": (-1,)}),
     ],
 )
 def test_no_guard_tells_ages_beyond_the_cuts_apart(
