@@ -1214,16 +1214,20 @@ OpOffsetAfterRound ==
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#check.
 
+\* The round has lasted for MAX_PROCESS_TIME_LIMIT at most. Nothing is compared with the start of a longer one.
+HasTimeLeft == Now - round.started_at <= ROUND_LIMIT
+
 \* The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT; a repaired one settles its first half anyway.
 IsWithinLimit ==
     LET is_at_first_half ==
             FINISHES_READING /\ round.cursor = offsets.half /\ round.cursor < half_length
-    IN  Now - round.started_at <= ROUND_LIMIT \/ is_at_first_half
+    IN  HasTimeLeft \/ is_at_first_half
 
-\* The message was stored in this round, as its time says.
+\* The message was stored in this round, as its time says; a repaired round asks only within its time limit.
 IsFresh(h) ==
     LET is_from_the_future == half[h].stored_at > Now
-    IN  half[h].stored_at >= round.started_at /\ ~(DISTRUSTS_FUTURE /\ is_from_the_future)
+        seems_fresh == HasTimeLeft /\ half[h].stored_at >= round.started_at
+    IN  seems_fresh /\ ~(DISTRUSTS_FUTURE /\ is_from_the_future)
 
 \* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
 IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))
@@ -1248,10 +1252,11 @@ OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].orig
 
 \* isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree.
 \*
-\* A repaired service reads on as long as the op queue has a message that names the half.
+\* A repaired service reads on as long as the op queue has a message that names the half, and beyond its time limit, as
+\* long as there are op messages at all.
 MayCheck(h) ==
     LET no_more_ops == round.last_pull = "END" /\ Age(h) > Immunity(h) /\ ~SKIPS_WHEN_OPS_ARE_DRAINED
-        ops_run_late == round.last_pull = "FOUND" /\ LastOpPulledCameLate
+        ops_run_late == round.last_pull = "FOUND" /\ HasTimeLeft /\ LastOpPulledCameLate
         clock_ahead == Age(h) <= -1
     IN  /\ no_more_ops \/ ops_run_late \/ clock_ahead
         /\ ~(KEEPS_CHECK_OPEN /\ NamesItFrom(h, round.next_op))
@@ -2585,7 +2590,8 @@ Crash ==
 \* The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
 \*
 \* RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
-\* and nothing else (B03). The check service has come to its end, and requests that arrived were handled.
+\* and nothing else (B03). The check service has come to its end, and requests that arrived were handled. The log is
+\* flushed to its end (CommitLog.FlushRealTimeService#run, "Normal shutdown").
 Stop ==
     \* the check service has come to its end
     /\ ~round.running
@@ -2597,27 +2603,34 @@ Stop ==
     /\ GRACEFUL_STOP
     \* instance: the op queue of the instance has room
     /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
-    /\ DropBatch
-    /\ ForgetRound
-    /\ half' = [h \in HalfSlots |->
-                   [half[h] EXCEPT
-                       !.check_in_flight = FALSE,
-                       !.end = "NONE",
-                       !.other_end = "NONE",
-                       !.claims_check = FALSE]]
-    /\ op' =
-           IF FLUSHES_ON_STOP /\ batch.names # {}
-           THEN [op EXCEPT
-                    ![op_length].names = batch.names,
-                    ![op_length].born_at = Now,
-                    ![op_length].halves_before = half_length]
-           ELSE op
-    /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
-    /\ round_ended_at' = Now
-    /\ offsets' = [offsets EXCEPT !.half = @, !.op = @]
-    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, flushed,
-                   stuck, stuck_rounds, op_left_behind>>
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ DropBatch
+           /\ ForgetRound
+           /\ half' = [h \in HalfSlots |->
+                          [half[h] EXCEPT
+                              !.check_in_flight = FALSE,
+                              !.end = "NONE",
+                              !.other_end = "NONE",
+                              !.claims_check = FALSE]]
+           /\ op' =
+                  IF FLUSHES_ON_STOP /\ batch.names # {}
+                  THEN [op EXCEPT
+                           ![op_length].names = batch.names,
+                           ![op_length].born_at = Now,
+                           ![op_length].halves_before = half_length]
+                  ELSE op
+           /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT !.half = @, !.op = @]
+           /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+           /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops =
+                                 IF matters
+                                 THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+                                 ELSE 0]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, stuck,
+                   stuck_rounds, op_left_behind>>
 
 \* How many op messages are among the first records of the log: one has its number of records before it.
 OpsAmong(records) ==
@@ -2625,8 +2638,9 @@ OpsAmong(records) ==
 
 \* The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 \*
-\* RocketMQ: flushDiskType=ASYNC_FLUSH; a slave that takes over after asynchronous replication looks the same. What was
-\* flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered.
+\* RocketMQ: flushDiskType=ASYNC_FLUSH. What was flushed stays, and so does the file of offsets (B13, B14). Consumers
+\* have seen what was delivered. A slave that takes over after asynchronous replication looks the same, as far as the
+\* master had flushed no more than the slave has fetched.
 LosePower(records) ==
     \* environment: the machine keeps its power
     /\ POWER_LOSS
