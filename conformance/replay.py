@@ -170,6 +170,8 @@ class Replay:
         self._clock.set(first)
         while self.broker.is_running and self.broker.persist_consumer_offsets():
             pass
+        if self.broker.is_running:
+            self.broker.persist_transaction_metrics()
         self._clock.set(first, *following)
 
     def _start(self, act: Start) -> None:

@@ -26,6 +26,7 @@ from reference.send_message_processor import SendMessageProcessor
 from reference.store.properties import PRODUCER_GROUP
 from reference.store_path_root_dir import StorePathRootDir
 from reference.timer_message_store import TimerMessageStore
+from reference.transaction_metrics import TransactionMetrics
 from reference.transactional_message_bridge import TransactionalMessageBridge
 from reference.transactional_message_service import TransactionalMessageService
 
@@ -64,7 +65,7 @@ class BrokerController:
     ----------
     message_store, consumer_offset_manager, topic_config_manager, subscription_group_manager,
     transactional_message_bridge, transactional_message_service, check_service, schedule_message_service,
-    timer_message_store
+    timer_message_store, transaction_metrics, send_message_processor
         The parts, by RocketMQ's names.
     check_requests
         The check requests that were sent and that nobody has taken from here yet.
@@ -108,6 +109,7 @@ class BrokerController:
         self.topic_config_manager = TopicConfigManager(disk, switches, clock, settings)
         self.subscription_group_manager = SubscriptionGroupManager(disk, switches, clock)
         self.check_requests: deque[CheckTransactionStateRequest] = deque()
+        self.transaction_metrics = TransactionMetrics(disk, switches, clock)
         self.check_listener = TransactionalMessageCheckListener(
             switches,
             self.message_store,
@@ -115,14 +117,16 @@ class BrokerController:
             self.check_requests,
             self.topic_config_manager,
             settings.check_pool_length,
+            self.transaction_metrics,
         )
         self.check_service = TransactionalMessageCheckService(self)
         self.topic_queue_mappings: dict[str, int] = {}
         self.admin_broker_processor = AdminBrokerProcessor(self)
         self.schedule_message_service = ScheduleMessageService(switches, self.message_store, clock)
         self.timer_message_store = TimerMessageStore(switches, self.message_store, clock)
-        self._send_message_processor = SendMessageProcessor(self)
+        self.send_message_processor = SendMessageProcessor(self)
         self._flushes_consumer_offsets_at = clock.elapsed + settings.flush_consumer_offset_delay_ms
+        self._saved_metrics_at = clock.peek()
 
     def send_message(self, request: SendMessageRequest) -> SendMessageResponse:
         """Handle a client's SEND_MESSAGE, which is one write.
@@ -138,7 +142,7 @@ class BrokerController:
     def take_escaped(self, request: SendMessageRequest) -> SendMessageResponse:
         """Handle another broker's SEND_MESSAGE (:class:`EscapeBridge`), which brings no producer with it."""
         self.require_running()
-        return self._send_message_processor.process_request(request)
+        return self.send_message_processor.process_request(request)
 
     def end_transaction(self, header: EndTransactionRequestHeader) -> EndTransaction:
         """Take an END_TRANSACTION in; nothing is done before its first step."""
@@ -167,6 +171,18 @@ class BrokerController:
         self.save_consumer_offsets()
         return True
 
+    def persist_transaction_metrics(self) -> bool:
+        """Save the counts of halves if that is due; False if it is not (``TransactionMetricsFlushService``)."""
+        self.require_running()
+        now = self.clock.peek()
+        if not self.switches.counts_halves or now - self._saved_metrics_at <= (
+            self.settings.transaction_metric_flush_interval_ms
+        ):
+            return False
+        self._saved_metrics_at = now
+        self.transaction_metrics.persist()
+        return True
+
     def shutdown(self) -> None:
         """Stop as told: the op batches that are due are written, the others are lost (B03); the offsets are saved.
 
@@ -175,6 +191,7 @@ class BrokerController:
         self.require_running()
         if self.switches.closes_op_service:
             self.run_op_batch_service()
+        self.transaction_metrics.persist()
         self.schedule_message_service.persist()
         self.save_consumer_offsets()
         save_empty_tables(self.message_store.disk, self.switches, self.clock)

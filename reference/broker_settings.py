@@ -43,6 +43,10 @@ class BrokerSettings:
     flush_consumer_offset_delay_ms, flush_consumer_offset_interval_ms
         When the consumer offsets are saved first, counted from the start (``BrokerController#initialize``), and
         ``flushConsumerOffsetInterval``.
+    transaction_metric_flush_interval_ms
+        ``transactionMetricFlushInterval``: how often the counts of halves are saved (5.2.0 and later; 10 s in 5.4.0).
+    async_send_enable
+        ``asyncSendEnable`` (5.x): the answer to a send does not wait in the thread that takes it.
     reject_transaction_message
         ``rejectTransactionMessage``: halves are refused with NO_PERMISSION.
     store_host, broker_name, broker_cluster_name, region_id
@@ -62,6 +66,8 @@ class BrokerSettings:
     file_reserved_time_ms: int = 72 * _HOUR_MS
     flush_consumer_offset_delay_ms: int = 10_000
     flush_consumer_offset_interval_ms: int = 5_000
+    transaction_metric_flush_interval_ms: int = 3_000
+    async_send_enable: bool = True
     reject_transaction_message: bool = False
     store_host: str = "127.0.0.1:10911"
     broker_name: str = "broker-a"
@@ -80,6 +86,7 @@ class BrokerSettings:
             op_batch_interval_ms=_or_default(conf.op_batch_interval_ms, 3_000),
             op_msg_max_size=_or_default(conf.op_message_max_size, 4_096),
             file_reserved_time_ms=_or_default(hours, 72) * _HOUR_MS,
+            transaction_metric_flush_interval_ms=10_000 if switches.forces_metrics_file else 3_000,
             flush_consumer_offset_interval_ms=_or_default(conf.flush_consumer_offset_interval_ms, 5_000),
             reject_transaction_message=bool(conf.reject_transaction_message),
         )

@@ -41,6 +41,7 @@ class BrokerThreads:
             "dispatch": self._run_dispatch(),
             "flush": self._run_flush(),
             "save offsets": self._save_offsets(),
+            **({"save metrics": self._save_metrics()} if self._broker.switches.counts_halves else {}),
             "schedule service": ScheduleMessageService(self._broker, self._serve).run(),
         }
         if self._broker.switches.batches_ops:
@@ -88,6 +89,16 @@ class BrokerThreads:
             self._serve(broker, store.flush)
             yield Until(lambda end=flushed: store.max_phy_offset != end)  # type: ignore[misc]
             yield Sleep(FLUSH_INTERVAL_MS)
+
+    def _save_metrics(self) -> Steps[None]:
+        """``TransactionMetricsFlushService#run``, where a count has changed; it begins an interval after the start."""
+        broker = self._broker
+        metrics, interval = broker.transaction_metrics, broker.settings.transaction_metric_flush_interval_ms
+        while True:
+            yield Sleep(interval + 1)
+            saved = metrics.changes
+            self._serve(broker, broker.persist_transaction_metrics)
+            yield Until(lambda count=saved: metrics.changes != count)  # type: ignore[misc]
 
     def _save_offsets(self) -> Steps[None]:
         """The timer of ``BrokerController#initialize``."""

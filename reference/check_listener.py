@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reference.producer_manager import ProducerManager
     from reference.store.offsets import CommitLogOffset, QueueOffset
     from reference.store.record import Record
+    from reference.transaction_metrics import TransactionMetrics
     from reference.version_switches import VersionSwitches
 
 DISCARD_QUEUE_ID = 0
@@ -78,6 +79,8 @@ class TransactionalMessageCheckListener:
         Where the topic of discarded halves is made with the first of them.
     most_waiting
         How many checks the pool's threads and its queue hold.
+    metrics
+        Counts a half less when it is given up.
 
     Attributes
     ----------
@@ -95,6 +98,7 @@ class TransactionalMessageCheckListener:
         outbox: deque[CheckTransactionStateRequest],
         topics: TopicConfigManager,
         most_waiting: int,
+        metrics: TransactionMetrics,
     ) -> None:
         self._switches = switches
         self._store = store
@@ -102,6 +106,7 @@ class TransactionalMessageCheckListener:
         self._outbox = outbox
         self._topics = topics
         self._most_waiting = most_waiting
+        self._metrics = metrics
         self.waits_for_channels = False
         self.waiting: list[MessageExt] = []
 
@@ -163,4 +168,7 @@ class TransactionalMessageCheckListener:
             reconsume_times=half.reconsume_times,
             properties=message.properties,
         )
-        return self._store.put_message(discarded).record
+        kept = self._store.put_message(discarded).record
+        if kept is not None and self._switches.counts_halves:
+            self._metrics.half_left(message.properties.get(REAL_TOPIC), message.properties.get(UNIQUE_KEY, ""))
+        return kept

@@ -69,6 +69,7 @@ class EndTransaction:
         self.is_over = False
         self._broker = broker
         self._committed: MessageExt | None = None
+        self._committed_to: str | None = None
 
     def step(self) -> EndTransactionStep:
         """Take the next step.
@@ -169,12 +170,16 @@ class EndTransaction:
         if stored.physical_offset is None:
             return self._refuse(*_UNSTORED[stored.status])
         self._committed = half
+        self._committed_to = message.topic
         self._broker.recorder.record_end("message_delivered", self.header, half)
         return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, stored=stored)
 
     def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
         """Mark the half as removed; whether that worked is not asked (B04)."""
         outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+        if self._broker.switches.counts_halves:
+            topic = self._committed_to or half.record.properties.get(REAL_TOPIC)
+            self._broker.transaction_metrics.half_left(topic, half.record.properties.get(UNIQUE_KEY, ""))
         return EndTransactionStep(outcome, response, op)
 
     def _refuse(self, code: int, remark: str) -> EndTransactionStep:

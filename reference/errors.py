@@ -25,5 +25,9 @@ class ErrorInCheckError(ThrownInCheckError):
     """A Java ``Error``, such as too little memory for a message: older versions catch exceptions only (A40)."""
 
 
+class JavaNullPointerError(BrokerError):
+    """What Java would throw where the broker uses what is not there, and only logs."""
+
+
 class ActivityIsOverError(BrokerError):
     """A round or an END_TRANSACTION that has taken its last step was asked for another."""

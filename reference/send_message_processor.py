@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reference.delay_levels import DELAY_TIME_LEVEL, delay_level
+from reference.errors import JavaNullPointerError
 from reference.message import MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
 from reference.message_id import create_message_id
@@ -24,6 +25,7 @@ from reference.store.properties import (
     CHECK_TIMES,
     CLUSTER,
     MESSAGE_REGION,
+    REAL_TOPIC,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
     WAIT_STORE_OK,
@@ -123,9 +125,16 @@ _REFUSED = {
 
 
 class SendMessageProcessor:
-    """Handles sends; each is one write."""
+    """Handles sends; each is one write.
+
+    Attributes
+    ----------
+    thrown
+        How often something was thrown behind an answer that had been given; it is only logged.
+    """
 
     def __init__(self, broker: BrokerController) -> None:
+        self.thrown = 0
         self._broker = broker
 
     def process_request(self, request: SendMessageRequest) -> SendMessageResponse:
@@ -168,6 +177,8 @@ class SendMessageProcessor:
             result = broker.transactional_message_bridge.put_half_message(message, properties)
             if broker.recorder.is_on and result.record is not None:
                 broker.recorder.record_half(result.record)
+        if result.physical_offset is not None and switches.counts_halves:
+            self._count(properties, is_half=is_half)
         if result.physical_offset is None:
             return SendMessageResponse(_REFUSED[result.status])
         msg_id = create_message_id(broker.settings.store_host, result.physical_offset)
@@ -175,6 +186,16 @@ class SendMessageProcessor:
         if is_half and switches.keeps_offsets_of_halves:
             logic_offset = 0
         return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
+
+    def _count(self, properties: dict[str, str], *, is_half: bool) -> None:
+        """Count a half; without ``asyncSendEnable`` whatever was stored, by the topic that a half would have (B40)."""
+        switches, settings = self._broker.switches, self._broker.settings
+        if not is_half and (settings.async_send_enable or switches.counts_halves_only):
+            return
+        try:
+            self._broker.transaction_metrics.half_stored(properties.get(REAL_TOPIC), properties.get(UNIQUE_KEY, ""))
+        except JavaNullPointerError:
+            self.thrown += 1
 
     def _add_broker_properties(self, properties: dict[str, str]) -> None:
         switches, settings = self._broker.switches, self._broker.settings

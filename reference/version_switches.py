@@ -97,6 +97,10 @@ class VersionSwitches:
         A round computes the age of a half once (4.4.0 and later; #544).
     checks_run_by_caller
         A check for which the pool has no room is sent by the thread that scans (4.6.0 and later; #1519).
+    counts_halves
+        The broker counts the open halves of each topic, and saves the counts (5.2.0 and later).
+    forces_metrics_file
+        The file of those counts is forced to the disk (5.4.0; #9412, #9705).
     client_wraps_namespace
         ``TransactionMQProducer`` puts the namespace before the topic of a half (4.5.2 and later; #1254).
     client_clears_delay_level
@@ -133,6 +137,10 @@ class VersionSwitches:
         A repair of B42: a round ends when the broker is no master any more.
     corrects_offsets_on_slave
         A repair of B24: an acting slave follows the store to an offset that there is.
+    counts_each_half_once
+        A repair of B46: a half that has left is not subtracted again.
+    counts_halves_only
+        A repair of B40: the synchronous send counts halves only, as the asynchronous one does.
     reads_op_lists
         A repair of B18: a version that writes one offset an op message reads those of later versions, too.
     """
@@ -177,6 +185,8 @@ class VersionSwitches:
     survives_errors: bool
     measures_age_once: bool
     checks_run_by_caller: bool
+    counts_halves: bool
+    forces_metrics_file: bool
     client_wraps_namespace: bool
     client_clears_delay_level: bool
     client_clears_timer: bool
@@ -195,6 +205,8 @@ class VersionSwitches:
     asks_every_channel: bool
     heeds_stop: bool
     corrects_offsets_on_slave: bool
+    counts_each_half_once: bool
+    counts_halves_only: bool
     reads_op_lists: bool
 
 
@@ -239,6 +251,8 @@ V4_5_1: Final = VersionSwitches(
     survives_errors=False,
     measures_age_once=True,
     checks_run_by_caller=False,
+    counts_halves=False,
+    forces_metrics_file=False,
     client_wraps_namespace=False,
     client_clears_delay_level=False,
     client_clears_timer=False,
@@ -257,6 +271,8 @@ V4_5_1: Final = VersionSwitches(
     asks_every_channel=False,
     heeds_stop=False,
     corrects_offsets_on_slave=False,
+    counts_each_half_once=False,
+    counts_halves_only=False,
     reads_op_lists=False,
 )
 
@@ -310,12 +326,19 @@ V5_1_0: Final = replace(
 )
 
 V5_2_0: Final = replace(
-    V5_1_0, refuses_late_end=True, keeps_last_separator=True, checks_each_half_minute=True, closes_op_service=True
+    V5_1_0,
+    refuses_late_end=True,
+    keeps_last_separator=True,
+    checks_each_half_minute=True,
+    closes_op_service=True,
+    counts_halves=True,
 )
 
 V5_3_3: Final = V5_2_0
 
-V5_4_0: Final = replace(V5_3_3, equal_age_is_young=True, delivers_real_topic=False, prints_each_item=True)
+V5_4_0: Final = replace(
+    V5_3_3, equal_age_is_young=True, delivers_real_topic=False, prints_each_item=True, forces_metrics_file=True
+)
 
 VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}
 """The versions of which the specification has a profile, by number."""

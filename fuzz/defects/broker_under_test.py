@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from reference.check_listener import CheckTransactionStateRequest
     from reference.message_store_config import MessageStoreConfig
+    from reference.store.memory_disk import MemoryDisk
     from reference.store.record import Record
 
 GROUP = "producers"
@@ -47,6 +48,8 @@ class BrokerUnderTest:
         File sizes and limits of its store.
     clock
         Its clock, if it is not to stand still while nobody moves it.
+    disk
+        Its disk, if it is not to be a new one in memory.
     settings
         Settings that are not the defaults.
     """
@@ -56,6 +59,7 @@ class BrokerUnderTest:
         profile: str,
         config: MessageStoreConfig | None = None,
         clock: VirtualClock | None = None,
+        disk: MemoryDisk | None = None,
         **settings: int | bool | str,
     ) -> None:
         self.switches = switches_of(profile)
@@ -63,7 +67,7 @@ class BrokerUnderTest:
         self._config = config
         self._keys = (f"K{number}" for number in count())
         self._settings = dict(settings)
-        store = MessageStore(self.switches, self.clock, None, config)
+        store = MessageStore(self.switches, self.clock, disk, config)
         self.broker = BrokerController(self.switches, self._settings_of_version(), self.clock, StorePathRootDir(store))
 
     # --- clients ------------------------------------------------------------------------------------------------------
@@ -208,6 +212,10 @@ class BrokerUnderTest:
             self.broker.shutdown()
         if profile is not None:
             self.switches = switches_of(profile)
+        self.start(role)
+
+    def start(self, role: BrokerRole = BrokerRole.MASTER) -> None:
+        """Start a process on what the last one left."""
         disk, producers = self.broker.message_store.disk, self.broker.producer_manager
         store = MessageStore(self.switches, self.clock, disk, self._config)
         self.broker = BrokerController(

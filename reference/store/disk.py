@@ -94,6 +94,9 @@ class Disk(Protocol):
     def delete(self, name: str) -> None:
         """Delete a file, if it is there."""
 
+    def force(self, name: str) -> None:
+        """Bring a small file and its name to where a loss of power can't reach them (``MixAll#fsyncDirectory``)."""
+
 
 class DirectoryFile:
     """A mapped file of this machine."""
@@ -188,3 +191,13 @@ class DirectoryDisk:
     def delete(self, name: str) -> None:
         """See :class:`Disk`."""
         (self.root / name).unlink(missing_ok=True)
+
+    def force(self, name: str) -> None:
+        """See :class:`Disk`."""
+        path = self.root / name
+        for forced in (path, path.parent):
+            descriptor = os.open(forced, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

@@ -158,6 +158,10 @@ class MemoryDisk:
             self._remember(name, lambda: self._mapped.__setitem__(name, mapped))
         self.end_write()
 
+    def force(self, name: str) -> None:
+        """See :class:`reference.store.disk.Disk`."""
+        self.forget(name)
+
     # --- what can go wrong --------------------------------------------------------------------------------------------
 
     def lose_power(self, survivors: int = 0) -> None:

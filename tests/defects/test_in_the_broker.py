@@ -141,6 +141,20 @@ EXPECTED: dict[str, dict[str, tuple[Fact, Fact]]] = {
         "checks": (0, 1),
         "discard records": (1, 0),
     },
+    "B40": {
+        "answers": ((0, 0), (0, 0)),
+        "exceptions behind an answer": (1, 0),
+        "halves": (1, 1),
+        "count": (2, 1),
+    },
+    "B46": {"answers": ((0, 0), (0, 0)), "deliveries": (2, 2), "count": (-1, 0)},
+    "A54": {
+        "saved": ((1, 1), (1, 1)),
+        "count before": (3, 3),
+        "halves after": (3, 3),
+        "count after": (0, 3),
+        "count when all are committed": (-3, 0),
+    },
     "B30": {
         "answers to two requests": ((0, 0), (0, 0)),
         "delivered bodies that are stored decompressed": (2, 0),
@@ -221,7 +235,7 @@ def test_what_shows_in_the_broker_only_has_a_scenario_and_58_ids_and_more_are_al
     assert only <= set(SCENARIOS)
     assert not only & searched
     assert len(searched) == 49
-    assert len(searched | set(SCENARIOS)) == 72
+    assert len(searched | set(SCENARIOS)) == 75
 
 
 def test_what_is_on_record_is_what_is_seen() -> None:

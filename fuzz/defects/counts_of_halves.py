@@ -1,0 +1,110 @@
+"""The counts of open halves that 5.2.0 and later keep: what goes wrong with them, and with their file."""
+
+from __future__ import annotations
+
+from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
+from fuzz.defects.scenario import Scenario, Seen
+from reference.store.memory_disk import MemoryDisk
+from reference.system_topics import HALF_TOPIC
+
+_SOME_SECONDS = 11
+"""Longer than any version waits before it saves the counts."""
+
+
+def power_loss(profile: str) -> Seen:
+    """A54: the counts are saved after two halves and after a third, the log is flushed, and the power fails."""
+    disk = MemoryDisk(loses_power=True)
+    under = BrokerUnderTest(profile, disk=disk)
+    saved = []
+    for halves in (2, 1):
+        for _ in range(halves):
+            under.half()
+        under.clock.advance(_SOME_SECONDS * 1_000)
+        saved.append(int(under.broker.persist_transaction_metrics()))
+    counted = _count(under)
+    under.broker.message_store.flush()
+    under.broker.crash()
+    disk.lose_power()
+    under.start()
+    restored, halves = _count(under), len(under.stored(HALF_TOPIC))
+    for check in under.checks():
+        under.answer_commit(check)
+    return Seen(
+        symptom=restored != counted,
+        facts={
+            "saved": tuple(saved),
+            "count before": counted,
+            "halves after": halves,
+            "count after": restored,
+            "count when all are committed": _count(under),
+        },
+    )
+
+
+def synchronous_sends(profile: str) -> Seen:
+    """B40: ``asyncSendEnable`` is off; a plain message, one with a delay, and a half are sent."""
+    under = BrokerUnderTest(profile, async_send_enable=False)
+    plain = under.send()
+    delayed = under.send({"DELAY": "1"})
+    under.half()
+    return Seen(
+        symptom=_count(under) != 1,
+        facts={
+            "answers": (plain.response.code, delayed.response.code),
+            "exceptions behind an answer": under.broker.send_message_processor.thrown,
+            "halves": len(under.stored(HALF_TOPIC)),
+            "count": _count(under),
+        },
+    )
+
+
+def commits_that_come_twice(profile: str) -> Seen:
+    """B46: a half is committed by its producer and, because a check was under way, by the answer to it as well."""
+    under = BrokerUnderTest(profile)
+    half = under.half()
+    (check,) = under.checks()
+    codes = under.commit(half), under.answer_commit(check)
+    return Seen(
+        symptom=_count(under) < 0,
+        facts={
+            "answers": tuple(-1 if code is None else code for code in codes),
+            "deliveries": len(under.stored(TOPIC)),
+            "count": _count(under),
+        },
+    )
+
+
+def _count(under: BrokerUnderTest) -> int:
+    counted = under.broker.transaction_metrics.transaction_counts.get(TOPIC)
+    return 0 if counted is None else counted.count
+
+
+SCENARIOS = (
+    Scenario(
+        identifier="A54",
+        story="The machine loses power after the counts of open halves were saved.",
+        property_id="M1",
+        play=power_loss,
+        affected="5.3.3",
+        repaired_in="5.4.0",
+        also_in=("5.2.0",),
+    ),
+    Scenario(
+        identifier="B40",
+        story="Messages are sent to a broker whose asyncSendEnable is off.",
+        property_id="M1",
+        play=synchronous_sends,
+        affected="5.3.3",
+        repaired_in="5.3.3+counts_halves_only",
+        also_in=("5.2.0", "5.4.0"),
+    ),
+    Scenario(
+        identifier="B46",
+        story="A half is committed by its producer and by the answer to a check as well.",
+        property_id="M1",
+        play=commits_that_come_twice,
+        affected="5.3.3",
+        repaired_in="5.3.3+counts_each_half_once",
+        also_in=("5.2.0", "5.4.0"),
+    ),
+)
