@@ -88,13 +88,14 @@ def extract_schedule(run: RecordedRun, timer_lead_ms: int = _TIMER_LEAD_MS) -> S
         The store can't be read.
     """
     run.require()
-    meta, settings = run.meta(), read_settings(run.broker_conf)
+    meta = run.meta()
     version = str(meta["version"])
     if version not in STORE_VERSIONS:
         message = (
             f"{run.path}: there is no reference broker of version {version}; there are {', '.join(STORE_VERSIONS)}"
         )
         raise NoScheduleError(message)
+    settings = read_settings(run.broker_conf, STORE_VERSIONS[version])
     records = _records(run)
     boots = read_boots(run.transaction_log(), str(run.path))
     batches = STORE_VERSIONS[version].batches_ops

@@ -69,19 +69,32 @@ class RecordedRun:
 
     def meta(self) -> dict[str, Any]:
         """``meta.json``."""
-        content = json.loads(self._text("meta.json"))
-        if not isinstance(content, dict) or "version" not in content or "events" not in content:
-            message = f"{self.path}/meta.json does not say version and events"
+        content = self._json("meta.json", self._text("meta.json"))
+        events = content.get("events")
+        if "version" not in content or not isinstance(events, list) or not all(map(_is_event, events)):
+            message = f"{self.path}/meta.json does not say version and events, each with its name and time"
             raise NoScheduleError(message)
         return content
 
     def driver_events(self) -> list[dict[str, Any]]:
         """``driver.jsonl``."""
-        return [json.loads(line) for line in self._text("driver.jsonl").splitlines() if line.strip()]
+        lines = enumerate(self._text("driver.jsonl").splitlines(), start=1)
+        return [self._json(f"driver.jsonl, line {number}", line) for number, line in lines if line.strip()]
 
     def transaction_log(self) -> str:
         """``transaction.log``."""
         return self._text("transaction.log")
+
+    def _json(self, place: str, text: str) -> dict[str, Any]:
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            message = f"{self.path}/{place}: not JSON: {error}"
+            raise NoScheduleError(message) from error
+        if not isinstance(content, dict):
+            message = f"{self.path}/{place}: not a JSON object"
+            raise NoScheduleError(message)
+        return content
 
     def _find(self, name: str) -> Path | None:
         folders = (self.path, self.path.resolve().parent)
@@ -99,3 +112,7 @@ class RecordedRun:
         except (OSError, EOFError, ValueError) as error:
             message = f"{path} can't be read: {error}"
             raise NoScheduleError(message) from error
+
+
+def _is_event(event: object) -> bool:
+    return isinstance(event, dict) and isinstance(event.get("ev"), str) and isinstance(event.get("t"), int)

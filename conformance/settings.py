@@ -15,10 +15,19 @@ from reference.version_switches import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from conformance.schedule import Schedule
+    from reference.version_switches import VersionSwitches
 
 
-def read_settings(path: Path) -> dict[str, str]:
-    """Every setting of a ``broker.conf`` by its key."""
+def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:
+    """Every setting of a ``broker.conf`` by its key.
+
+    Raises
+    ------
+    BrokenConfigError
+        One that the reference broker heeds has a value that it can't have.
+    """
+    read_broker_conf(path)
+    MessageStoreConfig.read(path, switches)
     return {setting.key: setting.value for setting in settings(path)}
 
 

@@ -129,7 +129,9 @@ class EndTransaction:
             return f"The topic[{half.topic}] holds no half"
         if switches.checks_transaction_id and half.properties.get(UNIQUE_KEY) != self.header.transaction_id:
             return "The transaction id wrong"
-        if half.properties.get(PRODUCER_GROUP) != self.header.producer_group:
+        if PRODUCER_GROUP not in half.properties:
+            return "java.lang.NullPointerException"
+        if half.properties[PRODUCER_GROUP] != self.header.producer_group:
             return "The producer group wrong"
         if half.queue_offset != self.header.tran_state_table_offset:
             return "The transaction state table offset wrong"

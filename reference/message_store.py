@@ -415,8 +415,9 @@ class MessageStore:
     def _recover(self, *, was_aborted: bool) -> None:
         """Find the log's end, enter what is missing into the queues, and take out what points behind that end.
 
-        A normal recovery trusts all but the last three files, an abnormal one all that was stored before the checkpoint
-        (``CommitLog#recoverNormally`` and ``#recoverAbnormally``).
+        A normal recovery trusts all but the last three files (from 5.3.2 on: all that was dispatched, but for the last
+        file of it), an abnormal one all that was stored before the checkpoint (``CommitLog#recoverNormally`` and
+        ``#recoverAbnormally``).
         """
         log = self._log
         if not log.files.files:
@@ -426,8 +427,11 @@ class MessageStore:
         if was_aborted:
             start = log.file_start_stored_before(self.checkpoint.min_timestamp)
         else:
-            start = log.last_file_starts()[0]
-            start = min(start, max(log.min_offset, dispatched // log.file_size * log.file_size))
+            start = max(log.min_offset, dispatched // log.file_size * log.file_size)
+            if self._switches.trusts_what_is_dispatched:
+                start = min(start, log.last_file_starts()[-1])
+            else:
+                start = min(start, log.last_file_starts()[0])
         end = start
         for offset, size, file, at in log.walk(start):
             end = offset + size

@@ -101,6 +101,9 @@ class VersionSwitches:
         The broker counts the open halves of each topic, and saves the counts (5.2.0 and later).
     forces_metrics_file
         The file of those counts is forced to the disk (5.4.0; #9412, #9705).
+    trusts_what_is_dispatched
+        A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
+        last three (5.3.2 and later).
     client_wraps_namespace
         ``TransactionMQProducer`` puts the namespace before the topic of a half (4.5.2 and later; #1254).
     client_clears_delay_level
@@ -187,6 +190,7 @@ class VersionSwitches:
     checks_run_by_caller: bool
     counts_halves: bool
     forces_metrics_file: bool
+    trusts_what_is_dispatched: bool
     client_wraps_namespace: bool
     client_clears_delay_level: bool
     client_clears_timer: bool
@@ -253,6 +257,7 @@ V4_5_1: Final = VersionSwitches(
     checks_run_by_caller=False,
     counts_halves=False,
     forces_metrics_file=False,
+    trusts_what_is_dispatched=False,
     client_wraps_namespace=False,
     client_clears_delay_level=False,
     client_clears_timer=False,
@@ -334,7 +339,7 @@ V5_2_0: Final = replace(
     counts_halves=True,
 )
 
-V5_3_3: Final = V5_2_0
+V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True)
 
 V5_4_0: Final = replace(
     V5_3_3, equal_age_is_young=True, delivers_real_topic=False, prints_each_item=True, forces_metrics_file=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +14,9 @@ from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
 from spark_trace_analysis.audit import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FIVE = golden_store("5.3.3", "five").path
 LATE = golden_store("5.3.3", "late").path
@@ -154,6 +158,72 @@ def test_a_byte_that_the_reference_broker_does_not_write_is_named(
     )
     assert app.run(["diff", str(store), str(FIVE)]) == ExitCode.SAFETY_VIOLATED
     assert "1 records are identical, then record 1 at 349" in capfd.readouterr().out
+
+
+def with_text(name: str, text: str) -> Callable[[Path], None]:
+    """Put a text in the place of a log of the run."""
+
+    def spoil(store: Path) -> None:
+        (store / f"{name}.gz").unlink(missing_ok=True)
+        (store / name).write_text(text)
+
+    return spoil
+
+
+def without_port(store: Path) -> None:
+    conf = store / "broker.conf"
+    conf.write_text("\n".join(line for line in conf.read_text().splitlines() if "listenPort" not in line))
+
+
+def with_setting(line: str) -> Callable[[Path], None]:
+    def spoil(store: Path) -> None:
+        conf = store / "broker.conf"
+        conf.write_text(f"{line}\n{conf.read_text()}")
+
+    return spoil
+
+
+SPOILT: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a version that there is not": (
+        with_text("meta.json", '{"version": "9.9.9", "events": []}'),
+        "there is no reference broker of version 9.9.9; there are 4.5.1",
+    ),
+    "no version": (with_text("meta.json", '{"events": []}'), "does not say version and events"),
+    "events without a time": (
+        with_text("meta.json", '{"version": "5.3.3", "events": [{"ev": "broker up"}]}'),
+        "does not say version and events, each with its name and time",
+    ),
+    "half a JSON file": (with_text("meta.json", "{"), "meta.json: not JSON: "),
+    "half a JSON line": (with_text("driver.jsonl", '{}\n{"ev"'), "driver.jsonl, line 2: not JSON: "),
+    "a JSON line that is a list": (with_text("driver.jsonl", "[1]"), "driver.jsonl, line 1: not a JSON object"),
+    "no requests": (with_text("driver.jsonl", ""), "was sent by no request of code 310"),
+    "no address": (without_port, "does not set listenPort"),
+    "a size that is no number": (
+        with_setting("mappedFileSizeCommitLog=big"),
+        "broker.conf, line 1: mappedFileSizeCommitLog is 'big', expected a positive whole number of bytes",
+    ),
+    "a time that is no number": (
+        with_setting("transactionTimeOut=soon"),
+        "broker.conf, line 1: transactionTimeOut is 'soon', expected ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_run_that_cannot_be_read_gives_one_clear_line_that_names_the_file(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    spoil, words = SPOILT[name]
+    store = tmp_path / "five"
+    shutil.copytree(FIVE, store)
+    for path in (store, *store.iterdir()):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    spoil(store)
+    assert app.run(["diff", "reference", str(store)]) == ExitCode.BAD_CONTENT
+    out, err = capfd.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert words in err
+    assert str(store) in err or "listenPort" in err
 
 
 def test_a_store_without_logs_is_no_match_for_the_reference_broker(

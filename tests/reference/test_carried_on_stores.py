@@ -40,7 +40,7 @@ MOST_STEPS = 10_000
 
 def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> BrokerController:
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
-    settings = broker_settings(Schedule(golden.version, read_settings(conf), []))
+    settings = broker_settings(Schedule(golden.version, read_settings(conf, STORE_VERSIONS[golden.version]), []))
     path = StorePathRootDir.open(folder, switches, clock, MessageStoreConfig.read(conf, switches))
     return BrokerController(switches, settings, clock, path)
 
