@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from reference.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_leve
 from reference.message import MessageExtBrokerInner
 from reference.message_decoder import message_properties_to_string
 from reference.put_message_hooks import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
-from reference.store.errors import NoSpaceLeftError
+from reference.store.errors import BrokenConfigError, NoSpaceLeftError
 from reference.store.fastjson import to_pretty_json
 from reference.store.offsets import QueueOffset
 from reference.store.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from reference.virtual_clock import VirtualClock
 
 _FILE = "config/delayOffset.json"
+_BARE_KEY = re.compile(rb"([{,]\s*)(\d+)\s*:")
+"""RocketMQ writes the levels without quotes."""
 
 
 class ScheduleMessageService:
@@ -108,7 +111,22 @@ class ScheduleMessageService:
         return self._switches.has_timer_wheel
 
     def _load(self) -> dict[int, int]:
-        raw = self._store.disk.read(_FILE)
-        if not raw:
-            return {}
-        return {int(level): int(offset) for level, offset in json.loads(raw).get("offsetTable", {}).items()}
+        """Read the file, else its backup (``ConfigManager#load``); one that is broken and has none counts as missing.
+
+        Raises
+        ------
+        BrokenConfigError
+            The backup is needed, and can't be understood either: the broker does not start.
+        """
+        for name in (_FILE, f"{_FILE}.bak"):
+            raw = self._store.disk.read(name)
+            if not raw:
+                continue
+            try:
+                table = json.loads(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
+                return {int(level): int(offset) for level, offset in table.items()}
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                if name != _FILE:
+                    message = f"{_FILE} can't be understood, and {name} can't be either: {error!r}"
+                    raise BrokenConfigError(message) from error
+        return {}

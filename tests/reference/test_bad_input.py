@@ -173,6 +173,23 @@ def test_saved_offsets_that_are_none_are_passed_over_for_the_backup_which_must_b
     assert StorePathRootDir(store).consumer_offsets.get(HALF_TOPIC, 0) == 3
 
 
+def levels(content: bytes, backup: bytes | None = None) -> dict[int, int]:
+    disk = MemoryDisk()
+    disk.write("config/delayOffset.json", content)
+    if backup is not None:
+        disk.write("config/delayOffset.json.bak", backup)
+    return on_disk("5.3.3", disk).broker.schedule_message_service.offset_table
+
+
+@pytest.mark.parametrize("torn", [b"{", b'{"offsetTable"', b"[]", b"{}", b'{"offsetTable":{"1":"x"}}'])
+def test_offsets_of_delay_levels_that_are_torn_are_passed_over_for_the_backup_which_must_be_sound(torn: bytes) -> None:
+    assert levels(b'{"offsetTable":{1:7,\n2:8}}') == levels(b'{"offsetTable":{"1":7,"2":8}}') == {1: 7, 2: 8}
+    assert levels(torn) == {}
+    assert levels(torn, b'{"offsetTable":{1:7}}') == {1: 7}
+    with pytest.raises(BrokenConfigError, match="delayOffset"):
+        levels(torn, torn)
+
+
 def half_without_group(one: OneBroker) -> Record:
     own = {"TRAN_MSG": "true", "UNIQ_KEY": "without", "WAIT": "true"}
     record = one.broker.send_message(SendMessageRequest("T", 3, b"body", one.clock.now, own)).record
