@@ -116,11 +116,12 @@ def test_b14_a_power_loss_takes_the_end_of_the_log_and_leaves_the_offsets() -> N
     assert (again.queue_offset, again.physical_offset) == (2, copies[0].physical_offset)
 
 
+@pytest.mark.parametrize("version", ["4.9.7", "5.3.3"])
 @pytest.mark.parametrize(("keeps_entries", "seen"), [(False, 2), (True, 3)])
 def test_queue_entries_that_outlive_their_records_come_back_with_the_second_start(
-    keeps_entries: bool, seen: int
+    keeps_entries: bool, seen: int, version: str
 ) -> None:
-    one = OneBroker("4.9.7")
+    one = OneBroker(version)
     first, _, lost = one.half(), one.half(), one.half()
     one.broker.lose_power(lost.physical_offset, keeps_entries=keeps_entries)
     one.broker = one.broker.restart()
