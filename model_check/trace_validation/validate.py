@@ -43,9 +43,7 @@ def validate(trace: Trace, settings: Settings, switches: Switches, report: Repor
         Called now and then with the number of events explained and of all events.
     """
     constants = constants_of(trace, settings, switches, Faults())
-    found, strict, is_complete = _with_known_crashes(trace, constants, report)
-    if trace.crashes is None and found.accepted and not found.heeds_answers:
-        found = _unless_a_crash_explains_as_much(found, strict, report)
+    found, is_complete = _with_known_crashes(trace, constants, report)
     if found.accepted or trace.crashes is not None:
         return found.verdict(is_complete=is_complete)
     sofar, levels_left = [found], MOST_CRASHES
@@ -68,24 +66,14 @@ def validate(trace: Trace, settings: Settings, switches: Switches, report: Repor
     return found.verdict(is_complete=found.accepted or is_complete)
 
 
-def _unless_a_crash_explains_as_much(found: PathSearch, strict: PathSearch, report: Report | None) -> PathSearch:
-    """A crash is likelier than an END_TRANSACTION that names a copy which nobody asked about."""
-    others = (
-        search for search in _with_one_more_misfortune(strict, report) if search.accepted and search.heeds_answers
-    )
-    return next((search for search in others if search.needed <= found.needed), found)
-
-
 def _how_good(search: PathSearch) -> tuple[int, int]:
     """What came nearer is better; of what explains all, that which needs fewer faults."""
     return (search.reached, -search.needed) if search.accepted else search.nearness
 
 
-def _with_known_crashes(
-    trace: Trace, constants: Constants, report: Report | None
-) -> tuple[PathSearch, PathSearch, bool]:
-    """The search that gets furthest, the strictest one, and whether those that were made ran to their end."""
-    found = strict = PathSearch(trace, constants, report, MANNERS[0], trace.crashes or ()).run()
+def _with_known_crashes(trace: Trace, constants: Constants, report: Report | None) -> tuple[PathSearch, bool]:
+    """The search that gets furthest, and whether those that were made ran to their end."""
+    found = PathSearch(trace, constants, report, MANNERS[0], trace.crashes or ()).run()
     is_complete = found.is_complete
     for manner in MANNERS[1:]:
         if found.accepted:
@@ -96,7 +84,7 @@ def _with_known_crashes(
             search = PathSearch(trace, constants, report, manner, trace.crashes or ()).run()
             is_complete &= search.is_complete
             found = max(found, search, key=_how_good)
-    return found, strict, is_complete
+    return found, is_complete
 
 
 def _with_one_more_misfortune(sofar: PathSearch, report: Report | None) -> Iterator[PathSearch]:
