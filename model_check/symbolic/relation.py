@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -97,13 +98,20 @@ class Relation:
         if isinstance(condition, bool):
             return condition
         solver = z3.SolverFor("QF_FD", ctx=self.context)
-        solver.add(condition)
+        solver.add(condition, self._within_ranges)
+        return solver.check() != z3.unsat and condition
+
+    @cached_property
+    def _within_ranges(self) -> Formula:
+        """That each number has exactly one value."""
+        rules: list[Formula] = [z3.BoolVal(True, self.context)]
         for members, elements in zip(self.slots.values(), self.state.values(), strict=True):
             for slot, element in zip(members, elements, strict=True):
-                ones = conditions_of(slot, element)
                 if is_one_hot(slot):
-                    solver.add(z3.Or(ones), *(z3.Or(negation(a), negation(b)) for a, b in combinations(ones, 2)))
-        return solver.check() != z3.unsat and condition
+                    ones = conditions_of(slot, element)
+                    others = [negation(one) for one in ones]
+                    rules += [z3.Or(ones), *(z3.Or(pair) for pair in combinations(others, 2))]
+        return z3.And(rules)
 
 
 def relation_of(machine: Machine, constants: object, conversion: type[Conversion] = Conversion) -> Relation:

@@ -10,9 +10,10 @@ from model_check.symbolic.unrolling import Unrolling
 from spec.language import RangeViolation, successors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from model_check.symbolic.relation import Relation
+    from model_check.symbolic.truth import Truth
 
 Values = tuple[int, ...]
 Found = dict[str, Values]
@@ -26,15 +27,12 @@ class Formulas:
 
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
-        context = relation.context
-        parts = [part for s in relation.steps for part in (s.guard, s.wrong, *s.updates.values())]
-        together = z3.Function("together", *[z3.BoolSort(context)] * (len(parts) + 1))
-        self.term = together(*(z3.BoolVal(part, context) if isinstance(part, bool) else part for part in parts))
+        self.term = together(relation, [p for s in relation.steps for p in (s.guard, s.wrong, *s.updates.values())])
 
     def successors(self, values: Values) -> Found:
         """Step → canonical state after it, for the enabled steps."""
         before = self.relation.assignment(values)
-        bits = (_decided(part) for part in put_in(self.relation, self.term, values).children())
+        bits = decided(self.relation, self.term, values)
         found = {}
         for step in self.relation.steps:
             is_enabled, is_wrong, after = next(bits), next(bits), list(before)
@@ -47,10 +45,20 @@ class Formulas:
         return found
 
 
+def together(relation: Relation, parts: Sequence[Truth]) -> Any:
+    """One term with these conditions as its parts, so that a state is put into all of them at once."""
+    context = relation.context
+    function = z3.Function("together", *[z3.BoolSort(context)] * (len(parts) + 1))
+    return function(*(z3.BoolVal(part, context) if isinstance(part, bool) else part for part in parts))
+
+
+def decided(relation: Relation, term: Any, values: Values) -> Iterator[bool]:
+    """The parts of such a term in a state."""
+    return (_decided(part) for part in put_in(relation, term, values).children())
+
+
 def put_in(relation: Relation, term: Any, values: Values) -> Any:
-    """A term with the values of a state for its variables, simplified; what needs none may be a truth value already."""
-    if isinstance(term, bool):
-        return z3.BoolVal(term, relation.context)
+    """A term with the values of a state for its variables, simplified."""
     known = (z3.BoolVal(value, relation.context) for value in relation.assignment(values))
     return z3.simplify(z3.substitute(term, *zip(relation.variables, known, strict=True)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,9 @@ from model_check.instances import constants_for
 from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, DepthDone, search
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of, untraced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SHORTEST = {
     ("5.3.3", "crash", "S10.op_entry_dies_with_the_process"): 4,
@@ -23,14 +27,23 @@ SHORTEST = {
     ("5.3.3", "crash", "S1.forked_copy"): 16,
 }
 """Profile, environment and clause → steps, in the instance `tiny`."""
+TWICE = ("5.3.3", "slow_local", "S1.after_a_check")
 
 
-@cache
-def bounded(profile: str, environment: str, clause: str, most_steps: int) -> BoundedResult:
+def bounded(
+    profile: str, environment: str, clause: str, most_steps: int, report: Callable[[DepthDone], None] | None = None
+) -> BoundedResult:
     (wanted,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
     with untraced():
         constants = constants_for(profile, faults_of(environment), "tiny")
-        return search(TRANSACTIONAL_MESSAGES, constants, wanted, most_steps)
+        return search(TRANSACTIONAL_MESSAGES, constants, wanted, most_steps, report)
+
+
+@cache
+def shortest(profile: str, environment: str, clause: str) -> tuple[BoundedResult, list[int]]:
+    """What a search to 25 steps finds, and the depths at which it says that the clause holds."""
+    done: list[int] = []
+    return bounded(profile, environment, clause, 25, lambda depth: done.append(depth.depth)), done
 
 
 @pytest.mark.parametrize(("profile", "environment", "clause"), SHORTEST)
@@ -40,22 +53,24 @@ def test_the_shortest_violation_is_the_one_of_the_explicit_search(profile: str, 
         for result in checked(profile, environment, "tiny").clauses
         if f"{result.clause.identifier}.{result.clause.clause}" == clause
     )
-    found = bounded(profile, environment, clause, 25)
+    found, done = shortest(profile, environment, clause)
+    assert done == list(range(SHORTEST[profile, environment, clause])), "there is none at less steps"
     assert (found.verdict, found.depth) == (BoundedVerdict.VIOLATED, SHORTEST[profile, environment, clause])
     assert explicit.depth == found.depth
     assert explicit.path == tuple(found.path or ())
 
 
-@pytest.mark.parametrize(("profile", "environment", "clause"), SHORTEST)
-def test_there_is_none_at_one_step_less(profile: str, environment: str, clause: str) -> None:
+@pytest.mark.parametrize(
+    ("profile", "environment", "clause"), [("5.3.3", "crash", "S10.op_entry_dies_with_the_process"), TWICE]
+)
+def test_a_search_to_one_step_less_ends_without_one(profile: str, environment: str, clause: str) -> None:
     bound = SHORTEST[profile, environment, clause] - 1
     found = bounded(profile, environment, clause, bound)
     assert (found.verdict, found.depth, found.path) == (BoundedVerdict.HOLDS_TO_BOUND, bound, None)
 
 
 def test_two_searches_give_the_same_path() -> None:
-    question = ("5.3.3", "slow_local", "S1.after_a_check", 12)
-    first, second = bounded.__wrapped__(*question), bounded.__wrapped__(*question)
+    (first, _), second = shortest(*TWICE), bounded(*TWICE, 12)
     assert first.path == second.path
     assert first.depth == 10
 
