@@ -13,6 +13,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +71,13 @@ def _java(own: str) -> list[str]:
     return [java(), f"-Djava.io.tmpdir={own}"]
 
 
-def run_tlc(folder: Path, name: str, *options: str, workers: int = 1) -> TlcResult:
+def run_tlc(
+    folder: Path, name: str, *options: str, workers: int = 1, java_options: Sequence[str] = ()
+) -> TlcResult:
     """Run TLC on `name.tla` with `name.cfg`, both as they are; without a question for deadlocks."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="tlc_") as states:
-        command = [*_java(states), "-XX:+UseParallelGC", "-cp", str(jar()), "tlc2.TLC", "-deadlock"]
+        command = [*_java(states), "-XX:+UseParallelGC", *java_options, "-cp", str(jar()), "tlc2.TLC", "-deadlock"]
         command += [
             "-workers",
             str(workers),

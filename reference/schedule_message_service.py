@@ -78,6 +78,8 @@ class ScheduleMessageService:
         """The next message of a level if it is due; what cannot be decoded is passed over."""
         queue_id = queue_id_of_level(level)
         offset = self.offset_table.get(level, 0)
+        if offset >= self._store.get_max_offset_in_queue(SCHEDULE_TOPIC, queue_id):
+            return None
         while found := self._store.get_message(SCHEDULE_TOPIC, queue_id, QueueOffset(offset), 1).records:
             (record,) = found
             if record is not None:

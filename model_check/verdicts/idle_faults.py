@@ -8,6 +8,7 @@ without op batches does not care how they are lost.
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from itertools import chain, product
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from spec.language import Machine
 
 
+@cache
 def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
     """The faults that add no behaviour to any environment of the profile in the instance, in their order.
 

@@ -36,6 +36,7 @@ FOLDER = "commitlog"
 _NAME = re.compile(r"\d{20}")
 _MAGIC_BYTES = re.compile(b"|".join(re.escape(magic.to_bytes(4)) for magic in (MAGIC_V1, MAGIC_V2)))
 _CHUNK_BYTES = 1 << 20
+_ZEROS = bytes(_CHUNK_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,8 @@ class _FileReader:
 
     def _is_zero_from(self, position: int) -> bool:
         return all(
-            not self.data[at : at + _CHUNK_BYTES].strip(b"\0") for at in range(position, len(self.data), _CHUNK_BYTES)
+            _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES])
+            for at in range(position, len(self.data), _CHUNK_BYTES)
         )
 
     def _check_end(self, position: int) -> Iterator[CorruptRegion]:

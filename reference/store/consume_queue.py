@@ -84,10 +84,8 @@ class ConsumeQueue:
     @property
     def end(self) -> QueueOffset:
         """The queue offset behind the last entry; zeros behind it do not count."""
-        count = len(self._data) // ENTRY_BYTES
-        while count and not self._data[(count - 1) * ENTRY_BYTES : count * ENTRY_BYTES].strip(b"\0"):
-            count -= 1
-        return QueueOffset(self.first + count)
+        whole = self._data[: len(self._data) // ENTRY_BYTES * ENTRY_BYTES].rstrip(b"\0")
+        return QueueOffset(self.first + -(-len(whole) // ENTRY_BYTES))
 
     def entry(self, offset: int) -> ConsumeQueueEntry | None:
         """The entry of a queue offset; None where there is none, or one that only fills the file."""

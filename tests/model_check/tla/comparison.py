@@ -13,10 +13,14 @@ if TYPE_CHECKING:
     from model_check.tla.module import TlaModule
 
 
+SHORT_RUN = ("-XX:TieredStopAtLevel=1",)
+"""What Java's second compiler gains within seconds is less than it costs."""
+
+
 def run_export(exported: TlaModule, folder: Path, *options: str) -> TlcResult:
     """What TLC says of an export, unchanged."""
     write_export(exported, folder)
-    return run_tlc(folder, exported.name, *options)
+    return run_tlc(folder, exported.name, *options, java_options=SHORT_RUN)
 
 
 def disagreements(told: TlcResult, distinct: int, generated: int, depth: int) -> list[str]:

@@ -42,7 +42,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
 @pytest.mark.parametrize(
     ("instance", "profile", "faults"),
     [
-        ("tiny", "5.3.3", ["crash"]),
+        (NANO, "5.3.3", ["crash"]),
         ("tiny", "4.5.1", ["slow_local"]),
         ("odd", "4.9.7", ["undecodable_half", "undecodable_op"]),
         ("odd", "5.3.3", ["clock_skew"]),
