@@ -71,9 +71,7 @@ def _java(own: str) -> list[str]:
     return [java(), f"-Djava.io.tmpdir={own}"]
 
 
-def run_tlc(
-    folder: Path, name: str, *options: str, workers: int = 1, java_options: Sequence[str] = ()
-) -> TlcResult:
+def run_tlc(folder: Path, name: str, *options: str, workers: int = 1, java_options: Sequence[str] = ()) -> TlcResult:
     """Run TLC on `name.tla` with `name.cfg`, both as they are; without a question for deadlocks."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="tlc_") as states:

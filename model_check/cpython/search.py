@@ -124,7 +124,13 @@ class _Judge:
     def look_at(self, values: State) -> None:
         """Judge one state."""
         s, c = self._state.load(values), self._constants
-        violated = [p for p, given in self._clauses.items() if not all(p.function(s, c, *some) for some in given)]
+        violated = []
+        for clause, given in self._clauses.items():
+            holds = clause.function
+            for some in given:
+                if not holds(s, c, *some):
+                    violated.append(clause)
+                    break
         for clause in violated:
             self._found.violations[clause] = values
             del self._clauses[clause]

@@ -7,6 +7,7 @@ within a word where it fits, so that a place is found by one shift.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ class Place:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Packing:
     """The places of all fields of a machine in one instance.
 
@@ -70,25 +71,28 @@ class Packing:
     def pack(self, values: tuple[int, ...]) -> npt.NDArray[np.int64]:
         """A canonical state as words, shape (words,)."""
         words = [0] * self.words
-        for slot, value in zip(self.slots, values, strict=True):
+        for slot, (word, shift, _, low), value in zip(self.slots, self._cells, values, strict=True):
             if slot.kind is not Kind.CLOCK:
-                place = self._place(slot)
-                shift = place.shift + place.width * ((slot.index or 0) - place.first)
-                words[place.word] |= (value - place.low) << shift
+                words[word] |= (value - low) << shift
         return np.array(words, dtype=np.uint64).view(np.int64)
 
     def unpack(self, words: npt.NDArray[np.int64]) -> tuple[int, ...]:
         """The canonical state that the words, shape (words,), stand for."""
         unsigned = [int(word) for word in words.view(np.uint64)]
-        values = []
+        return tuple((unsigned[word] >> shift & mask) + low for word, shift, mask, low in self._cells)
+
+    @cached_property
+    def _cells(self) -> tuple[tuple[int, int, int, int], ...]:
+        """For each slot its word, the shift in it, the mask of its width, and the value that 0 stands for."""
+        cells = []
         for slot in self.slots:
             if slot.kind is Kind.CLOCK:
-                values.append(slot.low)
+                cells.append((0, 0, 0, slot.low))  # it takes no bits
             else:
                 place = self._place(slot)
                 shift = place.shift + place.width * ((slot.index or 0) - place.first)
-                values.append((unsigned[place.word] >> shift & (1 << place.width) - 1) + place.low)
-        return tuple(values)
+                cells.append((place.word, shift, (1 << place.width) - 1, place.low))
+        return tuple(cells)
 
     def _place(self, slot: Slot) -> Place:
         index = slot.index or 0

@@ -196,8 +196,7 @@ class _FileReader:
 
     def _is_zero_from(self, position: int) -> bool:
         return all(
-            _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES])
-            for at in range(position, len(self.data), _CHUNK_BYTES)
+            _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]) for at in range(position, len(self.data), _CHUNK_BYTES)
         )
 
     def _check_end(self, position: int) -> Iterator[CorruptRegion]:

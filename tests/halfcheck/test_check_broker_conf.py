@@ -34,6 +34,7 @@ def check_json(capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]
     return told
 
 
+@pytest.mark.untraced
 def test_a_default_broker_delivers_an_immune_message_twice_and_says_when(capsys: pytest.CaptureFixture[str]) -> None:
     write("brokerName=broker-a\ntransactionTimeout=10000\n")
     assert check("--version", "5.3.3", "--immunity", "60s", "--property", "S1") == ExitCode.SAFETY_VIOLATED

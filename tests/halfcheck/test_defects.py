@@ -74,8 +74,8 @@ def test_the_json_of_the_list_gives_the_figures_on_record_without_a_search(
 
 
 def test_the_schema_refuses_a_renamed_key(capsys: pytest.CaptureFixture[str]) -> None:
-    content = told(capsys)
-    content["B01"]["fixed_in"] = content["B01"].pop("repaired_in")
+    content = told(capsys, "B02")
+    content["B02"]["fixed_in"] = content["B02"].pop("repaired_in")
     with pytest.raises(jsonschema.ValidationError, match="repaired_in"):
         jsonschema.validate(content, SCHEMA)
 

@@ -53,6 +53,8 @@ from tests.model_check.walked import walked_states
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from spec.language import Step
+
 pytestmark = pytest.mark.untraced
 
 Values = tuple[int, ...]
@@ -113,36 +115,35 @@ def test_the_switch_compiles_nothing_and_with_it_off_nothing_is_kept_longer() ->
 # --- the quotient -----------------------------------------------------------------------------------------------------
 
 
+FLOORS = [slot.low for slot in layout(State, Constants())]
+"""Of instants; any other value is within its range anyway."""
+
+
 def visible(values: Values) -> Values:
     """A canonical state with instants older than the cut made equal, slack or not: what a guard can tell."""
-    lows = layout(State, Constants())
-    return tuple(
-        max(value, slot.low) if slot.kind is Kind.INSTANT else value for slot, value in zip(lows, values, strict=True)
-    )
+    return tuple(max(value, floor) for value, floor in zip(values, FLOORS, strict=True))
 
 
-def futures(state: MachineState, constants: Constants) -> list[tuple[str, Values]]:
-    steps = STEPPING_CLOCK.steps(constants)
-    return [(str(step), visible(after)) for step, after in successors(state, constants, steps)]
+def futures(state: MachineState, constants: Constants, steps: tuple[Step, ...]) -> list[tuple[Step, Values]]:
+    return [(step, visible(after)) for step, after in successors(state, constants, steps)]
 
 
 def first_divergence(constants: Constants, floor_is_higher_by: int = 0) -> str | None:
     """Walks on a clock that runs on, beside the walk of canonical states with the same steps."""
     chance = random.Random(3)
-    steps = STEPPING_CLOCK.steps(constants)
+    steps, tried = STEPPING_CLOCK.steps(constants), State(constants)
     cut = back = 0
     for _ in range(400):
         runs_on, canonical = State(constants), State(constants)
         for position in range(60):
-            if futures(runs_on, constants) != futures(canonical, constants):
+            if futures(runs_on, constants, steps) != futures(canonical, constants, steps):
                 return f"after {position} steps"
             for claim, judge in [(c, holds) for c in STEPPING_CLOCK.clauses] + [
                 (w, is_witnessed) for w in STEPPING_CLOCK.witnesses
             ]:
                 assert judge(runs_on, constants, claim) == judge(canonical, constants, claim)
-            enabled = [
-                step for step in steps if take(State(constants).load(runs_on.canonical()), constants, step) is None
-            ]
+            here = runs_on.canonical()
+            enabled = [step for step in steps if take(tried.load(here), constants, step) is None]
             if not enabled:
                 break
             step = chance.choice(enabled)

@@ -72,6 +72,7 @@ def test_fewer_faults_break_no_more(profile: str) -> None:
                         assert entry.violated[clause] <= part.violated[clause], (profile, instance, name, clause)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("instance", ["tiny"])
 def test_every_entry_of_tiny_with_one_fault_is_what_the_searches_give(
@@ -105,6 +106,7 @@ def sampled(profile: str, instance: str) -> list[tuple[str, ...]]:
     return [(), *[faults for faults in chosen if is_affordable(faults)][: SAMPLE[instance]]]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("instance", SAMPLE)
 def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None:
@@ -137,6 +139,7 @@ def test_there_is_a_schedule_for_every_minimal_set() -> None:
     assert in_order_of(TABLE, reversed(SCHEDULES)) == list(SCHEDULES)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("clause", clause_names())
 def test_every_schedule_breaks_its_clause_in_its_profiles_with_its_last_step(clause: str) -> None:
     for one in SCHEDULES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, fields, replace
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,12 +93,15 @@ def test_a_clock_that_runs_on_gives_the_futures_of_the_canonical_state(
 
 def coarse(constants: Constants, slots: Sequence[Slot], values: Iterable[int]) -> tuple[int, ...]:
     """A canonical state, its ages cut where guards cannot tell them apart: without the tick that a step back takes."""
-    return tuple(
-        max(value, slot.low + (slot.slack is not None and getattr(constants, slot.slack)))
-        if slot.kind is Kind.INSTANT
-        else value
-        for slot, value in zip(slots, values, strict=True)
-    )
+    return tuple(map(max, values, floors_of(constants, slots)))
+
+
+def floors_of(constants: Constants, slots: Sequence[Slot]) -> list[int]:
+    """The least value of each slot that `coarse` leaves as it is; what is no instant stays within its range anyway."""
+    return [
+        slot.low + (slot.kind is Kind.INSTANT and slot.slack is not None and getattr(constants, slot.slack))
+        for slot in slots
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,19 +154,16 @@ def test_no_guard_tells_ages_beyond_the_cuts_apart(
     assert long.seen_at == short.seen_at
     assert long.depth >= short.depth
     slots, moved = layout(State, constants), longer.horizon - constants.horizon
+    floors = floors_of(constants, slots)
     states, cut = (
         {
-            coarse(
-                constants,
-                slots,
-                (
-                    value - by if slot.kind in (Kind.INSTANT, Kind.CLOCK) else value
-                    for slot, value in zip(slots, found.compiled.packing.unpack(words), strict=True)
-                ),
-            )
+            tuple(map(max, map(sub, found.compiled.packing.unpack(words), back), floors))
             for words in found.store.all_words()
         }
-        for found, by in ((short, 0), (long, moved))
+        for found, back in (
+            (short, [0] * len(slots)),
+            (long, [moved * (slot.kind in (Kind.INSTANT, Kind.CLOCK)) for slot in slots]),
+        )
     )
     assert states == cut
 
