@@ -97,6 +97,6 @@ def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
 
 def test_the_cpython_reading_reports_its_progress_too() -> None:
     seen: list[Progress] = []
-    check("4.9.7", (), "tiny", reading="cpython", report=seen.append)
+    check("4.9.7", (), "tiny", reading="cpython", most_states=1_000, report=seen.append)
     assert len(seen) > 2
     assert seen[0].distinct < seen[-1].distinct

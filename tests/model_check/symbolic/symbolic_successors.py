@@ -10,10 +10,10 @@ from model_check.symbolic.unrolling import Unrolling
 from spec.language import RangeViolation, successors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from model_check.symbolic.relation import Relation
-    from model_check.symbolic.truth import Truth
+    from model_check.symbolic.truth import Formula, Truth
 
 Values = tuple[int, ...]
 Found = dict[str, Values]
@@ -27,12 +27,14 @@ class Formulas:
 
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
-        self.term = together(relation, [p for s in relation.steps for p in (s.guard, s.wrong, *s.updates.values())])
+        self.together = Together(
+            relation, (part for s in relation.steps for part in (s.guard, s.wrong, *s.updates.values()))
+        )
 
     def successors(self, values: Values) -> Found:
         """Step → canonical state after it, for the enabled steps."""
         before = self.relation.assignment(values)
-        bits = decided(self.relation, self.term, values)
+        bits = self.together.decided(values)
         found = {}
         for step in self.relation.steps:
             is_enabled, is_wrong, after = next(bits), next(bits), list(before)
@@ -45,22 +47,25 @@ class Formulas:
         return found
 
 
-def together(relation: Relation, parts: Sequence[Truth]) -> Any:
-    """One term with these conditions as its parts, so that a state is put into all of them at once."""
-    context = relation.context
-    function = z3.Function("together", *[z3.BoolSort(context)] * (len(parts) + 1))
-    return function(*(z3.BoolVal(part, context) if isinstance(part, bool) else part for part in parts))
+class Together:
+    """Conditions as the parts of one term, each of them once, so that a state is put into all of them at once."""
 
+    def __init__(self, relation: Relation, conditions: Iterable[Truth]) -> None:
+        self.relation = relation
+        parts: dict[int, tuple[int, Formula]] = {}
+        self._places = []
+        for condition in conditions:
+            part = z3.BoolVal(condition, relation.context) if isinstance(condition, bool) else condition
+            self._places.append(parts.setdefault(part.get_id(), (len(parts), part))[0])
+        function = z3.Function("together", *[z3.BoolSort(relation.context)] * (len(parts) + 1))
+        self._term = function(*(part for _, part in parts.values()))
 
-def decided(relation: Relation, term: Any, values: Values) -> Iterator[bool]:
-    """The parts of such a term in a state."""
-    return (_decided(part) for part in put_in(relation, term, values).children())
-
-
-def put_in(relation: Relation, term: Any, values: Values) -> Any:
-    """A term with the values of a state for its variables, simplified."""
-    known = (z3.BoolVal(value, relation.context) for value in relation.assignment(values))
-    return z3.simplify(z3.substitute(term, *zip(relation.variables, known, strict=True)))
+    def decided(self, values: Values) -> Iterator[bool]:
+        """The conditions in a state."""
+        known = (z3.BoolVal(value, self.relation.context) for value in self.relation.assignment(values))
+        there = z3.simplify(z3.substitute(self._term, *zip(self.relation.variables, known, strict=True)))
+        parts = [_decided(part) for part in there.children()]
+        return (parts[place] for place in self._places)
 
 
 def _decided(term: Any) -> bool:

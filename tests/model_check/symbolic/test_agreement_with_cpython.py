@@ -18,12 +18,11 @@ from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of, untraced
 from tests.model_check.symbolic.symbolic_successors import (
+    Together,
     Values,
     by_the_solver,
-    decided,
     first_difference,
     in_cpython,
-    together,
 )
 from tests.model_check.walked import walked_states
 
@@ -81,10 +80,10 @@ def test_clauses_are_judged_alike() -> None:
     machine, constants = relation.machine, relation.constants
     questions = {clause: relation.violated(clause) for clause in machine.clauses}
     assert all(wrong is False for _, wrong in questions.values())
-    term = together(relation, [condition for condition, _ in questions.values()])
+    together = Together(relation, (condition for condition, _ in questions.values()))
 
     def violated_in(values: Values) -> dict[Property, bool]:
-        return dict(zip(questions, decided(relation, term, values), strict=True))
+        return dict(zip(questions, together.decided(values), strict=True))
 
     states = walked_states(machine, constants, walks=10, steps=60, seed=7)[::10]
     violated = [result for result in checked("5.3.3", "slow_local,crash", "tiny").clauses if result.path]
