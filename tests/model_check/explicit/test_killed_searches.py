@@ -57,19 +57,21 @@ def kill_at(states: int, folder: Path, *options: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "mode", [(), ("--fingerprints",), ("--memory", "32M")], ids=["exact", "fingerprints", "spilled"]
+    ("mode", "killed_at"),
+    [((), KILLED_AT), (("--fingerprints",), KILLED_AT[::3]), (("--memory", "32M"), KILLED_AT[::3])],
+    ids=["exact", "fingerprints", "spilled"],
 )
 def test_a_search_that_is_killed_again_and_again_ends_with_the_same_answer(
-    tmp_path: Path, mode: tuple[str, ...]
+    tmp_path: Path, mode: tuple[str, ...], killed_at: tuple[int, ...]
 ) -> None:
     whole = finished(*mode)
     entry = VerdictFiles().table().of("5.3.3", "small")["clock_step"]
     assert (whole["distinct"], whole["generated"], whole["depth"]) == (entry.distinct, entry.generated, entry.depth)
     folder = tmp_path / "checkpoint"
     saved = ("--checkpoint", folder, "--checkpoint-every", 0, *mode)
-    for number, states in enumerate(KILLED_AT):
+    for number, states in enumerate(killed_at):
         kill_at(states, folder, *saved, "--threads", 1 + number % 2, *(["--resume"] if number else []))
     kept = states_of(folder)
     resumed = finished(*saved, "--resume", "--threads", 2)
-    assert KILLED_AT[-1] <= kept == resumed["resumed_from"]
+    assert killed_at[-1] <= kept == resumed["resumed_from"]
     assert without_times(resumed) == without_times(whole)

@@ -44,7 +44,11 @@ WORLDS = [
 
 
 @cache
-def relation_in(world: tuple[str, str, str], conversion: type[Conversion] = Conversion) -> Relation:
+def relation_in(world: tuple[str, str, str]) -> Relation:
+    return converted_by(Conversion, world)
+
+
+def converted_by(conversion: type[Conversion], world: tuple[str, str, str]) -> Relation:
     profile, environment, instance = world
     return relation_of(
         TRANSACTIONAL_MESSAGES, constants_for(profile, faults_of(environment), instance), conversion=conversion
@@ -163,7 +167,7 @@ class TakesTheLastElement(Conversion):
 )
 def test_a_broken_reading_is_seen(broken: type[Conversion], action: str) -> None:
     with untraced():
-        relation = relation_in(("5.3.3", "slow_local,lose_end,lose_check", "tiny"), broken)
+        relation = converted_by(broken, ("5.3.3", "slow_local,lose_end,lose_check", "tiny"))
         states = walked_states(relation.machine, relation.constants, walks=20, steps=60, seed=4)
         difference = first_difference(relation, states)
     assert difference is not None
