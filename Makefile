@@ -18,6 +18,9 @@ setup: ## build .venv from requirements.lock (nothing to do when it is up to dat
 verify: setup ## the main job: check, simulate, analyse, audit; writes report/index.html
 	@$(BIN)/halfcheck verify
 
+# The tests start many processes; what one of them has compiled to bytecode, the others find.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 test: lint ## all linters, then all tests with branch coverage shown
 	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
 
