@@ -139,7 +139,6 @@ def test_there_is_a_schedule_for_every_minimal_set() -> None:
     assert in_order_of(TABLE, reversed(SCHEDULES)) == list(SCHEDULES)
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("clause", clause_names())
 def test_every_schedule_breaks_its_clause_in_its_profiles_with_its_last_step(clause: str) -> None:
     for one in SCHEDULES:
