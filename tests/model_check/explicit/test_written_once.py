@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Event
+from time import sleep
 from typing import TYPE_CHECKING
 
 from model_check.explicit.written_once import MOST_KEPT, WrittenOnce
@@ -70,3 +73,55 @@ def test_only_some_are_kept() -> None:
 def test_constants_that_cannot_be_compared_are_written_for_each_time() -> None:
     once = WrittenOnce(Writer())
     assert [once(TWO_PHASE_COMMIT, object()) for _ in range(2)] == [1, 2]
+
+
+def test_those_that_were_wanted_last_are_kept() -> None:
+    once = WrittenOnce(Writer())
+    for n in range(2, MOST_KEPT + 2):
+        once(TWO_PHASE_COMMIT, Constants(resource_managers=n))
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=MOST_KEPT + 2)) == MOST_KEPT + 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=2)) == 1
+    assert once(TWO_PHASE_COMMIT, Constants(resource_managers=3)) == MOST_KEPT + 2
+
+
+def test_constants_of_another_class_are_told_apart() -> None:
+    @dataclass(frozen=True)
+    class SameFields:
+        resource_managers: int
+
+    once = WrittenOnce(Writer())
+    assert [once(TWO_PHASE_COMMIT, make(resource_managers=3)) for make in (Constants, SameFields, Constants)] == [
+        1,
+        2,
+        1,
+    ]
+
+
+def test_threads_that_want_the_same_text_have_it_written_once() -> None:
+    begun = Event()
+    writer = Writer()
+
+    def write(machine: Machine, constants: object) -> int:
+        times = writer(machine, constants)
+        begun.set()
+        sleep(0.05)
+        return times
+
+    once = WrittenOnce(write)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(once, TWO_PHASE_COMMIT, Constants(resource_managers=3))
+        assert begun.wait(60)
+        others = [threads.submit(once, TWO_PHASE_COMMIT, Constants(resource_managers=3)) for _ in range(2)]
+        assert [one.result() for one in (first, *others)] == [1, 1, 1]
+
+
+def test_what_a_text_was_made_of_keeps_its_address() -> None:
+    once = WrittenOnce(Writer())
+    machine = replace(TWO_PHASE_COMMIT, name="shortly")
+    address = id(machine)
+    assert once(machine, Constants(resource_managers=3)) == 1
+    del machine
+    later = [replace(TWO_PHASE_COMMIT, name=f"later{n}") for n in range(1000)]
+    assert address not in map(id, later)
+    assert once(later[0], Constants(resource_managers=3)) == 2
