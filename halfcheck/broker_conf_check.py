@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from model_check.broker_conf.answer import Answer
     from model_check.broker_conf.configuration import Configuration
     from model_check.check import ClauseResult
-    from reference.store.broker_conf import BrokerConf
+    from reference.store.broker_conf import BrokerConf, Setting
     from reference.store.broker_keys import UnknownKey
 
 _HOUR_MS = 3_600_000
@@ -49,13 +49,13 @@ def check_broker_conf(
     from model_check.broker_conf.answer import check_configuration
     from model_check.broker_conf.answer_json import answer_to_json
     from model_check.check import Verdict
-    from reference.store.broker_conf import read_broker_conf
+    from reference.store.broker_conf import read_broker_conf, repeated
     from reference.store.broker_keys import unknown_keys
 
     conf = read_broker_conf(file)
     configuration = configuration_of(conf, version, immunities, local)
     unknown = unknown_keys(file, version)
-    told = remarks(conf, unknown, configuration)
+    told = [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, configuration)
     sizes = instance or ("deep" if immunities else "tiny")
     with search_progress(f"{version} {file}", wanted=not as_json) as report:
         answer = check_configuration(configuration, faults, sizes, report=report, **question)
@@ -122,6 +122,13 @@ def remarks(conf: BrokerConf, unknown: Sequence[UnknownKey], configuration: Conf
             "enableSlaveActingMaster is true: --faults acting_slave asks what a slave does that acts for its master"
         )
     return told
+
+
+def _of_repeated_key(before: Setting, after: Setting) -> str:
+    return (
+        f"line {after.line}: {after.key} stands in line {before.line} already; "
+        f"the broker takes the later one, {after.value!r}"
+    )
 
 
 def print_answer(answer: Answer, file: Path) -> None:

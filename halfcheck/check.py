@@ -14,6 +14,7 @@ from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from model_check.check import CheckResult
+    from model_check.counterexample.files import Written
     from model_check.coverage import Coverage
 
 
@@ -133,15 +134,31 @@ def command(
     """
     from halfcheck.search_progress import search_progress
     from model_check.check import check
+    from model_check.counterexample.files import Written, refuse_unwritable
     from model_check.explicit.memory import bytes_of
     from model_check.explicit.resources import EXACT, Resources
 
+    files = Written(itf, svg, mermaid, pytest)
+    of_files: dict[str, object] = {"--itf": itf, "--svg": svg, "--mermaid": mermaid, "--pytest": pytest}
+    of_broker_conf: dict[str, object] = {"--version": version, "--immunity": immunity or None, "--local": local}
+    of_one_search: dict[str, object] = {
+        "--memory": memory,
+        "--disk": disk,
+        "--no-disk": no_disk,
+        "--checkpoint": checkpoint,
+        "--resume": resume,
+        "--fingerprints": fingerprints,
+        "--coverage": coverage,
+        "--width": width,
+    }
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
     if minimal_faults:
         from halfcheck.minimal_faults import run_minimal_faults
 
-        _refuse_with_minimal_faults(
-            {"--itf": itf, "--svg": svg, "--mermaid": mermaid, "--pytest": pytest, "--width": width}
+        _refuse(
+            {**of_one_search, **of_files, **of_broker_conf, "--broker-conf": broker_conf}
+            | {"--reading": None if reading == "numba" else reading},
+            "does not go with --minimal-faults, which searches many environments in memory",
         )
         return run_minimal_faults(
             profiles or (),
@@ -155,11 +172,10 @@ def command(
             as_json=as_json,
         )
     if broker_conf is not None:
-        if width or any((itf, svg, mermaid, pytest)):
-            message = (
-                "--broker-conf tells its schedules in words and JSON; leave --width, --itf, --svg and the like out"
-            )
-            raise CommandLineError(message)
+        _refuse(
+            {**of_one_search, **of_files, "--fresh": fresh},
+            "does not go with --broker-conf, which searches in memory and tells its schedules in words and JSON",
+        )
         from halfcheck.broker_conf_check import check_broker_conf
 
         return check_broker_conf(
@@ -176,14 +192,16 @@ def command(
             most_steps=max_depth,
             most_states=max_states,
         )
-    if version is not None or immunity or local is not None:
+    if any(value is not None for value in of_broker_conf.values()):
         message = "--version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)
+    _refuse({"--fresh": fresh}, "speaks of the searches that --minimal-faults keeps")
     profile = _only_profile(profiles)
     instance = instance or "small"
     if width:
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
+    refuse_unwritable(files)
     resources = Resources(
         memory=None if memory is None else bytes_of(memory),
         disk=disk,
@@ -207,7 +225,7 @@ def command(
             report=report,
             resources=resources,
         )
-    _write(result, itf=itf, svg=svg, mermaid=mermaid, pytest=pytest)
+    _write(result, files)
     if as_json:
         print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
     else:
@@ -229,11 +247,11 @@ def _only_profile(profiles: list[str] | None) -> str:
     return profiles[0] if profiles else "5.3.3"
 
 
-def _refuse_with_minimal_faults(given: dict[str, object]) -> None:
-    """What makes no sense where all environments are searched."""
+def _refuse(given: dict[str, object], why: str) -> None:
+    """What was given although it would have no effect."""
     for option, value in given.items():
-        if value:
-            message = f"{option} does not go with --minimal-faults, which searches many environments; leave it out"
+        if value is not None and value is not False:
+            message = f"{option} {why}; leave it out"
             raise CommandLineError(message)
 
 
@@ -262,17 +280,15 @@ def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
     )
 
 
-def _write(
-    result: CheckResult, *, itf: Path | None, svg: Path | None, mermaid: Path | None, pytest: Path | None
-) -> None:
+def _write(result: CheckResult, wanted: Written) -> None:
     """Write the shortest counterexample in the forms that were asked for; without one, nothing is written."""
-    if not any((itf, svg, mermaid, pytest)):
-        return
     from model_check.counterexample.files import Written, write_files
 
+    if wanted == Written():
+        return
     violated = sorted((row for row in result.clauses if row.path is not None), key=lambda row: row.depth or 0)
     if violated:
-        write_files(result, violated[0], Written(itf, svg, mermaid, pytest))
+        write_files(result, violated[0], wanted)
     else:
         typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
 

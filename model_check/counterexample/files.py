@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import dataclass
@@ -30,6 +31,29 @@ class Written:
     svg: Path | None = None
     mermaid: Path | None = None
     pytest: Path | None = None
+
+
+def refuse_unwritable(wanted: Written) -> None:
+    """Say before a search that its counterexample could not be written after it.
+
+    Raises
+    ------
+    BadFile
+        When a file's folder is not there, or the file is a folder; names it.
+    """
+    for file in (wanted.itf, wanted.svg, wanted.mermaid, wanted.pytest):
+        if file is None:
+            continue
+        why = ""
+        if file.is_dir():
+            why = os.strerror(errno.EISDIR)
+        elif not file.parent.is_dir():
+            why = f"{file.parent} is no folder"
+        elif not os.access(file.parent, os.W_OK):
+            why = os.strerror(errno.EACCES)
+        if why:
+            msg = f"{file}: cannot be written: {why}"
+            raise BadFile(msg)
 
 
 def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None:

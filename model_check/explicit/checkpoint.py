@@ -18,6 +18,7 @@ import numpy as np
 
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
 from model_check.explicit.resources import EXACT
+from model_check.explicit.state_files import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ class Checkpoints:
         When the folder is in use; when it has a checkpoint but nothing is to be resumed, or the other way round; when
         the checkpoint is one of another search.
     BadFile
-        When the checkpoint cannot be read.
+        When the checkpoint cannot be read, or the folder cannot be made.
     """
 
     def __init__(self, resources: Resources, folder: Path, compiled: Compiled, constants: object, title: str) -> None:
@@ -101,8 +102,15 @@ class Checkpoints:
         self._every = resources.checkpoint_every
         self._written = perf_counter()
         self._identity = _identity(resources, compiled, constants, title)
-        folder.mkdir(parents=True, exist_ok=True)
-        self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if resources.resume and not (folder / FILE).exists():
+            message = f"no checkpoint in {folder}: start the search without --resume, or give the folder that has one"
+            raise ModelCheckError(message)
+        make_folder(folder, "a checkpoint")
+        try:
+            self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            message = f"{error.filename}: {error.strerror}: give a folder for a checkpoint that can be written"
+            raise BadFile(message) from error
         try:
             self._look(resources)
         except BaseException:
@@ -121,9 +129,6 @@ class Checkpoints:
                 message = f"{self.folder} holds a checkpoint already: go on with --resume, or choose another folder"
                 raise ModelCheckError(message)
             return
-        if not file.exists():
-            message = f"no checkpoint in {self.folder}: start the search without --resume"
-            raise ModelCheckError(message)
         identity, self.last = read_checkpoint(file)
         _refuse_another(self.folder, identity, self._identity)
 

@@ -31,6 +31,11 @@ class StateFiles:
     ----------
     sizes, checksums : list of int
         Bytes in each file, and their CRC-32 (0 where files are not kept).
+
+    Raises
+    ------
+    BadFile
+        When there can be no such folder, or no files in it.
     """
 
     def __init__(self, folder: Path, regions: int, *, keep: bool) -> None:
@@ -38,7 +43,7 @@ class StateFiles:
         self.keep = keep
         self.sizes = [0] * regions
         self.checksums = [0] * regions
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, "states")
         self._descriptors: list[int] = []
         for region in range(regions):
             if keep:
@@ -109,3 +114,19 @@ class StateFiles:
         """Close the files; what is mapped of them stays."""
         while self._descriptors:
             os.close(self._descriptors.pop())
+
+
+def make_folder(folder: Path, content: str) -> None:
+    """Make a folder, unless it is there.
+
+    Raises
+    ------
+    BadFile
+        When it cannot be made; names what it was to hold.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "is a file" if folder.is_file() else error.strerror
+        message = f"{folder}: {why}: give a folder for {content} that is there, or can be made"
+        raise BadFile(message) from error

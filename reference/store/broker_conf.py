@@ -154,6 +154,23 @@ def _value(path: Path, setting: Setting, key: _Key) -> int | str | bool:
     raise BrokenConfigError(message)
 
 
+def repeated(path: Path) -> tuple[tuple[Setting, Setting], ...]:
+    """The settings of a file whose key was given before, each behind the one that it replaces (``Properties#load``).
+
+    Raises
+    ------
+    BrokenConfigError
+        The path is no file, or a line of it is not ``key=value``.
+    """
+    last: dict[str, Setting] = {}
+    found = []
+    for setting in settings(path):
+        if setting.key in last:
+            found.append((last[setting.key], setting))
+        last[setting.key] = setting
+    return tuple(found)
+
+
 def settings(path: Path) -> Iterator[Setting]:
     """Each setting of a file, in order; a line that ends in a backslash goes on in the next.
 

@@ -117,7 +117,27 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
         (["check", "--memory", "8 horses"], "no size: '8 horses'; give a number with K, M, G or T", 151),
         (["check", "--memory", "1M"], "1 MiB of memory are too little for a search: give 32 MiB or more", 151),
         (["check", "--disk", "d", "--no-disk"], "a folder for states (d) and no disk contradict each other", 151),
-        (["check", "--resume"], "nothing to resume from: give the folder of the checkpoint", 151),
+        (["check", "--resume"], "(--resume): give the folder of the checkpoint, too (--checkpoint DIR)", 151),
+        (
+            ["check", "--instance", "tiny", "--resume", "--checkpoint", "d"],
+            "no checkpoint in d: start the search w",
+            151,
+        ),
+        (["check", "--instance", "tiny", "--checkpoint", "/dev/null"], "/dev/null: File exists: give a folder", 150),
+        (
+            ["check", "--instance", "tiny", "--checkpoint", "/dev/null/c"],
+            "c: Not a directory: give a folder for a",
+            150,
+        ),
+        (["check", "--itf", "missing/x.json"], "missing/x.json: cannot be written: missing is no folder", 150),
+        (["check", "--svg", "."], ".: cannot be written: Is a directory", 150),
+        (["check", "--minimal-faults", "--checkpoint", "d"], "--checkpoint does not go with --minimal-faults", 151),
+        (["check", "--minimal-faults", "--coverage"], "--coverage does not go with --minimal-faults", 151),
+        (["check", "--minimal-faults", "--reading", "z3"], "--reading does not go with --minimal-faults", 151),
+        (["check", "--minimal-faults", "--immunity", "6s"], "--immunity does not go with --minimal-faults", 151),
+        (["check", "--fresh"], "--fresh speaks of the searches that --minimal-faults keeps; leave it out", 151),
+        (["check", "--threads", "0"], "Invalid value for '--threads'", 151),
+        (["check", "--max-states", "1e6"], "Invalid value for '--max-states'", 151),
         (["check", "--checkpoint-every", "-1"], "--checkpoint-every", 151),
         (["check", "--instance", "tiny", "--disk", "/dev/null/d"], "/dev/null/d: Not a directory", 150),
         (["check", "--reading", "cpython", "--fingerprints"], "the reading cpython knows no memory limit", 151),
@@ -142,6 +162,7 @@ def test_bad_input_gets_one_line_and_its_exit_code(
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert expected in said.err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,10 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
         ),
         ("", ["--version", "fixed"], "no version 'fixed'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, such as 5.4.0", 151),
         ("", ["--instance", "huge"], "no instance 'huge'; there are tiny", 151),
-        ("", ["--svg", "a.svg"], "leave --width, --itf, --svg and the like out", 151),
+        ("", ["--svg", "a.svg"], "--svg does not go with --broker-conf, which searches in memory and tells", 151),
+        ("", ["--checkpoint", "d"], "--checkpoint does not go with --broker-conf", 151),
+        ("", ["--memory", "8G"], "--memory does not go with --broker-conf", 151),
+        ("\0" * 100, [], "broker.conf is not a text file: it holds zero bytes", 150),
     ],
 )
 def test_bad_input_gets_one_line_and_its_exit_code(
@@ -139,6 +142,17 @@ def test_bad_input_gets_one_line_and_its_exit_code(
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert expected in said.err
+
+
+def test_a_key_that_is_given_twice_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
+    write("transactionCheckMax=5\n# slower\ntransactionCheckMax=7\ntransactionTimeOut=6000\n")
+    assert check("--version", "5.3.3", "--property", "S4", "--reading", "cpython", "--max-states", "10") == 255
+    said = capsys.readouterr()
+    assert said.err == (
+        "halfcheck: broker.conf: line 3: transactionCheckMax stands in line 1 already; "
+        "the broker takes the later one, '7'\n"
+    )
+    assert "transactionCheckMax 7;" in said.out
 
 
 def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,8 +114,12 @@ def test_a_folder_with_a_checkpoint_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(ModelCheckError, match=rf"^no checkpoint in {tmp_path}: start the search without --resume$"):
-        search(tmp_path, resume=True)
+    for folder in (tmp_path, tmp_path / "new"):
+        with pytest.raises(
+            ModelCheckError, match=rf"^no checkpoint in {folder}: start the search without --resume, or"
+        ):
+            search(folder, resume=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_serves_one_search_at_a_time(tmp_path: Path) -> None:
