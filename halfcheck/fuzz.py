@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from contextlib import contextmanager
@@ -66,6 +67,8 @@ def command(
     from fuzz.left_out import DRIVEN_FAULTS
     from fuzz.world import World
 
+    if out is not None:
+        _refuse_a_file(out)
     if mutants:
         return _hunt(seed, as_json=as_json)
     chosen = (
@@ -94,6 +97,15 @@ def command(
 
         typer.echo(f"halfcheck: {write_pytest_file(out, campaign.pytest_file())} shows it again", err=True)
     return ExitCode.SAFETY_VIOLATED
+
+
+def _refuse_a_file(out: Path) -> None:
+    """Say before a long run that its test could not be written after it."""
+    for folder in (out, *out.parents):
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR, "not a folder; --out takes one that is there, or can be made", folder
+            )
 
 
 def _print(campaign: Campaign, *, visited_all: bool) -> None:

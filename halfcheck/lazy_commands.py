@@ -73,7 +73,7 @@ def load_command(name: str, module: str) -> Any:
     function: Callable[..., Any] = getattr(importlib.import_module(module), FUNCTION)
     description, examples = split_examples(inspect.getdoc(function) or "")
     app: Typer = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    app.command(name, help=description, epilog=examples)(function)
+    app.command(name, help=flowing(description), epilog=examples)(function)
     return typer.main.get_command(app)
 
 
@@ -92,3 +92,14 @@ def split_examples(docstring: str) -> tuple[str, str | None]:
         return docstring, None
     lines = [f"  {line.strip()}" for line in section.splitlines() if line.strip()]
     return description.strip(), "\n\n".join(["Examples:", *lines])
+
+
+def flowing(description: str) -> str:
+    r"""Make one line of each paragraph, for the terminal to wrap, which is seldom as wide as the source.
+
+    Examples
+    --------
+    >>> flowing("Check.\n\nA property holds, or is\nviolated.\n\nThe exit\ncode is 12.")
+    'Check.\n\nA property holds, or is violated.\n\nThe exit code is 12.'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in description.split("\n\n"))

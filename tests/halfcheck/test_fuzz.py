@@ -88,6 +88,8 @@ def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkey
         (["--faults", "rain"], 151, "rain"),
         (["--examples", "0"], 151, "give at least one example"),
         (["--instance", "no-such"], 151, "no-such"),
+        (["--out", "/dev/null"], 150, "/dev/null: not a folder; --out takes one that is there, or can be made"),
+        (["--out", "/dev/null/x", "--mutants"], 150, "/dev/null: not a folder"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(capsys: Captured, options: list[str], code: int, words: str) -> None:
