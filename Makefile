@@ -15,7 +15,7 @@ help: ## list the targets
 setup: ## build .venv from requirements.lock (nothing to do when it is up to date)
 	@setup/install.sh
 
-verify: setup ## the main job: check, simulate, analyse, audit; writes report/index.html
+verify: setup ## the main job: search, cross-check, audit, lockstep, mutants, simulate, judge; writes report/index.html
 	@$(BIN)/halfcheck verify
 
 # The tests start many processes; what one of them has compiled to bytecode, the others find.

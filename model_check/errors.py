@@ -33,3 +33,7 @@ class OutOfRoom(ModelCheckError):
     """The memory or the disk that an engine may use is full; the message says what it had found."""
 
     exit_code: ClassVar[int] = 255
+
+
+class DiskFull(OutOfRoom):
+    """The disk does not take the states that leave the memory."""

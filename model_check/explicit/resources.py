@@ -66,7 +66,7 @@ class Resources:
                 "with a checkpoint, states that leave the memory go to its folder, so give no other"
             )
         elif self.resume and self.checkpoint is None:
-            message = "nothing to resume from (--resume): give the folder of the checkpoint, too (--checkpoint DIR)"
+            message = "nothing to resume from: give the folder of the checkpoint, too (--checkpoint DIR)"
         elif self.checkpoint_every < 0:
             message = f"a checkpoint every {self.checkpoint_every:g} seconds: give no negative number"
         elif not 0 <= self.fingerprint_bits <= 64:

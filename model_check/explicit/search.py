@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model_check.errors import EvaluationError, OutOfRoom
+from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
 from model_check.explicit.compile import compile_machine
 from model_check.explicit.estimate import expected_states
@@ -163,7 +163,7 @@ class _Search:
         except KeyboardInterrupt:
             found.complete = False
         except OutOfRoom as error:
-            raise OutOfRoom(self._with_checkpoint(str(error))) from error
+            raise OutOfRoom(self._with_checkpoint(error)) from error
         found.seconds = self.seconds
         if self.checkpoints is not None:
             self.checkpoints.write(self.store, found.position(found.seconds))
@@ -233,9 +233,13 @@ class _Search:
         depth = len(found.levels) - 2
         return Progress(distinct, found.generated, depth, distinct - expanded, self.seconds, expected, left)
 
-    def _with_checkpoint(self, message: str) -> str:
+    def _with_checkpoint(self, error: OutOfRoom) -> str:
         """Save what was found, if that is possible, and say where."""
+        message = str(error)
         if self.checkpoints is None:
+            if isinstance(error, DiskFull):
+                distinct = int(self.store.counts.sum())
+                message += f", {distinct:,} states were found: make room, or give a folder with more (--disk DIR)"
             return message
         with suppress(OutOfRoom):
             self.checkpoints.write(self.store, self.found.position(self.seconds))

@@ -7,7 +7,7 @@ import tempfile
 import zlib
 from typing import TYPE_CHECKING
 
-from model_check.errors import BadFile, OutOfRoom
+from model_check.errors import BadFile, DiskFull
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class StateFiles:
 
         Raises
         ------
-        OutOfRoom
+        DiskFull
             When the system does not take them; what was appended before stays.
         """
         while words:
@@ -75,7 +75,7 @@ class StateFiles:
                 count = os.pwrite(self._descriptors[region], some, self.sizes[region])
             except OSError as error:
                 message = f"{self.folder}: {os.strerror(error.errno or 0)} where states are kept"
-                raise OutOfRoom(message) from error
+                raise DiskFull(message) from error
             self.sizes[region] += count
             if self.keep:
                 self.checksums[region] = zlib.crc32(some[:count], self.checksums[region])

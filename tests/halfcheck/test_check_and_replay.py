@@ -117,7 +117,7 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
         (["check", "--memory", "8 horses"], "no size: '8 horses'; give a number with K, M, G or T", 151),
         (["check", "--memory", "1M"], "1 MiB of memory are too little for a search: give 32 MiB or more", 151),
         (["check", "--disk", "d", "--no-disk"], "a folder for states (d) and no disk contradict each other", 151),
-        (["check", "--resume"], "(--resume): give the folder of the checkpoint, too (--checkpoint DIR)", 151),
+        (["check", "--resume"], "nothing to resume from: give the folder of the checkpoint, too (--checkpoint", 151),
         (
             ["check", "--instance", "tiny", "--resume", "--checkpoint", "d"],
             "no checkpoint in d: start the search w",
