@@ -213,7 +213,7 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "any group may end", "the producer group of an END_TRANSACTION is not compared",
-        "end_transaction_processor", "if half.properties.get(PRODUCER_GROUP) != self.header.producer_group:",
+        "end_transaction_processor", "if half.properties[PRODUCER_GROUP] != self.header.producer_group:",
         "if False:",
         _ANSWER, like="B10",
     ),

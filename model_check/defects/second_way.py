@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CPYTHON_STATES: Final = 300_000
 """Up to so many states the CPython reading searches them all again; it takes some minutes."""
 
-ABSENT_STATES: Final = 52_000
+ABSENT_STATES: Final = 90_000
 """The same where the defect is gone."""
 
 Z3_STATES: Final = 10_000_000

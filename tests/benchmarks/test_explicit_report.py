@@ -40,4 +40,4 @@ def test_a_bar_beside_another_program_is_met_missed_or_not_measured() -> None:
     told = report([*rows(1.2), slow, fast], {}, 0.1, 5)
     assert "| two-phase commit, 9, 1 thread, times Stateright 0.30.2 | ≥ 2.5 | 2.6 | yes |" in told
     assert "| two-phase commit, 9, 2 threads, times Stateright 0.30.2 | ≥ 3 | 2.9 | NO |" in told
-    assert "| medium 5.3.3 crash, 2 threads, times TLC 2.15 | ≥ 100 | not measured | |" in told
+    assert "| medium 5.3.3 quiet, 2 threads, times TLC 2.15 | ≥ 100 | not measured | |" in told
