@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from reference.consume_queue_store import ConsumeQueueStore
 from reference.delay_levels import queue_tags_code
-from reference.get_message_result import GetMessageResult, GetMessageStatus
+from reference.get_message_result import GetMessageResult
 from reference.light_queues import LIGHT_QUEUE_ID, light_queues_of_record, wrap_lmq_dispatch
 from reference.message_store_config import MessageStoreConfig
 from reference.put_message_hooks import WAITING, handle_schedule_message
 from reference.put_message_result import PutMessageResult, PutMessageStatus
+from reference.queue_read import read_queue, record_at
+from reference.recovery import recover
 from reference.store.errors import NoSpaceLeftError
 from reference.store.memory_disk import MemoryDisk
 from reference.store.offsets import CommitLogOffset, QueueOffset
@@ -24,7 +26,6 @@ from reference.store.stored_message import (
     decode_message,
     encode_message,
     host_bytes,
-    is_readable,
     port_at,
     topic_field,
 )
@@ -330,36 +331,23 @@ class MessageStore:
         if self._missed_reads:
             return self._miss_read()
         queue = self._queue_to_read(topic, queue_id)
-        end = QueueOffset(0 if queue is None else queue.end)
-        if queue is None or not end:
-            following = self._next_offset_correction(offset, QueueOffset(0))
-            return GetMessageResult(GetMessageStatus.NO_MESSAGE_IN_QUEUE, following, end)
-        if offset < queue.min_offset:
-            following = self._next_offset_correction(offset, QueueOffset(queue.min_offset))
-            return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, following, end)
-        if offset == end:
-            return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_ONE, end, end)
-        if offset > end:
-            rewinds = self._switches.rewinds_beyond_end and not queue.min_offset
-            following = self._next_offset_correction(offset, QueueOffset(0) if rewinds else end)
-            return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
-        last = min(offset + max_msg_nums, end, queue.end_of_file(offset))
-        found = []
-        for place in range(offset, last):
-            at = queue.entry(place)[0]
-            if self._log.place_of(at) is not None:
-                found.append(self._look(at))
-        following = QueueOffset(last)
-        if not found:
-            return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
-        return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))
+        corrects_offsets = not self.is_slave or self._switches.corrects_offsets_on_slave
+        rewinds_beyond_end = self._switches.rewinds_beyond_end
+        return read_queue(
+            self._log,
+            queue,
+            offset,
+            max_msg_nums,
+            corrects_offsets=corrects_offsets,
+            rewinds_beyond_end=rewinds_beyond_end,
+        )
 
     def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> Record | None:
         """The record that begins at a commit log offset (``DefaultMessageStore#lookMessageByOffset``).
 
         None where none begins, or where it cannot be decoded.
         """
-        return self._look(commit_log_offset)
+        return record_at(self._log, commit_log_offset)
 
     def get_max_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
         """The end of a queue, counted in messages."""
@@ -377,24 +365,6 @@ class MessageStore:
             return answer
         raise answer
 
-    def _next_offset_correction(self, old: QueueOffset, new: QueueOffset) -> QueueOffset:
-        """A slave leaves its readers where they are (``#nextOffsetCorrection``, ``offsetCheckInSlave``)."""
-        return old if self.is_slave and not self._switches.corrects_offsets_on_slave else new
-
-    def _look(self, offset: int) -> Record | None:
-        """The record at a place; nothing, unless its own physical offset says that it begins there."""
-        place = self._log.place_of(offset)
-        if place is None:
-            return None
-        file, at = place
-        source = file.buffer
-        if int.from_bytes(source[at + 28 : at + 36]) != offset:
-            return None
-        try:
-            return decode_message(source, at) if is_readable(source, at) else None
-        except (ValueError, IndexError, ArithmeticError):
-            return None
-
     # --- opening ------------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
@@ -407,55 +377,17 @@ class MessageStore:
         self._queues = ConsumeQueueStore(self.disk, config.mapped_file_size_consume_queue)
         self._routes: dict[tuple[str, int], tuple[WritableConsumeQueue, tuple[bytes, int]]] = {}
         self.checkpoint = StoreCheckpoint(self.disk)
-        self._recover(was_aborted=was_aborted)
+        self._last_store_timestamp = recover(
+            self._log,
+            self._queues,
+            self.checkpoint,
+            self._queues_to_dispatch,
+            was_aborted=was_aborted,
+            trusts_what_is_dispatched=self._switches.trusts_what_is_dispatched,
+        )
         self._queues.correct_min_offset(self._log.min_offset)
         if not was_aborted:
             self.disk.write(ABORT, self._switches.abort_file_content)
-
-    def _recover(self, *, was_aborted: bool) -> None:
-        """Find the log's end, enter what is missing into the queues, and take out what points behind that end.
-
-        A normal recovery trusts all but the last three files (from 5.3.2 on: all that was dispatched, but for the last
-        file of it), an abnormal one all that was stored before the checkpoint (``CommitLog#recoverNormally`` and
-        ``#recoverAbnormally``).
-        """
-        log = self._log
-        if not log.files.files:
-            self._queues.destroy()
-            return
-        dispatched = self._queues.max_phy_offset
-        if was_aborted:
-            start = log.file_start_stored_before(self.checkpoint.min_timestamp)
-        else:
-            start = max(log.min_offset, dispatched // log.file_size * log.file_size)
-            if self._switches.trusts_what_is_dispatched:
-                start = min(start, log.last_file_starts()[-1])
-            else:
-                start = min(start, log.last_file_starts()[0])
-        end = start
-        for offset, size, file, at in log.walk(start):
-            end = offset + size
-            if was_aborted or offset >= dispatched:
-                record = decode_message(file.buffer, at)
-                self._last_store_timestamp = record.store_timestamp
-                bits = record.sys_flag & TRANSACTION_BITS
-                if not bits or bits == TRANSACTION_COMMIT:
-                    queue = self._queues.find_or_create(record.topic, record.queue_id)
-                    tags = queue_tags_code(record.topic, record.properties_text, record.store_timestamp)
-                    for entered in (queue, *self._queues_to_dispatch(record.topic, record.properties_text)):
-                        entered.put(offset, size, tags)
-        log.set_end(self._end_of_walk(end))
-        self._queues.truncate(end)
-
-    def _end_of_walk(self, end: int) -> int:
-        """Behind an end-of-file record that nothing follows yet, the log goes on in a new file."""
-        place = self._log.files.file_of(end)
-        if place is None:
-            return end
-        at = (end - self._log.files.start) % self._log.file_size
-        following = end - at + self._log.file_size
-        head = bytes(place.buffer[at : at + 8])
-        return following if head[4:] == _BLANK_MAGIC_BYTES and self._log.files.file_of(following) is not None else end
 
     def _add_route(self, topic: str, queue_id: int) -> tuple[WritableConsumeQueue, tuple[bytes, int]]:
         """What every message of a queue needs."""
@@ -475,4 +407,3 @@ class MessageStore:
 
 
 _NOT_AVAILABLE = PutMessageResult(PutMessageStatus.SERVICE_NOT_AVAILABLE)
-_BLANK_MAGIC_BYTES = b"\xcb\xd4\x31\x94"

@@ -306,14 +306,13 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "rot is read", "a message with a port that there is not is decoded all the same",
-        "message_store", "return decode_message(source, at) if is_readable(source, at) else None",
+        "queue_read", "return decode_message(source, at) if is_readable(source, at) else None",
         "return decode_message(source, at)",
         f"transaction.kind, op.undecodable, {_BRANCH}", like="A07", beside="undecodable_half undecodable_op",
     ),
     _mutant(
         "recovery dispatches nothing", "a record that was in no queue at a crash is in none after it",
-        "message_store", "                        entered.put(offset, size, tags)\n",
-        "                        pass\n",
+        "recovery", "                    entered.put(offset, size, tags)\n", "                    pass\n",
         f"{_BRANCH}, {_ANSWER}, half.check_in_flight, round.cursor",
     ),
     _mutant(
