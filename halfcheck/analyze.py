@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates the annotations)
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -28,7 +30,8 @@ def command(
     ],
     *,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
-    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
+    master: Master = "local[*]",
+    conf: Conf = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Judge every trace, twice and independently, and gather statistics.
@@ -57,7 +60,7 @@ def command(
     with _phases() as begin:
         begin("starting Spark")
         started = perf_counter()
-        with spark_session(master) as spark:
+        with spark_session(master, conf=conf or ()) as spark:
             seconds["start"] = perf_counter() - started
             begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
             judgement = judge(spark, runs)

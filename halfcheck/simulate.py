@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates the annotations)
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,7 +29,8 @@ def command(
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,
     seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
-    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
+    master: Master = "local[*]",
+    conf: Conf = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Walk the specification at random, many times, and write what happened as Parquet.
@@ -43,6 +46,7 @@ def command(
     """
     from spark_trace_analysis.manifest import Parameters
     from spark_trace_analysis.session import spark_session
+    from spark_trace_analysis.shipped_project import walk_kernels
     from spark_trace_analysis.simulate import find_complete, prepare, simulate
 
     chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
@@ -50,7 +54,11 @@ def command(
     done = find_complete(parameters, out)
     if done is None:
         prepare(parameters)
-        with spark_session(master) as spark, _progress_line(traces) as progress:
+        kernels = walk_kernels(instance)
+        with (
+            spark_session(master, conf=conf or (), kernels=kernels) as spark,
+            _progress_line(traces) as progress,
+        ):
             done = simulate(spark, parameters, out, progress=progress)
     _print(done, as_json=as_json)
 

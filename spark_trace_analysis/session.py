@@ -1,14 +1,16 @@
-"""The Spark session: quiet, modest, bound to loopback, with workers that run this very Python."""
+"""The Spark session: quiet, modest and bound to loopback on this machine; on a cluster, with this project shipped."""
 
 import logging
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -16,18 +18,37 @@ from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadOptionError, SparkFailedError
 from spark_trace_analysis.java import require_java
+from spark_trace_analysis.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pack
 
 LOCAL_MASTER = "local[*]"
 _MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+(,\S+:\d+)*|yarn|k8s://\S+")
 _SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java's second compiler costs more than it gains in jobs of a minute: half of all CPU time on two cores."""
 
+_ON_A_CLUSTER = {
+    **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
+    "spark.python.worker.faulthandler.enabled": "true",
+    "spark.stage.maxConsecutiveAttempts": "8",
+    "spark.task.maxFailures": "8",
+}
+"""An executor that is killed counts as a failure of each of its tasks; with Spark's 4, a bad hour ends the job."""
+
+_LONGEST_WAIT_SECONDS = 120.0
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
 @contextmanager
-def spark_session(master: str = LOCAL_MASTER, work: Path | None = None) -> Iterator[SparkSession]:
+def spark_session(
+    master: str = LOCAL_MASTER,
+    work: Path | None = None,
+    *,
+    conf: Iterable[str] = (),
+    kernels: Iterable[Path] = (),
+) -> Iterator[SparkSession]:
     """Start Spark, give its session, stop it at the end.
+
+    On a cluster the workers get this project's packages as they are here; their Python is that of ``PYSPARK_PYTHON``,
+    or, if that is not set, has the same path as this one.
 
     Parameters
     ----------
@@ -36,24 +57,34 @@ def spark_session(master: str = LOCAL_MASTER, work: Path | None = None) -> Itera
     work
         Folder for Spark's own temporary files and its log, ``spark.log``; it is kept. Without one a temporary folder is
         made and removed.
+    conf
+        Settings of Spark's as ``KEY=VALUE``; they go before this project's own.
+    kernels
+        Compiled kernels that workers of a cluster get, too; see ``shipped_project.walk_kernels``.
 
     Raises
     ------
     BadOptionError
-        The master's URL has no such form, or there is no Java that Spark can run on.
+        The master's URL has no such form, nothing answers there, a setting is not one, or there is no Java that Spark
+        can run on.
     SparkFailedError
-        Spark did not start, or gave up inside the block.
+        Spark did not start, got no executor, or gave up inside the block.
     """
     if not _MASTER.fullmatch(master):
         message = f"--master {master}: expected local[N], spark://HOST:PORT, yarn or k8s://URL"
         raise BadOptionError(message)
+    given = _settings(conf)
     require_java()
+    _require_answer(master)
     folder = Path(tempfile.mkdtemp(prefix="halfcheck-spark-")) if work is None else work
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with failures_in_one_line(), _without_py4j_tracebacks():
-            spark = _start(master, folder)
+            spark = _start(master, folder, given)
             try:
+                if not master.startswith("local"):
+                    _ship(spark, folder, kernels)
+                    _wait_for_executors(spark, master)
                 yield spark
             finally:
                 spark.stop()
@@ -81,35 +112,97 @@ def failures_in_one_line() -> Iterator[None]:
         raise SparkFailedError(message) from failure
 
 
-def _start(master: str, folder: Path) -> SparkSession:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+def _settings(conf: Iterable[str]) -> dict[str, str]:
+    """``KEY=VALUE`` as a dictionary."""
+    given = {}
+    for word in conf:
+        name, equals, value = word.partition("=")
+        if not equals or not name.startswith("spark.") or name == "spark.master":
+            message = f"--conf {word}: expected a setting of Spark's such as spark.executor.memory=4g"
+            raise BadOptionError(message)
+        given[name] = value.strip()
+    return given
+
+
+def _require_answer(master: str) -> None:
+    """Say at once that there is no standalone master; Spark itself tries for a minute, and says something else."""
+    if not master.startswith("spark://"):
+        return
+    failures = []
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except (OSError, OverflowError) as failure:
+            failures.append(f"{place}: {getattr(failure, 'strerror', None) or failure}")
+        else:
+            return
+    message = f"--master {master}: no master answers ({'; '.join(failures)}); see docs/cluster.md for how to start one"
+    raise BadOptionError(message)
+
+
+def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
         "spark.app.name": "halfcheck",
         "spark.driver.memory": "1536m",
-        "spark.executorEnv.PYTHONPATH": str(_PROJECT),
         "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
         "spark.sql.adaptive.enabled": "true",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
     if master.startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.extraJavaOptions": _SHORT_JOBS,
+            "spark.executorEnv.PYTHONPATH": str(_PROJECT),
+            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
         }
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        settings |= _ON_A_CLUSTER
     builder = SparkSession.builder.master(master)
-    for name, value in settings.items():
+    for name, value in (settings | given).items():
         builder = builder.config(name, value)
     with _standard_error_into(folder / "spark.log"):
         return builder.getOrCreate()
+
+
+def _ship(spark: SparkSession, folder: Path, kernels: Iterable[Path]) -> None:
+    """Let every executor unpack this project before its first task."""
+    archive = folder / f"{FOLDER}.zip"
+    pack(archive, kernels)
+    spark.sparkContext.addArchive(f"{archive}#{FOLDER}")
+
+
+def _wait_for_executors(spark: SparkSession, master: str) -> None:
+    """Wait until there are executors, and no more come: how many cores there are decides how a job is shared out.
+
+    Raises
+    ------
+    SparkFailedError
+        None came; Spark itself would wait for ever.
+    """
+    began = monotonic()
+    executors = 0
+    while monotonic() - began < _LONGEST_WAIT_SECONDS:
+        found = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001 (no public way)
+        if found and found == executors:
+            return
+        executors = found
+        sleep(1)
+    message = (
+        f"no executor came from {master} in {_LONGEST_WAIT_SECONDS:.0f} s: has it workers with a free core "
+        "and the memory of spark.executor.memory (1g if not set)?"
+    )
+    raise SparkFailedError(message)
 
 
 @contextmanager

@@ -1,0 +1,62 @@
+"""``python -m tests.spark_trace_analysis.cluster_driver MASTER FOLDER``: one application, told by lines what to do.
+
+A line is a job's name, the answer a line of JSON when the job is done. The first answer comes when Spark has started.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_trace_analysis.judge import judge
+from spark_trace_analysis.manifest import Parameters
+from spark_trace_analysis.runs import open_run
+from spark_trace_analysis.session import spark_session
+from spark_trace_analysis.shipped_project import walk_kernels
+from spark_trace_analysis.simulate import prepare, simulate
+from tests.spark_trace_analysis.standalone_cluster import SMALL
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PARAMETERS = Parameters("5.3.3", ("crash", "lose_end"), "tiny", seed=7, traces=80_000, steps=20)
+
+
+def where_code_is(spark: SparkSession, _folder: Path) -> list[str]:
+    """The file of a module of this project in each worker."""
+
+    def look(_number: int) -> str:
+        import model_check.walk
+
+        return str(model_check.walk.__file__)
+
+    return sorted(spark.sparkContext.parallelize(range(2), 2).map(look).collect())
+
+
+def simulated(spark: SparkSession, folder: Path) -> object:
+    """The manifest's files of a run, which carry their checksums."""
+    return [asdict(file) for file in simulate(spark, PARAMETERS, folder / "traces").run.manifest.files]
+
+
+def judged(spark: SparkSession, folder: Path) -> object:
+    """What both ways of judging say of that run."""
+    return [asdict(count) for count in judge(spark, [open_run(folder / "traces")]).counts]
+
+
+JOBS = {job.__name__: job for job in (where_code_is, simulated, judged)}
+
+
+def main(master: str, folder: Path) -> None:
+    """Answer until standard input ends."""
+    prepare(PARAMETERS)
+    with spark_session(master, folder / "spark", conf=SMALL, kernels=walk_kernels("tiny")) as spark:
+        print(json.dumps("ready"), flush=True)
+        for line in sys.stdin:
+            print(json.dumps(JOBS[line.strip()](spark, folder)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
