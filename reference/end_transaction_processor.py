@@ -180,8 +180,8 @@ class EndTransaction:
         """Mark the half as removed; whether that worked is not asked (B04)."""
         outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
         if self._broker.switches.counts_halves:
-            topic = self._committed_to or half.record.properties.get(REAL_TOPIC)
-            self._broker.transaction_metrics.half_left(topic, half.record.properties.get(UNIQUE_KEY, ""))
+            topic = self._committed_to or half.properties.get(REAL_TOPIC)
+            self._broker.transaction_metrics.half_left(topic, half.properties.get(UNIQUE_KEY, ""))
         return EndTransactionStep(outcome, response, op)
 
     def _refuse(self, code: int, remark: str) -> EndTransactionStep:

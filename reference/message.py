@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from reference.message_id import create_message_id
-from reference.store.properties import parse_properties
+from reference.store.properties import properties_map
 
 if TYPE_CHECKING:
     from reference.store.offsets import CommitLogOffset, QueueOffset
@@ -77,7 +77,7 @@ class MessageExt:
         """What ``MessageDecoder#decode`` makes of a record."""
         return cls(
             record,
-            dict(parse_properties(record.properties_text)),
+            properties_map(record.properties_text),
             record.topic,
             record.queue_id,
             record.queue_offset,

@@ -68,11 +68,14 @@ class TransactionMetrics:
             message = "java.lang.NullPointerException: a metric without a topic"
             raise JavaNullPointerError(message)
         now = self._clock.peek()
-        metric = self.transaction_counts.setdefault(topic, Metric(0, now))
+        metric = self.transaction_counts.get(topic)
+        if metric is None:
+            metric = self.transaction_counts[topic] = Metric(0, now)
         metric.count += value
         metric.timestamp = now
-        self._version["counter"] += 1
-        self._version["timestamp"] = now
+        version = self._version
+        version["counter"] += 1
+        version["timestamp"] = now
         return metric.count
 
     def half_stored(self, topic: str | None, unique_key: str) -> None:

@@ -53,6 +53,25 @@ def parse_properties(text: str) -> list[tuple[str, str]]:
     return [(key, value) for key, separator, value in pairs if separator and key]
 
 
+def properties_map(text: str) -> dict[str, str]:
+    r"""The same pairs as a map; of a name that stands there twice the last value.
+
+    Examples
+    --------
+    >>> properties_map("WAIT\x01true\x02none\x02\x01nameless\x02WAIT\x01false")
+    {'WAIT': 'false'}
+    """
+    items = text.split(PROPERTY_SEPARATOR)
+    if not items[-1]:
+        items.pop()
+    try:
+        pairs = dict([item.split(NAME_VALUE_SEPARATOR, 1) for item in items])
+    except ValueError:
+        return dict(parse_properties(text))
+    pairs.pop("", None)
+    return pairs
+
+
 def format_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: bool) -> str:
     r"""The stored string of some pairs, in the given order.
 

@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from reference.store.offsets import CommitLogOffset, QueueOffset
-from reference.store.properties import parse_properties
+from reference.store.properties import parse_properties, properties_map
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -109,7 +109,7 @@ class Record:
     def properties(self) -> dict[str, str]:
         """The properties by key, parsed at the first use."""
         if not self._map and self.properties_text:
-            self._map.update(self.pairs)
+            self._map.update(properties_map(self.properties_text))
         return self._map
 
     @property
