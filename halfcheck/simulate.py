@@ -15,52 +15,106 @@ from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spark_trace_analysis.event_source import EventSource
+    from spark_trace_analysis.manifest import Parameters
     from spark_trace_analysis.simulate import Progress, Simulation
 
 
 def command(
     *,
-    out: Annotated[Path, typer.Option(help="A new or empty directory for the traces.")],
-    traces: Annotated[int, typer.Option(help="How many traces to walk.")] = 100_000,
+    out: Annotated[Path | None, typer.Option(help="A new or empty directory for the traces.")] = None,
+    traces: Annotated[int, typer.Option(help="How many traces to make.")] = 100_000,
+    of: Annotated[
+        str, typer.Option(help="Of what: specification, or broker, the reference broker, which is far slower.")
+    ] = "specification",
     profile: Annotated[
         str, typer.Option(help="The RocketMQ version to walk; +NAME or -NAME turns a switch.")
     ] = "5.3.3",
     faults: Annotated[str, typer.Option(help="Faults of the environment, joined by commas; none is quiet.")] = "",
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,
+    choice: Annotated[
+        str, typer.Option(help="How a step is chosen among those that are enabled: uniform, weighted or swarm.")
+    ] = "uniform",
     seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
-    master: Master = "local[*]",
-    conf: Conf = None,
+    trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
+    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Walk the specification at random, many times, and write what happened as Parquet.
 
-    A trace depends on the specification, the profile, the faults, the instance, the seed and its number only. A
-    directory that already holds this very run is left as it is; one that holds anything else is refused.
+    A trace depends on the sources, the profile, the faults, the instance, the choice, the seed and its number only;
+    --trace NUMBER makes one of them again without the others. A directory that already holds this very run is left as
+    it is; one that holds anything else is refused. A run that was cut short is gone on with by the same command.
 
     Examples
     --------
     halfcheck simulate --traces 1000000 --profile 5.3.3 --faults crash,lose_end --seed 7 --out build/traces/5.3.3-crash
     halfcheck simulate --traces 50000 --profile 4.5.1 --instance deep --steps 120 --out /tmp/deep --json
+    halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --out build/traces/swarm
+    halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --trace 4711
+    halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
+    from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.manifest import Parameters
-    from spark_trace_analysis.session import spark_session
-    from spark_trace_analysis.shipped_project import walk_kernels
-    from spark_trace_analysis.simulate import find_complete, prepare, simulate
 
     chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
-    parameters = Parameters(profile, chosen, instance, seed, traces, steps)
-    done = find_complete(parameters, out)
+    source = _source_of(of)
+    parameters = Parameters(profile, chosen, instance, seed, traces, steps, choice, of)
+    if trace is not None:
+        if out is not None:
+            message = "--trace prints one trace and writes none: leave --out away"
+            raise BadOptionError(message)
+        _print_trace(trace, parameters, source, as_json=as_json)
+        return
+    if out is None:
+        message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
+        raise BadOptionError(message)
+    from spark_trace_analysis.simulate import find_complete, prepare, simulate
+
+    done = find_complete(parameters, out, source)
     if done is None:
-        prepare(parameters)
-        kernels = walk_kernels(instance)
-        with (
-            spark_session(master, conf=conf or (), kernels=kernels) as spark,
-            _progress_line(traces) as progress,
-        ):
-            done = simulate(spark, parameters, out, progress=progress)
+        from spark_trace_analysis.session import spark_session
+
+        prepare(parameters, source)
+        with spark_session(master) as spark, _progress_line(traces) as progress:
+            done = simulate(spark, parameters, out, source=source, progress=progress)
     _print(done, as_json=as_json)
+
+
+def _source_of(of: str) -> EventSource:
+    from halfcheck.broker_traces import BROKER_RUNS
+    from spark_trace_analysis.errors import BadOptionError
+    from spark_trace_analysis.event_source import WALKS
+
+    sources = {source.of: source for source in (WALKS, BROKER_RUNS)}
+    if of not in sources:
+        message = f"--of {of}: expected {' or '.join(sources)}"
+        raise BadOptionError(message)
+    return sources[of]
+
+
+def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as_json: bool) -> None:
+    """Its events, one a line, and the steps that `halfcheck replay --steps` takes again."""
+    from spark_trace_analysis.errors import BadOptionError
+    from spark_trace_analysis.event_source import remade_events
+
+    if number < 0:
+        message = f"--trace {number}: expected at least 0"
+        raise BadOptionError(message)
+    if parameters.steps < 1:
+        message = f"--steps {parameters.steps}: expected at least 1"
+        raise BadOptionError(message)
+    events, steps = remade_events(parameters, number, source), source.steps(parameters, number)
+    if as_json:
+        told = {"command": parameters.command_of(number), "steps": steps, "events": events}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    for event in events:
+        shown = " ".join(f"{name}={value}" for name, value in event.items() if name not in {"trace", "step"})
+        print(f"{event['step']:>3}  {shown}")
+    print(f"steps: {steps}")
 
 
 def _print(done: Simulation, *, as_json: bool) -> None:
@@ -69,12 +123,19 @@ def _print(done: Simulation, *, as_json: bool) -> None:
     told = to_json(done.run)
     rate = told["traces"] / done.seconds if done.seconds else 0.0
     if as_json:
-        more = {"reused": done.reused, "seconds": round(done.seconds, 3), "traces_per_second": round(rate)}
+        more = {
+            "reused": done.reused,
+            "files_found": done.files_found,
+            "seconds": round(done.seconds, 3),
+            "traces_per_second": round(rate),
+        }
         print(json.dumps(told | more, ensure_ascii=False, indent=2))
         return
     size = f"{told['traces']:,} traces, {told['events']:,} events, {told['bytes'] / 1e6:.1f} MB in {told['out']}"
     if done.reused:
         print(f"{size}: complete already, reused")
+    elif done.files_found:
+        print(f"{size}: gone on with, {done.files_found} files were there; {done.seconds:.1f} s")
     else:
         print(f"{size}: {done.seconds:.1f} s, {rate:,.0f} traces/s")
 

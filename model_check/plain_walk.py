@@ -77,8 +77,8 @@ def plain_walk(
             if take(state, constants, step) is None:
                 enabled.append(number)
                 state.load(before)
-        number = dice.choose(enabled)
-        if number is None:
+        chosen = dice.choose(enabled)
+        if chosen is None:
             return
-        take(state, constants, steps[number])
-        yield steps[number]
+        take(state, constants, steps[chosen])
+        yield steps[chosen]

@@ -5,23 +5,37 @@ From its parameters alone every trace can be made again; from its checksums a ch
 
 import hashlib
 import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import model_check
-import spec
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.schema import SCHEMA_VERSION
 
 MANIFEST = "manifest.json"
 QUIET = "quiet"
+SPECIFICATION = "specification"
+UNIFORM = "uniform"
+SOURCES_OF_WALKS = ("spec", "model_check")
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """All that a simulation depends on, beside the source of the specification."""
+    """All that a simulation depends on, beside the project's sources.
+
+    Attributes
+    ----------
+    choice
+        How a step is chosen, one of ``model_check.choices.CHOICES``.
+    of
+        What the traces are of: the specification, or what else there is a source of events for.
+    """
 
     profile: str
     environment: tuple[str, ...]
@@ -29,6 +43,8 @@ class Parameters:
     seed: int
     traces: int
     steps: int
+    choice: str = UNIFORM
+    of: str = SPECIFICATION
 
     def __post_init__(self) -> None:
         """Faults are a set: in whatever order they are given, the run is the same."""
@@ -42,10 +58,20 @@ class Parameters:
     @property
     def command(self) -> str:
         """The command that makes these traces, but for its ``--out``."""
+        return f"halfcheck simulate --traces {self.traces}{self._options}"
+
+    def command_of(self, number: int) -> str:
+        """The command that makes one of these traces again, and tells it, without the others."""
+        return f"halfcheck simulate --trace {number}{self._options}"
+
+    @property
+    def _options(self) -> str:
+        of = f" --of {self.of}" if self.of != SPECIFICATION else ""
         faults = f" --faults {','.join(self.environment)}" if self.environment else ""
+        choice = f" --choice {self.choice}" if self.choice != UNIFORM else ""
         return (
-            f"halfcheck simulate --traces {self.traces} --profile {self.profile}{faults}"
-            f" --instance {self.instance} --steps {self.steps} --seed {self.seed}"
+            f"{of} --profile {self.profile}{faults} --instance {self.instance} --steps {self.steps}{choice}"
+            f" --seed {self.seed}"
         )
 
 
@@ -63,10 +89,19 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """One simulated run."""
+    """One simulated run.
+
+    Attributes
+    ----------
+    halfcheck, commit
+        The version that made it, and the checkout's commit if it was one.
+    source
+        The fingerprint of the sources on which the traces depend.
+    """
 
     schema_version: int
     halfcheck: str
+    commit: str
     source: str
     parameters: Parameters
     events: int
@@ -87,12 +122,15 @@ class Run:
         return self.manifest.parameters
 
 
-def make_manifest(parameters: Parameters, files: tuple[TraceFile, ...]) -> Manifest:
+def make_manifest(
+    parameters: Parameters, files: tuple[TraceFile, ...], packages: Sequence[str] = SOURCES_OF_WALKS
+) -> Manifest:
     """Describe a finished run; ``checksum`` is the SHA-256 of the files' own, in order."""
     return Manifest(
         schema_version=SCHEMA_VERSION,
         halfcheck=product_version(),
-        source=source_fingerprint(parameters.instance),
+        commit=commit(),
+        source=source_fingerprint(parameters.instance, packages),
         parameters=parameters,
         events=sum(file.events for file in files),
         files=files,
@@ -103,6 +141,26 @@ def make_manifest(parameters: Parameters, files: tuple[TraceFile, ...]) -> Manif
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write ``manifest.json`` into a folder."""
     (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+
+
+def parameters_of(told: Mapping[str, Any]) -> Parameters:
+    """Parameters from the plain data of ``asdict``.
+
+    Raises
+    ------
+    KeyError, TypeError
+        A key is missing or unknown.
+    """
+    return Parameters(**dict(told) | {"environment": tuple(told["environment"])})
+
+
+def other_parameter(there: Parameters, asked: Parameters) -> str | None:
+    """Say in words which parameter of two runs is the first to differ; None if they are the same run."""
+    for field in fields(Parameters):
+        first, second = getattr(there, field.name), getattr(asked, field.name)
+        if first != second:
+            return f"{field.name} {first}, asked for {second}"
+    return None
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -127,11 +185,10 @@ def read_manifest(folder: Path) -> Manifest:
         message = f"{path}: schema version {found}, this halfcheck reads version {SCHEMA_VERSION}; simulate again"
         raise BadTracesError(message)
     try:
-        parameters = told["parameters"]
         made = Manifest(
             **{field.name: told[field.name] for field in fields(Manifest)}
             | {
-                "parameters": Parameters(**parameters | {"environment": tuple(parameters["environment"])}),
+                "parameters": parameters_of(told["parameters"]),
                 "files": tuple(TraceFile(**file) for file in told["files"]),
             }
         )
@@ -149,20 +206,41 @@ def product_version() -> str:
         return "0+unknown"
 
 
-def source_fingerprint(instance: str) -> str:
-    """Sixteen hexadecimal digits that change with the specification, the engines or an instance's own file.
+@cache
+def commit() -> str:
+    """The checkout's commit, with ``-dirty`` behind it where files differ from it; ``unknown`` outside of one."""
+    with suppress(OSError):
+        asked = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--exclude=*"],  # noqa: S607 (the user's own git)
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    return "unknown"
+
+
+def source_fingerprint(instance: str, packages: Sequence[str] = SOURCES_OF_WALKS) -> str:
+    """Sixteen hexadecimal digits that change with the sources of some packages, or with an instance's own file.
 
     Traces of an older specification are told from new ones by them.
     """
     digest = hashlib.sha256()
     if Path(instance).suffix == ".toml" and Path(instance).is_file():
         digest.update(Path(instance).read_bytes())
-    for package in (spec, model_check):
-        for root in package.__path__:
+    for package in packages:
+        for root in _folders_of(package):
             for path in sorted(Path(root).rglob("*")):
                 if path.suffix in {".py", ".toml"}:
                     digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def _folders_of(package: str) -> Sequence[str]:
+    found = find_spec(package)
+    return [] if found is None or found.submodule_search_locations is None else found.submodule_search_locations
 
 
 def to_json(run: Run) -> dict[str, Any]:

@@ -14,8 +14,11 @@ import pyarrow as pa
 from spark_trace_analysis.errors import BadTracesError
 from spec.events import EVENTS, FIELDS
 
-SCHEMA_VERSION = 1
-"""Goes up when a field is added, removed or changes its meaning; a reader refuses any other version."""
+SCHEMA_VERSION = 2
+"""Goes up when a field of an event or of a manifest is added, removed or changes its meaning; readers refuse any other.
+
+2: the manifest says how steps were chosen, what the traces are of, and the commit.
+"""
 
 _KINDS = {
     "int8": pa.int8(),

@@ -1,59 +1,72 @@
-"""Random walks of the specification as a Spark job: partitions are ranges of trace numbers, tasks write Parquet files.
+"""Random traces as a Spark job: partitions are ranges of files, tasks write them as Parquet.
 
-A file holds a fixed range of traces, so the files are the same bytes however many tasks made them. Each task writes its
-files by itself (PyArrow, temporary name, rename) and hands Spark one row a file; that is several times as fast as
-sending the events through Spark's own writer. The run's folder appears by one rename at the end.
+A file holds a fixed range of traces, so the files are the same bytes however many tasks made them, and however often
+one of them died. Each task writes its files by itself (PyArrow, temporary name, rename, a note of what the manifest
+needs), which is several times as fast as sending the events through Spark's own writer; nothing comes back to the
+driver. The run's folder appears by one rename at the end; until then a second job goes on where the first one died.
 """
 
-import hashlib
-import os
-import shutil
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from model_check.walk import Walker
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
+from spark_trace_analysis.event_source import WALKS, EventSource
 from spark_trace_analysis.manifest import (
     MANIFEST,
     Parameters,
     Run,
-    TraceFile,
     make_manifest,
+    other_parameter,
     source_fingerprint,
     write_manifest,
 )
 from spark_trace_analysis.runs import open_run
 from spark_trace_analysis.schema import EVENT_SCHEMA, to_batch
+from spark_trace_analysis.unfinished_run import UnfinishedRun, discard, locked_run, remove_work
 
-TRACES_A_FILE = 20_000
-TRACES_A_BLOCK = 5_000
 LARGEST_SEED = 2**63 - 1
 
 Progress = Callable[[int, int], None]
 """Called now and then, from another thread, with the traces that are written and the traces asked for."""
 
-_FILE_ROW = "name string, first bigint, traces bigint, events bigint, size_bytes bigint, sha256 string"
+_TASKS_A_CORE = 3
+"""More than one, so that no core waits long for the last task; a few, because a task costs as much as a small file."""
+
+_HOW: Any = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "write_statistics": ["trace"],
+    "use_dictionary": [field.name for field in EVENT_SCHEMA if field.name != "trace"],
+    "column_encoding": {"trace": "DELTA_BINARY_PACKED"},
+}
+"""Two bytes an event. Without compression writing takes two thirds of this time, and the files are twice as large."""
+
+_TASK_ROW = "files bigint, found bigint, problem string"
+_FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
+"""What no second attempt of a task can better."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came out: the run, whether it was there already, and the seconds that it took."""
+    """What came out: the run, whether it was there already, how many files were, and the seconds that it took."""
 
     run: Run
     reused: bool
     seconds: float
+    files_found: int = 0
 
 
-def find_complete(parameters: Parameters, out: Path) -> Simulation | None:
+def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS) -> Simulation | None:
     """Say whether a folder already holds this very run, whole; needs no Spark.
 
     Returns
@@ -72,32 +85,31 @@ def find_complete(parameters: Parameters, out: Path) -> Simulation | None:
     if not (out / MANIFEST).is_file():
         message = f"--out {out}: there is something else in it already; give a new or empty folder"
         raise BadOptionError(message)
+    remove_work(out)
     try:
         run = open_run(out)
     except BadTracesError as damage:
         message = f"--out {out}: holds a damaged run ({damage}); remove it or give a new folder"
         raise BadOptionError(message) from None
-    if run.manifest.source != source_fingerprint(parameters.instance):
+    if run.manifest.source != source_fingerprint(parameters.instance, source.packages):
         message = f"--out {out}: holds a run of another version of the specification; remove it or give a new folder"
         raise BadOptionError(message)
-    for field in fields(Parameters):
-        there, asked = getattr(run.parameters, field.name), getattr(parameters, field.name)
-        if there != asked:
-            message = f"--out {out}: holds another run ({field.name} {there}, asked for {asked}); give a new folder"
-            raise BadOptionError(message)
-    return Simulation(run, reused=True, seconds=0.0)
+    other = other_parameter(run.parameters, parameters)
+    if other:
+        message = f"--out {out}: holds another run ({other}); give a new folder"
+        raise BadOptionError(message)
+    return Simulation(run, reused=True, seconds=0.0, files_found=len(run.manifest.files))
 
 
-def prepare(parameters: Parameters) -> None:
-    """Compile the walk: a name that the specification does not know is found, and the tasks find the kernel on disk.
+def prepare(parameters: Parameters, source: EventSource = WALKS) -> None:
+    """Make the first trace: a name that is not known is found, and the tasks find the compiled kernel on disk.
 
     Raises
     ------
     ModelCheckError
-        The profile, a fault or the instance is unknown; the message says which there are.
+        The profile, a fault, the instance or the choice is unknown; the message says which there are.
     """
-    walker = _walker(parameters.profile, parameters.environment, parameters.instance)
-    walker.walk(parameters.seed, 0, 1, parameters.steps)
+    source.make(parameters, 0, 1)
 
 
 def simulate(
@@ -105,51 +117,58 @@ def simulate(
     parameters: Parameters,
     out: Path,
     *,
+    source: EventSource = WALKS,
     tasks: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Walk, write and describe one run.
+    """Make, write and describe one run.
 
     Parameters
     ----------
     spark
         Its workers must see ``out`` under the same path.
     parameters
-        What to walk; the traces depend on nothing else but the source of the specification.
+        What to make; the traces depend on nothing else but the sources.
     out
-        A new or empty folder. It appears when all is written; what is half done when the block is left is removed.
+        A new or empty folder. It appears when all is written. What is half done when this is left, however it is left,
+        stays beside it as ``.NAME.partial``, and the next call with the same parameters goes on with it.
+    source
+        Where the events come from.
     tasks
-        Number of Spark tasks; the result is the same for any. One a core when not given, because a task costs about
-        as much to start as a file to write.
+        Number of Spark tasks; the result is the same for any. A few a core when not given.
     progress
         Told of the traces written so far, about five times a second.
 
     Raises
     ------
     BadOptionError
-        As ``find_complete``, or ``out`` can't be written.
+        As ``find_complete``; ``out`` can't be written; another process writes it; or the beginning of another run is
+        beside it.
     ModelCheckError
         As ``prepare``.
     """
-    complete = find_complete(parameters, out)
+    complete = find_complete(parameters, out, source)
     if complete:
         return complete
-    prepare(parameters)
+    prepare(parameters, source)
     began = perf_counter()
-    partial = out.parent / f".{out.name}.partial"
-    _remove(partial)
     try:
-        partial.mkdir(parents=True)
-        with _watch(partial, parameters.traces, progress):
-            files = _write_files(spark, parameters, partial.resolve(), tasks)
-        write_manifest(partial, make_manifest(parameters, files))
-        partial.replace(out)
+        with locked_run(out) as unfinished:
+            complete = find_complete(parameters, out, source)
+            if complete:  # by another process, just now
+                discard(unfinished)
+                return complete
+            unfinished.begin(parameters, source_fingerprint(parameters.instance, source.packages))
+            with _watch(unfinished, parameters, source, progress):
+                found = _make_files(spark, parameters, source, unfinished, tasks)
+            unfinished.remove_unfinished()
+            files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
+            manifest = make_manifest(parameters, files, source.packages)
+            write_manifest(unfinished.folder, manifest)
+            unfinished.rename(out)
     except OSError as failure:
-        message = f"--out {out}: can't be written ({failure.strerror})"
-        raise BadOptionError(message) from failure
-    finally:
-        _remove(partial)
-    return Simulation(open_run(out), reused=False, seconds=perf_counter() - began)
+        raise _cannot_write(out, failure.strerror or str(failure)) from failure
+    return Simulation(Run(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
 
 
 def _check(parameters: Parameters) -> None:
@@ -162,61 +181,97 @@ def _check(parameters: Parameters) -> None:
         raise BadOptionError(message)
 
 
-@lru_cache(maxsize=8)
-def _walker(profile: str, environment: tuple[str, ...], instance: str) -> Walker:
-    return Walker(profile, environment, instance)
+def _cannot_write(out: Path, reason: str) -> BadOptionError:
+    message = (
+        f"--out {out}: can't be written ({reason}); what is finished is kept, and the same command goes on with it"
+    )
+    return BadOptionError(message)
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder in which a cancelled task may still be writing for a moment."""
-    for _ in range(50):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        sleep(0.1)
+def _firsts(parameters: Parameters, source: EventSource) -> range:
+    """The first trace of each file."""
+    return range(0, parameters.traces, source.traces_a_file(parameters))
 
 
-def _write_files(spark: SparkSession, parameters: Parameters, folder: Path, tasks: int | None) -> tuple[TraceFile, ...]:
-    files = -(-parameters.traces // TRACES_A_FILE)
+def _name(first: int) -> str:
+    return f"traces-{first:012d}.parquet"
 
-    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+
+def _make_files(
+    spark: SparkSession, parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, tasks: int | None
+) -> int:
+    """Let tasks make what is missing; returns how many files were there.
+
+    Raises
+    ------
+    OSError
+        A file can't be written, and never will be.
+    """
+    firsts = _firsts(parameters, source)
+
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        files, found = 0, 0
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                made = _write_file(parameters, folder, number)
-                yield pa.RecordBatch.from_pylist([vars(made)])
+                try:
+                    found += _find_or_write(parameters, source, unfinished, firsts[number])
+                except OSError as failure:
+                    if failure.errno not in _FOR_GOOD:
+                        raise
+                    yield _task_row(files, found, failure.strerror)
+                    return
+                files += 1
+        yield _task_row(files, found, None)
 
-    rows = (
-        spark.range(0, files, 1, min(tasks or spark.sparkContext.defaultParallelism, files))
-        .mapInArrow(write, _FILE_ROW)
-        .collect()
+    told = (
+        spark.range(0, len(firsts), 1, min(tasks or _TASKS_A_CORE * spark.sparkContext.defaultParallelism, len(firsts)))
+        .mapInArrow(make, _TASK_ROW)
+        .selectExpr("sum(files)", "sum(found)", "min(problem)")
+        .collect()[0]
     )
-    return tuple(sorted((TraceFile(**row.asDict()) for row in rows), key=lambda file: file.first))
+    if told[2] is not None:
+        raise OSError(None, told[2])
+    return int(told[1])
 
 
-def _write_file(parameters: Parameters, folder: Path, number: int) -> TraceFile:
-    """Walk and write the traces of one file, a block of traces a row group; a trace never crosses one."""
-    walker = _walker(parameters.profile, parameters.environment, parameters.instance)
-    words = {"event": walker.events, "action": walker.actions}
-    first = number * TRACES_A_FILE
-    last = min(first + TRACES_A_FILE, parameters.traces)
-    name = f"traces-{first:012d}.parquet"
-    unfinished = folder / f"{name}.{os.getpid()}.unfinished"
-    events = 0
-    with pq.ParquetWriter(
-        unfinished, EVENT_SCHEMA, compression="zstd", compression_level=1, write_statistics=["trace"]
-    ) as writer:
-        for start in range(first, last, TRACES_A_BLOCK):
-            count = min(TRACES_A_BLOCK, last - start)
-            batch = to_batch(walker.walk(parameters.seed, start, count, parameters.steps), words)
+def _task_row(files: int, found: int, problem: str | None) -> pa.RecordBatch:
+    schema = pa.schema([("files", pa.int64()), ("found", pa.int64()), ("problem", pa.string())])
+    return pa.RecordBatch.from_pylist([{"files": files, "found": found, "problem": problem}], schema)
+
+
+def _find_or_write(parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, first: int) -> bool:
+    """Write the traces of one file, unless it is finished; says whether it was."""
+    name = _name(first)
+    if unfinished.find(name):
+        return True
+    traces = min(source.traces_a_file(parameters), parameters.traces - first)
+    content, events = _file_of(parameters, source, first, traces)
+    unfinished.write(name, content, first, traces, events)
+    return False
+
+
+def _file_of(parameters: Parameters, source: EventSource, first: int, traces: int) -> tuple[pa.Buffer, int]:
+    """A Parquet file of some traces, a block of them a row group, and the number of its events."""
+    content, events = pa.BufferOutputStream(), 0
+    block = source.traces_a_block(parameters)
+    with pq.ParquetWriter(content, EVENT_SCHEMA, **_HOW) as writer:
+        for start in range(first, first + traces, block):
+            columns, words = source.make(parameters, start, min(block, first + traces - start))
+            batch = to_batch(columns, words)
             writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
             events += batch.num_rows
-    written = unfinished.read_bytes()
-    unfinished.replace(folder / name)
-    return TraceFile(name, first, last - first, events, len(written), hashlib.sha256(written).hexdigest())
+    return content.getvalue(), events
 
 
 @contextmanager
-def _watch(folder: Path, traces: int, progress: Progress | None, *, every_seconds: float = 0.2) -> Iterator[None]:
+def _watch(
+    unfinished: UnfinishedRun,
+    parameters: Parameters,
+    source: EventSource,
+    progress: Progress | None,
+    *,
+    every_seconds: float = 0.2,
+) -> Iterator[None]:
     """Count the finished files from beside, because the job itself blocks until it ends."""
     if progress is None:
         yield
@@ -226,8 +281,8 @@ def _watch(folder: Path, traces: int, progress: Progress | None, *, every_second
     def count() -> None:
         while not over.wait(every_seconds):
             with suppress(OSError):
-                finished = sum(1 for _ in folder.glob("*.parquet"))
-                progress(min(finished * TRACES_A_FILE, traces), traces)
+                written = unfinished.count_finished() * source.traces_a_file(parameters)
+                progress(min(written, parameters.traces), parameters.traces)
 
     counter = threading.Thread(target=count, daemon=True)
     counter.start()

@@ -1,7 +1,10 @@
 """Simulation: the same parameters give the same bytes, and nothing that is there is ever overwritten."""
 
+import errno
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +15,16 @@ from pyspark.sql import SparkSession
 from model_check.errors import ModelCheckError
 from model_check.walk import Walker
 from spark_trace_analysis import simulate as simulation
+from spark_trace_analysis import unfinished_run
 from spark_trace_analysis.errors import BadOptionError
+from spark_trace_analysis.event_source import WALKS, Events, remade_events, walk_the_specification
 from spark_trace_analysis.judge import event_rows
-from spark_trace_analysis.manifest import Parameters, Run
+from spark_trace_analysis.manifest import Parameters, Run, source_fingerprint
 from spark_trace_analysis.schema import EVENT_SCHEMA
-from spark_trace_analysis.simulate import find_complete, prepare, simulate
+from spark_trace_analysis.simulate import Progress, find_complete, prepare, simulate
+from spark_trace_analysis.unfinished_run import WORK, locked_run
 
-SMALL = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=45_000, steps=8)
+SMALL = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=45_000, steps=30, choice="swarm")
 
 
 def table_of(run: Run) -> pa.Table:
@@ -29,6 +35,7 @@ def test_the_number_of_tasks_does_not_change_a_byte(spark: SparkSession, tmp_pat
     one = simulate(spark, SMALL, tmp_path / "one", tasks=1).run.manifest
     three = simulate(spark, SMALL, tmp_path / "three", tasks=3).run.manifest
     assert [file.traces for file in one.files] == [20_000, 20_000, 5_000]
+    assert [file.first for file in one.files] == [0, 20_000, 40_000]
     assert one == three
 
 
@@ -76,7 +83,7 @@ def test_another_run_is_not_overwritten(simulated: list[Run]) -> None:
 
 
 def test_a_run_of_an_older_specification_is_not_reused(simulated: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation, "source_fingerprint", lambda _instance: "0" * 16)
+    monkeypatch.setattr(simulation, "source_fingerprint", lambda *_about: "0" * 16)
     with pytest.raises(BadOptionError, match="another version of the specification"):
         find_complete(simulated[0].parameters, simulated[0].folder)
 
@@ -112,27 +119,152 @@ def test_numbers_out_of_range_are_refused(change: dict[str, int], message: str, 
         find_complete(replace(SMALL, **change), tmp_path / "new")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", [{"profile": "9.9.9"}, {"environment": ("rain",)}, {"instance": "enormous"}])
+@pytest.mark.parametrize(
+    "change", [{"profile": "9.9.9"}, {"environment": ("rain",)}, {"instance": "enormous"}, {"choice": "best"}]
+)
 def test_names_that_the_specification_does_not_know_are_refused(change: dict[str, str]) -> None:
-    with pytest.raises(ModelCheckError, match=r"9\.9\.9|rain|enormous") as refusal:
+    with pytest.raises(ModelCheckError, match=r"9\.9\.9|rain|enormous|best") as refusal:
         prepare(replace(SMALL, **change))  # type: ignore[arg-type]
     assert refusal.value.exit_code == 151
 
 
-def test_what_is_half_done_is_removed(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_cut_short_is_gone_on_with(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undisturbed = simulate(spark, SMALL, tmp_path / "undisturbed")
+
     def interrupt(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(simulation, "write_manifest", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        simulate(spark, replace(SMALL, traces=10), tmp_path / "run")
-    assert list(tmp_path.iterdir()) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(simulation, "write_manifest", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            simulate(spark, SMALL, tmp_path / "run")
+    partial = tmp_path / ".run.partial"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".run.partial", "undisturbed"]
+    names = [file.name for file in undisturbed.run.manifest.files]
+    (partial / names[0]).unlink()
+    (partial / names[1]).write_bytes(b"PAR1")  # as a power loss may leave it
+    (partial / WORK / "unfinished" / "half.parquet").write_bytes(b"PAR1")
+    done = simulate(spark, SMALL, tmp_path / "run")
+    assert (undisturbed.files_found, done.files_found, done.reused) == (0, 1, False)
+    assert content_of(tmp_path / "run") == content_of(tmp_path / "undisturbed")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "undisturbed"]
+
+
+@pytest.mark.parametrize("moment", ["notes", "manifest.json"])
+def test_a_run_that_died_before_or_after_its_renaming_is_completed(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    few = replace(SMALL, traces=10)
+    simulate(spark, few, tmp_path / "undisturbed")
+
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        if moment == "notes":
+            patched.setattr(Path, "replace", interrupt_renaming_of(".run.partial"))
+        else:
+            patched.setattr(unfinished_run, "remove_work", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            simulate(spark, few, tmp_path / "run")
+    assert (tmp_path / "run").exists() is (moment != "notes")
+    done = simulate(spark, few, tmp_path / "run")
+    assert done.reused is (moment != "notes")
+    assert content_of(tmp_path / "run") == content_of(tmp_path / "undisturbed")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "undisturbed"]
+
+
+def interrupt_renaming_of(name: str) -> Callable[[Path, Path], Path]:
+    replace_by_name = Path.replace
+
+    def interrupting(path: Path, target: Path) -> Path:
+        if path.name == name:
+            raise KeyboardInterrupt
+        return replace_by_name(path, target)
+
+    return interrupting
+
+
+def content_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_beginning_of_another_run_is_not_gone_on_with(spark: SparkSession, tmp_path: Path) -> None:
+    with locked_run(tmp_path / "run") as unfinished:
+        unfinished.begin(SMALL, source_fingerprint("tiny"))
+    for other, message in (
+        (replace(SMALL, choice="uniform"), r"\.run\.partial: holds the beginning of another run \(choice swarm, asked"),
+        (replace(SMALL, traces=5), r"another run \(traces 45000, asked for 5\); give the command that began it, or"),
+    ):
+        with pytest.raises(BadOptionError, match=message) as refusal:
+            simulate(spark, other, tmp_path / "run")
+        assert refusal.value.exit_code == 151
+
+
+def test_the_beginning_of_a_run_by_other_sources_is_not_gone_on_with(spark: SparkSession, tmp_path: Path) -> None:
+    with locked_run(tmp_path / "run") as unfinished:
+        unfinished.begin(SMALL, "0" * 16)
+    with pytest.raises(BadOptionError, match="a run by another version of the sources; remove that folder"):
+        simulate(spark, SMALL, tmp_path / "run")
+
+
+def test_two_processes_do_not_write_one_run(spark: SparkSession, tmp_path: Path) -> None:
+    with locked_run(tmp_path / "run"), pytest.raises(BadOptionError, match="another process is writing it") as refusal:
+        simulate(spark, SMALL, tmp_path / "run")
+    assert refusal.value.exit_code == 151
+
+
+def test_who_waited_for_the_lock_finds_the_run_that_the_other_has_finished(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = replace(SMALL, traces=10)
+    looked: list[object] = []
+    look = simulation.find_complete
+
+    def look_too_early(*about: Any) -> object:
+        looked.append(about)
+        if len(looked) > 1:
+            return look(*about)
+        with monkeypatch.context() as patched:
+            patched.setattr(simulation, "find_complete", look)
+            simulate(spark, few, tmp_path / "run")
+        return None
+
+    monkeypatch.setattr(simulation, "find_complete", look_too_early)
+    assert simulate(spark, few, tmp_path / "run").reused
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_disk_that_is_full_gets_one_line_and_what_is_finished_is_kept(spark: SparkSession, tmp_path: Path) -> None:
+    few = replace(SMALL, traces=100)
+    with pytest.raises(BadOptionError, match=r"run: can't be written \(No space left on device\); what is finished is"):
+        simulate(spark, few, tmp_path / "run", source=replace(WALKS, make=fill_the_disk))
+    assert simulate(spark, few, tmp_path / "run").files_found == 0
+
+
+def fill_the_disk(parameters: Parameters, first: int, count: int) -> Events:
+    if count > 1:  # not where the command tries the first trace
+        raise OSError(errno.ENOSPC, "No space left on device")
+    return walk_the_specification(parameters, first, count)
+
+
+def test_a_trace_is_remade_alone(simulated: list[Run]) -> None:
+    run = simulated[1]
+    table = table_of(run)
+    written = table.filter(pa.compute.equal(table["trace"], 2_345)).to_pylist()
+    assert remade_events(run.parameters, 2_345, WALKS) == written
+    assert len(written) == len(WALKS.steps(run.parameters, 2_345).split("; ")) > 10
 
 
 def test_progress_is_told_from_the_finished_files(tmp_path: Path) -> None:
-    (tmp_path / "traces-000000000000.parquet").touch()
     told: list[tuple[int, int]] = []
-    with simulation._watch(tmp_path, 30_000, lambda done, total: told.append((done, total)), every_seconds=0.01):
-        while not told:
-            pass
-    assert told[0] == (20_000, 30_000)
+    with locked_run(tmp_path / "run") as unfinished:
+        unfinished.begin(SMALL, "0" * 16)
+        unfinished.write("traces-000000000000.parquet", pa.py_buffer(b"PAR1"), 0, 20_000, 5)
+        report: Progress = lambda done, total: told.append((done, total))  # noqa: E731
+        with simulation._watch(unfinished, SMALL, WALKS, report, every_seconds=0.01):
+            while not told:
+                pass
+    assert told[0] == (20_000, 45_000)
