@@ -112,8 +112,7 @@ class CommitLog:
             In the order of the log. Damage comes before the record that it concerns, if that could be read at all.
         """
         for index, file in enumerate(self.files):
-            following = self.files[index + 1] if index + 1 < len(self.files) else None
-            yield from _FileReader(file, following, wants).read()
+            yield from FileReader(file, self.following(index), wants).read()
 
     def records(self) -> Iterator[Record]:
         """Every record that can be read, in the order of the log; damage is left out."""
@@ -131,6 +130,24 @@ class CommitLog:
                     return None
         return None
 
+    def record_at(self, offset: int) -> Record:
+        """The record that reading the log gives at an offset.
+
+        Raises
+        ------
+        MalformedRecordError
+            There is none.
+        """
+        for index, file in reversed(list(enumerate(self.files))):
+            if offset >= file.start:
+                return FileReader(file, self.following(index)).record_at(offset - file.start)
+        message = f"the log begins at {self.start}, {offset} is before it"
+        raise MalformedRecordError(message)
+
+    def following(self, index: int) -> CommitLogFile | None:
+        """The file behind the file of an index."""
+        return self.files[index + 1] if index + 1 < len(self.files) else None
+
     def place(self, offset: int) -> tuple[str, int]:
         """The file that holds an offset, and the byte within it."""
         for file in reversed(self.files):
@@ -139,11 +156,19 @@ class CommitLog:
         return self.files[0].name, 0
 
 
-class _FileReader:
-    """Reads one file; a class only to keep the few things that every step needs."""
+class FileReader:
+    """Reads one file; a class only to keep the few things that every step needs.
+
+    Parameters
+    ----------
+    file, following
+        The file, and the one behind it; None for the last one.
+    wants
+        As in :meth:`CommitLog.read`.
+    """
 
     def __init__(
-        self, file: CommitLogFile, following: CommitLogFile | None, wants: Callable[[Frame], bool] | None
+        self, file: CommitLogFile, following: CommitLogFile | None, wants: Callable[[Frame], bool] | None = None
     ) -> None:
         self.file = file
         self.data = file.data
@@ -159,32 +184,37 @@ class _FileReader:
             try:
                 frame = read_frame(data, position, start)
             except MalformedRecordError as error:
-                if self._is_blank_record(position) or self._is_zero_from(position):
+                if self.is_end(position):
                     break
-                position = yield from self._skip_damage(position, str(error))
+                position = yield from self.skip_damage(position, str(error))
                 continue
             if not frame.is_body_sound:
-                yield self._region(position, f"the body of {frame.name} does not match its checksum")
+                yield self.region(position, f"the body of {frame.name} does not match its checksum")
             if wants is None or wants(frame):
                 try:
-                    yield self._decode(position, frame.total_size)
+                    yield self.decode(position, frame.total_size)
                 except MalformedRecordError as error:
-                    yield self._region(position, str(error))
+                    yield self.region(position, str(error))
             else:
                 yield frame
             position += frame.total_size
-        yield from self._check_end(position)
+        yield from self.check_end(position)
 
-    def _decode(self, position: int, size: int) -> Record:
+    def is_end(self, position: int) -> bool:
+        """Whether nothing more was written from a position on: an end-of-file record stands there, or zeros do."""
+        return self.is_blank_record(position) or self.is_zero_from(position)
+
+    def decode(self, position: int, size: int) -> Record:
         """Decode a record whose outline is sound; zeros that were cut off the end of the file count as there."""
         if position + size <= len(self.data):
             return decode_record(self.data, position, limit=len(self.data))
         return decode_record(bytes(self.data[position:]).ljust(size, b"\0"), 0, limit=size)
 
-    def _region(self, position: int, reason: str) -> CorruptRegion:
+    def region(self, position: int, reason: str) -> CorruptRegion:
+        """Damage at a position of this file."""
         return CorruptRegion(self.file.name, position, reason)
 
-    def _is_blank_record(self, position: int) -> bool:
+    def is_blank_record(self, position: int) -> bool:
         """Whether the end-of-file record stands here (``CommitLog.DefaultAppendMessageCallback#doAppend``)."""
         head = self.data[position : position + BLANK_BYTES]
         if len(head) < BLANK_BYTES or int.from_bytes(head[4:]) != BLANK_MAGIC:
@@ -194,12 +224,13 @@ class _FileReader:
             return size >= BLANK_BYTES
         return self.file.start + position + size <= self.following.start
 
-    def _is_zero_from(self, position: int) -> bool:
+    def is_zero_from(self, position: int) -> bool:
+        """Whether the rest of the file is zeros."""
         return all(
             _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]) for at in range(position, len(self.data), _CHUNK_BYTES)
         )
 
-    def _check_end(self, position: int) -> Iterator[CorruptRegion]:
+    def check_end(self, position: int) -> Iterator[CorruptRegion]:
         """A file that others follow must end in a blank record that reaches to the next one, or at its brim."""
         following = self.following
         if following is None or not following.data or not following.data[:BLANK_BYTES].strip(b"\0"):
@@ -210,37 +241,73 @@ class _FileReader:
         if end >= following.start or position >= following.start - self.file.start:
             return
         if size:
-            yield self._region(position, f"the log goes on at {end}, but the next file is {following.name}")
+            yield self.region(position, f"the log goes on at {end}, but the next file is {following.name}")
         else:
             reason = f"the log ends here without an end-of-file record, although {following.name} follows"
-            yield self._region(position, reason)
+            yield self.region(position, reason)
 
-    def _skip_damage(self, position: int, reason: str) -> Generator[Record | CorruptRegion, None, int]:
+    def skip_damage(self, position: int, reason: str) -> Generator[Record | CorruptRegion, None, int]:
         """Report damage and yield what can be repaired of it; gives the position to go on at."""
-        after = self._next_record(position)
+        after = self.next_record(position)
         size = natural_size(self.data, position)
         repaired = self._repair(position, after)
         if repaired is not None:
-            yield self._region(position, _what_was_wrong(repaired, size, self.file.start + position))
-            yield replace(repaired, total_size=size, physical_offset=CommitLogOffset(self.file.start + position))
+            yield self.region(position, _what_was_wrong(repaired, size, self.file.start + position))
+            yield self._in_place(repaired, position)
             return position + size
         lost = (len(self.data) if after is None else after) - position
         if after is None and self.following is None:
-            yield self._region(position, f"{reason}; nothing readable follows")
+            yield self.region(position, f"{reason}; nothing readable follows")
         else:
-            yield self._region(position, f"{reason}; {lost} bytes are passed over")
+            yield self.region(position, f"{reason}; {lost} bytes are passed over")
         return position + lost
 
-    def _next_record(self, position: int) -> int | None:
+    def record_at(self, position: int) -> Record:
+        """The record that reading the file gives at a position, repaired if need be.
+
+        Raises
+        ------
+        MalformedRecordError
+            There is none.
+        """
+        try:
+            frame = read_frame(self.data, position, self.file.start)
+        except MalformedRecordError:
+            repaired = self._repair(position, self.next_record(position))
+            if repaired is None:
+                raise
+            return self._in_place(repaired, position)
+        return self.decode(position, frame.total_size)
+
+    def first_record(self, position: int, end: int) -> int | None:
+        """Where the first record at or behind a position and before an end begins that says that it stands there."""
+        if position == 0:
+            return 0
+        for match in _MAGIC_BYTES.finditer(self.data, position + 4, min(end + 7, len(self.data))):
+            candidate = match.start() - 4
+            if is_plausible_start(self.data, candidate, self.file.start):
+                return candidate
+        return None
+
+    def is_record_start(self, position: int) -> bool:
+        """Whether :meth:`first_record` would find a record at a position."""
+        has_magic = _MAGIC_BYTES.match(self.data, position + 4) is not None
+        return has_magic and is_plausible_start(self.data, position, self.file.start)
+
+    def next_record(self, position: int) -> int | None:
         """Where the next record begins that claims to stand where it stands, or the blank record of this file."""
         for match in _MAGIC_BYTES.finditer(self.data, position + 1):
             candidate = match.start() - 4
             if candidate > position and is_plausible_start(self.data, candidate, self.file.start):
                 return candidate
         blank = self.data.find(BLANK_MAGIC.to_bytes(4), position + 1)
-        if self.following is not None and blank - 4 > position and self._is_blank_record(blank - 4):
+        if self.following is not None and blank - 4 > position and self.is_blank_record(blank - 4):
             return blank - 4
         return None
+
+    def _in_place(self, repaired: Record, position: int) -> Record:
+        size = natural_size(self.data, position)
+        return replace(repaired, total_size=size, physical_offset=CommitLogOffset(self.file.start + position))
 
     def _repair(self, position: int, after: int | None) -> Record | None:
         """The record at a damaged place, if its inner lengths alone lead exactly to what follows."""

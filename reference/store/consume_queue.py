@@ -7,7 +7,9 @@ is the time of delivery, and with ``enableConsumeQueueExt`` it can be an address
 
 from __future__ import annotations
 
+import mmap
 import struct
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from reference.store.corrupt_region import CorruptRegion
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    Content = bytes | mmap.mmap
+
 FOLDER = "consumequeue"
 ENTRY_BYTES = 20
 _ENTRY = struct.Struct(">qiq")
-_PRE_BLANK_SIZE = 0x7FFFFFFF
+_CHUNK_BYTES = ENTRY_BYTES << 15
+PRE_BLANK_SIZE = 0x7FFFFFFF
 """The size in the entries that fill a file up to where a queue really begins (``ConsumeQueue#fillPreBlank``)."""
 
 
@@ -34,7 +39,7 @@ class ConsumeQueueEntry(NamedTuple):
 
 
 class ConsumeQueue:
-    """One queue of one topic, all its files in one piece.
+    """One queue of one topic, its files as if they were one piece; each is mapped when it is first looked into.
 
     Attributes
     ----------
@@ -48,17 +53,16 @@ class ConsumeQueue:
         What is left at the end of the last file and is not a whole entry.
     """
 
-    def __init__(self, topic: str, queue_id: int, files: list[tuple[int, bytes]]) -> None:
+    def __init__(self, topic: str, queue_id: int, files: list[tuple[int, Path]]) -> None:
         self.topic = topic
         self.queue_id = queue_id
         self.name = f"{FOLDER}/{topic}/{queue_id}"
         self.first = QueueOffset(files[0][0] // ENTRY_BYTES if files else 0)
-        self._data = b"".join(
-            data if index + 1 == len(files) else data.ljust(files[index + 1][0] - start, b"\0")
-            for index, (start, data) in enumerate(files)
-        )
         self._starts = [start for start, _ in files]
-        self.torn_bytes = len(self._data) % ENTRY_BYTES
+        self._paths = [path for _, path in files]
+        self._contents: list[Content | None] = [None] * len(files)
+        self._size = files[-1][0] - files[0][0] + files[-1][1].stat().st_size if files else 0
+        self.torn_bytes = self._size % ENTRY_BYTES
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -74,28 +78,61 @@ class ConsumeQueue:
             if not path.name.isdecimal():
                 message = f"{path} does not belong into a consume queue: its name is not a number"
                 raise NotAStoreError(message)
-        return cls(folder.parent.name, int(folder.name), [(int(path.name), path.read_bytes()) for path in paths])
+        return cls(folder.parent.name, int(folder.name), [(int(path.name), path) for path in paths])
 
     @property
     def is_empty(self) -> bool:
         """Whether it has files and they hold nothing; a broker makes them in their full size."""
-        return bool(self._starts) and not self._data
+        return bool(self._starts) and not self._size
 
     @property
     def end(self) -> QueueOffset:
         """The queue offset behind the last entry; zeros behind it do not count."""
-        whole = self._data[: len(self._data) // ENTRY_BYTES * ENTRY_BYTES].rstrip(b"\0")
-        return QueueOffset(self.first + -(-len(whole) // ENTRY_BYTES))
+        stop = self._size // ENTRY_BYTES * ENTRY_BYTES
+        while stop > 0:
+            start = max(stop - _CHUNK_BYTES, 0)
+            whole = self.read(self.first * ENTRY_BYTES + start, stop - start).rstrip(b"\0")
+            if whole:
+                return QueueOffset(self.first + -(-(start + len(whole)) // ENTRY_BYTES))
+            stop = start
+        return self.first
+
+    def read(self, at: int, size: int) -> bytes:
+        """Some bytes of the queue, by the offset that files are named after; zeros where a file is too short.
+
+        Bytes behind the end of the last file are left out.
+        """
+        size = min(size, (self._starts[0] if self._starts else 0) + self._size - at)
+        parts = []
+        index = max(bisect_right(self._starts, at) - 1, 0)
+        while size > 0:
+            end = self._starts[index + 1] if index + 1 < len(self._starts) else at + size
+            wanted = min(size, end - at)
+            from_file = at - self._starts[index]
+            parts.append(self._content(index)[from_file : from_file + wanted].ljust(wanted, b"\0"))
+            at, size, index = at + wanted, size - wanted, index + 1
+        return b"".join(parts)
 
     def entry(self, offset: int) -> ConsumeQueueEntry | None:
         """The entry of a queue offset; None where there is none, or one that only fills the file."""
-        at = (offset - self.first) * ENTRY_BYTES
-        if at < 0 or at + ENTRY_BYTES > len(self._data):
+        if offset < self.first:
             return None
-        commit_log_offset, size, tags_code = _ENTRY.unpack_from(self._data, at)
-        if size <= 0 or commit_log_offset < 0 or (size == _PRE_BLANK_SIZE and commit_log_offset == 0):
+        raw = self.read(offset * ENTRY_BYTES, ENTRY_BYTES)
+        if len(raw) < ENTRY_BYTES:
+            return None
+        commit_log_offset, size, tags_code = _ENTRY.unpack(raw)
+        if size <= 0 or commit_log_offset < 0 or (size == PRE_BLANK_SIZE and commit_log_offset == 0):
             return None
         return ConsumeQueueEntry(CommitLogOffset(commit_log_offset), size, tags_code)
+
+    def _content(self, index: int) -> Content:
+        content = self._contents[index]
+        if content is None:
+            with self._paths[index].open("rb") as stream:
+                is_empty = not stream.seek(0, 2)
+                content = b"" if is_empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            self._contents[index] = content
+        return content
 
     def entries(self) -> Iterator[tuple[QueueOffset, ConsumeQueueEntry]]:
         """Every entry with its queue offset."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reference.store.commit_log import CommitLog
-    from reference.store.consume_queue import ConsumeQueue
+    from reference.store.consume_queue import ConsumeQueue, ConsumeQueueEntry
     from reference.store.frame import Frame
 
 INNER_BATCH_FLAG = 1 << 7
@@ -34,12 +34,23 @@ _LEAST_TAGS_CODE = -(1 << 31)
 """Below it a tags code is an address (``ConsumeQueueExt.MAX_ADDR``)."""
 
 
-class _Missing(NamedTuple):
+class Missing(NamedTuple):
     """A record whose consume queue has no entry for it."""
 
     commit_log_offset: int
     queue: ConsumeQueue
     queue_offset: int
+
+    def region(self) -> CorruptRegion:
+        """The damage that it is, if later records have their entries."""
+        at = self.commit_log_offset
+        reason = f"it has no entry for the record at {at} of the commit log, later records have theirs"
+        return self.queue.region(self.queue_offset, reason)
+
+
+def wrong_count(key: tuple[str, int], queue_offset: int, expected: int) -> str:
+    """What is said of a record that does not continue its queue."""
+    return f"{key[0]}/{key[1]} goes on at {queue_offset}, expected {expected}"
 
 
 class CrossCheck:
@@ -56,61 +67,71 @@ class CrossCheck:
     def __init__(self, log: CommitLog, queues: dict[tuple[str, int], ConsumeQueue]) -> None:
         self._log = log
         self._queues = queues
-        self._matched: dict[tuple[str, int], int] = dict.fromkeys(queues, 0)
-        self._missing: list[_Missing] = []
-        self._last_dispatched = -1
+        self.matched: dict[tuple[str, int], int] = dict.fromkeys(queues, 0)
+        self.missing: list[Missing] = []
+        self.last_dispatched = -1
         self._next_offset: dict[tuple[str, int], int] = {}
-        self._found: list[CorruptRegion] = []
+        self.found: list[CorruptRegion] = []
         self._is_start = True
         self._last_three: deque[Frame | Record] = deque(maxlen=3)
 
     def see(self, record: Frame | Record) -> None:
         """Take in one record."""
         topic = record.topic if isinstance(record.topic, str) else record.topic.decode(errors="replace")
-        kind = record.sys_flag & TRANSACTION_BITS
-        if kind not in (0, TRANSACTION_COMMIT):
-            self._add(record, f"its transaction type is {kind}, which no broker stores")
-        elif kind == 0 and record.prepared_transaction_offset:
-            self._add(record, f"it is not committed, yet names the half at {record.prepared_transaction_offset}")
+        self.check_flags(record)
         key = topic, record.queue_id
         queue = self._queues.get(key)
         if queue is None:
             self._check_counting(key, record)
         else:
-            self._check_entry(queue, key, record)
+            self.check_entry(queue, key, record)
         self._last_three.append(record)
         if len(self._last_three) == 3:
-            self._check_neighbours(*self._last_three)
+            self.check_neighbours(*self._last_three)
 
     def finish(self) -> Iterator[CorruptRegion]:
         """Every piece of damage that was found."""
         if len(self._last_three) == 3:
-            first, second, last = self._last_three
-            if last.store_timestamp < first.store_timestamp <= second.store_timestamp:
-                self._add(last, "it was stored earlier than the two records before it")
-        yield from self._found
-        for missing in self._missing:
-            if missing.commit_log_offset < self._last_dispatched:
-                at = missing.commit_log_offset
-                reason = f"it has no entry for the record at {at} of the commit log, later records have theirs"
-                yield missing.queue.region(missing.queue_offset, reason)
+            self.check_last(*self._last_three)
+        yield from self.found
+        for missing in self.missing:
+            if missing.commit_log_offset < self.last_dispatched:
+                yield missing.region()
         for key, queue in self._queues.items():
-            if queue.is_empty:
-                yield queue.region(0, "the file is empty")
-            if queue.torn_bytes:
-                yield queue.region(queue.end, f"the file ends inside an entry: {queue.torn_bytes} bytes are left")
-            yield from self._unmatched_entries(key, queue)
+            yield from self.wrong_sizes(queue)
+            yield from self.unmatched_entries(key, queue)
+
+    def check_flags(self, record: Frame | Record) -> None:
+        """Hold the system flag of a record against the half that it names."""
+        kind = record.sys_flag & TRANSACTION_BITS
+        if kind not in (0, TRANSACTION_COMMIT):
+            self._add(record, f"its transaction type is {kind}, which no broker stores")
+        elif kind == 0 and record.prepared_transaction_offset:
+            self._add(record, f"it is not committed, yet names the half at {record.prepared_transaction_offset}")
+
+    def check_last(self, first: Frame | Record, second: Frame | Record, last: Frame | Record) -> None:
+        """Look at the times of the last three records of a log."""
+        if last.store_timestamp < first.store_timestamp <= second.store_timestamp:
+            self._add(last, "it was stored earlier than the two records before it")
+
+    def wrong_sizes(self, queue: ConsumeQueue) -> Iterator[CorruptRegion]:
+        """A queue whose files are empty or end inside an entry."""
+        if queue.is_empty:
+            yield queue.region(0, "the file is empty")
+        if queue.torn_bytes:
+            yield queue.region(queue.end, f"the file ends inside an entry: {queue.torn_bytes} bytes are left")
 
     def _add(self, record: Frame | Record, reason: str) -> None:
-        self._found.append(CorruptRegion(*self._log.place(record.physical_offset), reason))
+        self.found.append(CorruptRegion(*self._log.place(record.physical_offset), reason))
 
-    def _check_entry(self, queue: ConsumeQueue, key: tuple[str, int], record: Frame | Record) -> None:
+    def check_entry(self, queue: ConsumeQueue, key: tuple[str, int], record: Frame | Record) -> None:
+        """Hold a record against its consume queue's entry."""
         if record.sys_flag & INNER_BATCH_FLAG:
             return
         entry = queue.entry(record.queue_offset)
         if entry is None:
             if not self._is_of_a_deleted_topic(queue, record):
-                self._missing.append(_Missing(record.physical_offset, queue, record.queue_offset))
+                self.missing.append(Missing(record.physical_offset, queue, record.queue_offset))
             return
         if (entry.commit_log_offset, entry.size_bytes) != (record.physical_offset, record.total_size):
             is_same = entry.commit_log_offset == record.physical_offset
@@ -119,15 +140,15 @@ class CrossCheck:
                     f"the entry points to {entry.size_bytes} bytes at {entry.commit_log_offset}, the commit log holds "
                     f"that message in {record.total_size} bytes at {record.physical_offset}"
                 )
-                self._found.append(queue.region(record.queue_offset, reason))
+                self.found.append(queue.region(record.queue_offset, reason))
             return
-        self._matched[key] += 1
-        self._last_dispatched = record.physical_offset
+        self.matched[key] += 1
+        self.last_dispatched = record.physical_offset
         if isinstance(record, Record) and entry.tags_code >= _LEAST_TAGS_CODE:
             tags = record.properties.get(TAGS, "")
             if java_string_hash(tags) != entry.tags_code:
                 reason = f"the entry's tags code is {entry.tags_code}, the message's tags {tags!r} have another"
-                self._found.append(queue.region(record.queue_offset, reason))
+                self.found.append(queue.region(record.queue_offset, reason))
 
     def _is_of_a_deleted_topic(self, queue: ConsumeQueue, record: Frame | Record) -> bool:
         """Whether the queue was made after the record: deleting a topic deletes its queues and leaves the log alone."""
@@ -147,11 +168,11 @@ class CrossCheck:
         expected = self._next_offset.get(key, 0 if self._log.start == 0 else record.queue_offset)
         is_batch = record.sys_flag & INNER_BATCH_FLAG
         if record.queue_offset not in (expected, 0) and not is_batch and not self._queues:
-            reason = f"{key[0]}/{key[1]} goes on at {record.queue_offset}, expected {expected}"
-            self._add(record, reason)
+            self._add(record, wrong_count(key, record.queue_offset, expected))
         self._next_offset[key] = record.queue_offset + 1
 
-    def _check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
+    def check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
+        """Hold the times of three records in a row against each other; the first call is about the log's first three."""
         low, high = before.store_timestamp, after.store_timestamp
         if self._is_start and low > high >= record.store_timestamp:
             self._add(before, "it was stored later than the two records behind it")
@@ -159,23 +180,26 @@ class CrossCheck:
         if low <= high and not low <= record.store_timestamp <= high:
             self._add(record, f"it was stored at {record.store_timestamp}, the records around it at {low} and {high}")
 
-    def _unmatched_entries(self, key: tuple[str, int], queue: ConsumeQueue) -> Iterator[CorruptRegion]:
+    def unmatched_entries(self, key: tuple[str, int], queue: ConsumeQueue) -> Iterator[CorruptRegion]:
         """Entries that no record of the log answers to; looked for only where the numbers differ."""
         log = self._log
-        kept = (
-            [(offset, entry) for offset, entry in queue.entries() if entry.commit_log_offset >= log.start]
-            if queue.end - queue.first != self._matched[key]
-            else []
-        )
-        for offset, entry in kept:
-            frame = log.frame_at(entry.commit_log_offset)
-            if entry.commit_log_offset >= log.files[-1].end:
-                yield queue.region(
-                    offset, f"the entry points to {entry.commit_log_offset}, behind the commit log's end"
-                )
-            elif frame is None:
-                reason = f"{queue.name} at {offset} points here, but no sound record does start here"
-                yield CorruptRegion(*log.place(entry.commit_log_offset), reason)
-            elif not self._answers(key, offset, entry.commit_log_offset):
-                reason = f"the record is {frame.name}, its consume queue says {key[0]}/{key[1]} at {offset}"
-                yield CorruptRegion(*log.place(entry.commit_log_offset), reason)
+        if queue.end - queue.first == self.matched[key]:
+            return
+        for offset, entry in queue.entries():
+            if entry.commit_log_offset >= log.start:
+                yield from self.check_answer(key, queue, offset, entry)
+
+    def check_answer(
+        self, key: tuple[str, int], queue: ConsumeQueue, offset: int, entry: ConsumeQueueEntry
+    ) -> Iterator[CorruptRegion]:
+        """Hold an entry of a queue against the record that it points to."""
+        log = self._log
+        frame = log.frame_at(entry.commit_log_offset)
+        if entry.commit_log_offset >= log.files[-1].end:
+            yield queue.region(offset, f"the entry points to {entry.commit_log_offset}, behind the commit log's end")
+        elif frame is None:
+            reason = f"{queue.name} at {offset} points here, but no sound record does start here"
+            yield CorruptRegion(*log.place(entry.commit_log_offset), reason)
+        elif not self._answers(key, offset, entry.commit_log_offset):
+            reason = f"the record is {frame.name}, its consume queue says {key[0]}/{key[1]} at {offset}"
+            yield CorruptRegion(*log.place(entry.commit_log_offset), reason)

@@ -44,12 +44,12 @@ _ALWAYS_THERE = frozenset({properties.WAIT_STORE_OK})
 _FLAGS = (properties.WAIT_STORE_OK, properties.TRANSACTION_PREPARED)
 _HOST_FLAGS = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _OP_PROPERTIES = {properties.WAIT_STORE_OK: "true", properties.TAGS: "d"}
-_FEW = 3
+FEW = 3
 _LONGEST_WRITE_MS = 60_000
 
 
 @dataclass(slots=True)
-class _Siblings:
+class Siblings:
     """What the records of one transaction say about the things that never change."""
 
     values: dict[str, list[tuple[int, object]]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Consistency:
 
     def __init__(self, log_start: int) -> None:
         self._log_start = log_start
-        self._siblings: dict[int, _Siblings] = {}
+        self._siblings: dict[int, Siblings] = {}
         self._hosts: dict[str, list[int]] = {}
         self._found: list[tuple[int, str]] = []
         self._unordered: list[int] = []
@@ -91,14 +91,14 @@ class Consistency:
         """Take in a record; an op belongs to no single history."""
         offset = record.physical_offset
         self._hosts.setdefault(record.store_host, []).append(offset)
-        self._found.extend((offset, reason) for reason in _wrong_form(record, kind))
+        self._found.extend((offset, reason) for reason in wrong_form(record, kind))
         if history is None:
             return
-        if _is_in_a_known_order(record):
+        if is_in_a_known_order(record):
             self._ordered += 1
         else:
             self._unordered.append(offset)
-        self._siblings.setdefault(id(history), _Siblings()).add(offset, _unchanging(record, kind))
+        self._siblings.setdefault(id(history), Siblings()).add(offset, unchanging(record, kind))
 
     def finish(self, histories: list[History]) -> Iterator[tuple[int, str]]:
         """Commit log offset and reason of everything that does not fit."""
@@ -106,57 +106,75 @@ class Consistency:
         for siblings in self._siblings.values():
             yield from siblings.odd_ones()
         for history in histories:
-            yield from self._wrong_links(history)
-        yield from self._split(histories)
+            yield from wrong_links(history, self._log_start)
+        yield from wrong_groups(histories)
+        if not self._log_start:
+            yield from wrong_keys(histories)
         if len(self._unordered) < self._ordered:
             for offset in self._unordered:
-                yield offset, "its properties are not in the order of a Java HashMap, so a key must be wrong"
+                yield offset, UNORDERED
         total = sum(map(len, self._hosts.values()))
         for host, offsets in self._hosts.items():
-            if len(offsets) == 1 and total > _FEW:
-                yield offsets[0], f"it was stored by {host}, no other record was"
-
-    def _wrong_links(self, history: History) -> Iterator[tuple[int, str]]:
-        """Deliveries without their half, and copies without the one before."""
-        for delivery in history.deliveries:
-            source = history.source_of(delivery)
-            if source is None:
-                if delivery.prepared_offset > self._log_start:
-                    reason = (
-                        f"it was committed from {delivery.prepared_offset}, where no half of its transaction stands"
-                    )
-                    yield delivery.commit_log_offset, reason
-            elif (delivery.flag, delivery.check_times) != (source.flag, source.check_times):
-                reason = f"its flag and check count are {delivery.flag} and {delivery.check_times}, its half's are"
-                yield delivery.commit_log_offset, f"{reason} {source.flag} and {source.check_times}"
-        if self._log_start:
-            return
-        for copy in history.copies[1:]:
-            if copy.check_times is not None and copy.parent is None:
-                reason = f"its check count is {copy.check_times}, but no copy with the one before it was put back"
-                yield copy.commit_log_offset, reason
-
-    def _split(self, histories: list[History]) -> Iterator[tuple[int, str]]:
-        """Records that would continue another transaction, if not for their own UNIQ_KEY or group."""
-        by_key: dict[str, list[History]] = {}
-        by_birth: dict[object, list[History]] = {}
-        for history in histories:
-            by_key.setdefault(history.key.unique_key, []).append(history)
-            by_birth.setdefault(history.birth, []).append(history)
-        for key, namesakes in by_key.items():
-            for history in sorted(namesakes, key=lambda history: history.size)[: len(namesakes) - 1]:
-                reason = f"its group is {history.key.group!r}, other records of the transaction {key} have another"
-                yield history.first_offset, reason
-        if self._log_start:
-            return
-        for twins in by_birth.values():
-            for history in twins:
-                if len(twins) > 1 and not any(copy.check_times is None for copy in history.copies):
-                    reason = f"its UNIQ_KEY is {history.key.unique_key!r}, and no half in the log has it"
-                    yield history.first_offset, reason
+            if len(offsets) == 1 and total > FEW:
+                yield offsets[0], lone_host(host)
 
 
-def _unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
+UNORDERED = "its properties are not in the order of a Java HashMap, so a key must be wrong"
+"""Said where most other records are in such an order."""
+
+
+def lone_host(host: str) -> str:
+    """What is said of the one record of a host, if there are more than a few records."""
+    return f"it was stored by {host}, no other record was"
+
+
+def wrong_links(history: History, log_start: int) -> Iterator[tuple[int, str]]:
+    """Deliveries without their half, and copies without the one before."""
+    for delivery in history.deliveries:
+        source = history.source_of(delivery)
+        if source is None:
+            if delivery.prepared_offset > log_start:
+                reason = f"it was committed from {delivery.prepared_offset}, where no half of its transaction stands"
+                yield delivery.commit_log_offset, reason
+        elif (delivery.flag, delivery.check_times) != (source.flag, source.check_times):
+            reason = f"its flag and check count are {delivery.flag} and {delivery.check_times}, its half's are"
+            yield delivery.commit_log_offset, f"{reason} {source.flag} and {source.check_times}"
+    if log_start:
+        return
+    for copy in history.copies[1:]:
+        if copy.check_times is not None and copy.parent is None:
+            reason = f"its check count is {copy.check_times}, but no copy with the one before it was put back"
+            yield copy.commit_log_offset, reason
+
+
+def wrong_groups(histories: list[History]) -> Iterator[tuple[int, str]]:
+    """Records that would continue another transaction, if not for their own group."""
+    by_key: dict[str, list[History]] = {}
+    for history in histories:
+        by_key.setdefault(history.key.unique_key, []).append(history)
+    for key, namesakes in by_key.items():
+        for history in sorted(namesakes, key=lambda history: history.size)[: len(namesakes) - 1]:
+            reason = f"its group is {history.key.group!r}, other records of the transaction {key} have another"
+            yield history.first_offset, reason
+
+
+def wrong_keys(histories: list[History]) -> Iterator[tuple[int, str]]:
+    """Records that would continue another transaction, if not for their own UNIQ_KEY; the log is kept from its start."""
+    by_birth: dict[object, list[History]] = {}
+    for history in histories:
+        by_birth.setdefault(history.birth, []).append(history)
+    for twins in by_birth.values():
+        for history in twins:
+            if len(twins) > 1 and not any(copy.check_times is None for copy in history.copies):
+                yield history.first_offset, unknown_key(history.key.unique_key)
+
+
+def unknown_key(unique_key: str) -> str:
+    """What is said of a transaction without a half that has a twin."""
+    return f"its UNIQ_KEY is {unique_key!r}, and no half in the log has it"
+
+
+def unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
     """What must be the same in all records of a transaction."""
     values = record.properties
     stays = {key: value for key, value in values.items() if key not in _VARYING}
@@ -180,7 +198,7 @@ def _unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
     return what
 
 
-def _is_in_a_known_order(record: Record) -> bool:
+def is_in_a_known_order(record: Record) -> bool:
     keys = [key for key, _ in record.pairs]
     return any(
         properties.is_in_hash_map_order(keys, capacity)
@@ -188,7 +206,7 @@ def _is_in_a_known_order(record: Record) -> bool:
     )
 
 
-def _wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
+def wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
     """What a record of its kind never looks like."""
     if kind is RecordKind.OP:
         yield from _wrong_op(record)

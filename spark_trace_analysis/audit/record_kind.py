@@ -17,7 +17,7 @@ OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 DISCARD_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 _TRANSACTION_TOPICS = frozenset(topic.encode() for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
-_NOT_A_DELIVERY = (
+NOT_A_DELIVERY = (
     b"%RETRY%",
     b"%DLQ%",
     b"SCHEDULE_TOPIC_XXXX",
@@ -43,7 +43,7 @@ def concerns_a_transaction(frame: Frame) -> bool:
     """Whether a record is part of a transaction's life: half, op, discard, or a committed message in its real topic."""
     if frame.topic in _TRANSACTION_TOPICS:
         return True
-    return frame.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT and not frame.topic.startswith(_NOT_A_DELIVERY)
+    return frame.sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT and not frame.topic.startswith(NOT_A_DELIVERY)
 
 
 def classify(record: Record) -> RecordKind:
@@ -63,6 +63,6 @@ def classify(record: Record) -> RecordKind:
     is_committed = record.transaction_type == TRANSACTION_COMMIT
     return (
         RecordKind.DELIVERED
-        if is_committed and not record.topic.encode().startswith(_NOT_A_DELIVERY)
+        if is_committed and not record.topic.encode().startswith(NOT_A_DELIVERY)
         else RecordKind.OTHER
     )

@@ -39,18 +39,16 @@ class VersionMarks:
 
     def see(self, record: Record, kind: RecordKind) -> None:
         """Take in one record of a transaction."""
-        if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK):
-            releases = self._of_last_half = _writers_of_half(record)
-        elif kind is RecordKind.OP:
-            releases = _since("5.1.0") if is_batched(record.body) else _until("5.0.0")
-        elif kind is RecordKind.DELIVERED:
-            releases = _until("5.3.3") if properties.REAL_TOPIC in record.properties else _since("5.4.0")
-        elif kind is RecordKind.DISCARDED:
-            releases = _since("4.9.7")
-        else:
-            return
+        releases = writers_of(record, kind)
+        if releases is not None:
+            self.narrow(releases, releases if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK) else None)
+
+    def narrow(self, releases: frozenset[str], of_last_half: frozenset[str] | None) -> None:
+        """Take in what some records in a row leave, and the last half among them, if there is one."""
         self._has_evidence = True
         self._possible &= releases
+        if of_last_half is not None:
+            self._of_last_half = of_last_half
 
     def version(self) -> str | None:
         """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release."""
@@ -89,19 +87,55 @@ def _until(release: str) -> frozenset[str]:
     return frozenset(RELEASES[: RELEASES.index(release) + 1])
 
 
-def _writers_of_half(record: Record) -> frozenset[str]:
+def writers_of(record: Record, kind: RecordKind) -> frozenset[str] | None:
+    """The releases that could have written a record; None if it tells nothing."""
+    if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK):
+        values = record.properties
+        keys = [key for key, _ in record.pairs]
+        return writers_of_half(
+            has_transaction_id=properties.TRANSACTION_ID in values,
+            has_trailing_separator=record.properties_text.endswith(properties.PROPERTY_SEPARATOR),
+            has_region=properties.MESSAGE_REGION in values,
+            is_in_small_order=properties.is_in_hash_map_order(keys, properties.SMALL_CAPACITY),
+            is_in_large_order=properties.is_in_hash_map_order(keys, properties.LARGE_CAPACITY),
+        )
+    if kind is RecordKind.OP:
+        return writers_of_op(is_batched=is_batched(record.body))
+    if kind is RecordKind.DELIVERED:
+        return writers_of_delivery(keeps_real_topic=properties.REAL_TOPIC in record.properties)
+    return WRITERS_OF_DISCARDS if kind is RecordKind.DISCARDED else None
+
+
+def writers_of_op(*, is_batched: bool) -> frozenset[str]:
+    """The releases that could have written an op message, by whether its body lists offsets."""
+    return _since("5.1.0") if is_batched else _until("5.0.0")
+
+
+def writers_of_delivery(*, keeps_real_topic: bool) -> frozenset[str]:
+    """The releases that could have written a committed message, by whether REAL_TOPIC is still in it."""
+    return _until("5.3.3") if keeps_real_topic else _since("5.4.0")
+
+
+WRITERS_OF_DISCARDS = _since("4.9.7")
+
+
+def writers_of_half(
+    *,
+    has_transaction_id: bool,
+    has_trailing_separator: bool,
+    has_region: bool,
+    is_in_small_order: bool,
+    is_in_large_order: bool,
+) -> frozenset[str]:
     """The releases that could have written a half."""
-    values = record.properties
-    has_trailing_separator = record.properties_text.endswith(properties.PROPERTY_SEPARATOR)
-    releases = _since("5.1.0") if properties.TRANSACTION_ID in values else _until("5.0.0")
+    releases = _since("5.1.0") if has_transaction_id else _until("5.0.0")
     releases &= frozenset({"4.5.1"}) | _since("5.2.0") if has_trailing_separator else frozenset(RELEASES[1:4])
-    if properties.MESSAGE_REGION not in values:
+    if not has_region:
         releases -= _since("5.0.0")
     elif releases <= _until("5.0.0") and len(releases) > 1:
         releases -= frozenset({"4.9.7"})
-    keys = [key for key, _ in record.pairs]
-    if not properties.is_in_hash_map_order(keys, properties.LARGE_CAPACITY):
+    if not is_in_large_order:
         releases -= _since("5.1.0")
-    elif not properties.is_in_hash_map_order(keys, properties.SMALL_CAPACITY):
+    elif not is_in_small_order:
         releases -= _until("5.0.0")
     return releases

@@ -1,0 +1,154 @@
+"""Numbers, checksums and hashes out of raw bytes, as machine code: what the kernels that scan a commit log are made of."""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+HASH_START = np.uint64(0xCBF29CE484222325)
+_HASH_FACTOR = np.uint64(0x100000001B3)
+_MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_MIX_SHIFT = np.uint64(33)
+_SLICES = 16
+
+
+def _crc_tables() -> np.ndarray[Any, Any]:
+    """CRC-32 of one byte with 0 to 15 zero bytes behind it (Intel's "slicing" method)."""
+    tables = np.zeros((_SLICES, 256), np.uint32)
+    for byte in range(256):
+        value = byte
+        for _ in range(8):
+            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
+        tables[0, byte] = value
+    for number in range(1, _SLICES):
+        before = tables[number - 1]
+        tables[number] = before >> 8 ^ tables[0][before & 0xFF]
+    return tables
+
+
+CRC_TABLES = _crc_tables()
+
+
+def _loader(bits: int, *, is_big: bool) -> Any:  # noqa: ANN401 - Numba has no types of its own
+    """A function ``(array of bytes, position)`` that gives an unsigned number that starts anywhere."""
+
+    def load(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ANN401, ARG001
+        width = types.uint64 if bits == 64 else types.uint32
+        signature = width(array, types.int64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = cgutils.gep_inbounds(builder, data, arguments[1])
+            value = builder.load(builder.bitcast(address, ir.IntType(bits).as_pointer()))
+            value.align = 1
+            return builder.bswap(value) if is_big else value
+
+        return signature, generate
+
+    return intrinsic(load)
+
+
+_be64 = _loader(64, is_big=True)
+_be32 = _loader(32, is_big=True)
+_le64 = _loader(64, is_big=False)
+
+
+@njit(cache=True, inline="always")
+def long_at(data: Any, at: int) -> int:
+    """Eight bytes, big endian, signed."""
+    return np.int64(_be64(data, at))
+
+
+@njit(cache=True, inline="always")
+def int_at(data: Any, at: int) -> int:
+    """Four bytes, big endian, signed."""
+    return np.int64(np.int32(_be32(data, at)))
+
+
+@njit(cache=True, inline="always")
+def unsigned_at(data: Any, at: int) -> int:
+    """Four bytes, big endian."""
+    return np.int64(_be32(data, at))
+
+
+@njit(cache=True)
+def crc32(data: Any, start: int, end: int, tables: Any) -> int:
+    """CRC-32 of some bytes, as :func:`zlib.crc32`, sixteen bytes a step."""
+    crc = np.uint64(0xFFFFFFFF)
+    low = np.uint64(0xFF)
+    at = np.int64(start)
+    while at + 16 <= end:
+        first = _le64(data, at) ^ crc
+        second = _le64(data, at + 8)
+        crc = np.uint64(
+            tables[15, first & low]
+            ^ tables[14, (first >> np.uint64(8)) & low]
+            ^ tables[13, (first >> np.uint64(16)) & low]
+            ^ tables[12, (first >> np.uint64(24)) & low]
+            ^ tables[11, (first >> np.uint64(32)) & low]
+            ^ tables[10, (first >> np.uint64(40)) & low]
+            ^ tables[9, (first >> np.uint64(48)) & low]
+            ^ tables[8, first >> np.uint64(56)]
+            ^ tables[7, second & low]
+            ^ tables[6, (second >> np.uint64(8)) & low]
+            ^ tables[5, (second >> np.uint64(16)) & low]
+            ^ tables[4, (second >> np.uint64(24)) & low]
+            ^ tables[3, (second >> np.uint64(32)) & low]
+            ^ tables[2, (second >> np.uint64(40)) & low]
+            ^ tables[1, (second >> np.uint64(48)) & low]
+            ^ tables[0, second >> np.uint64(56)]
+        )
+        at += 16
+    while at < end:
+        crc = np.uint64(tables[0, (crc ^ np.uint64(data[at])) & low]) ^ (crc >> np.uint64(8))
+        at += 1
+    return np.int64(crc ^ np.uint64(0xFFFFFFFF))
+
+
+@njit(cache=True, inline="always")
+def hash_step(value: Any, byte: Any) -> Any:
+    """Take one byte, or any number, into a hash (FNV-1a)."""
+    return (value ^ np.uint64(byte)) * _HASH_FACTOR
+
+
+@njit(cache=True, inline="always")
+def mixed(value: Any) -> Any:
+    """Spread a hash over all of its bits (MurmurHash3's finaliser)."""
+    value = (value ^ (value >> _MIX_SHIFT)) * _MIX_1
+    value = (value ^ (value >> _MIX_SHIFT)) * _MIX_2
+    return value ^ (value >> _MIX_SHIFT)
+
+
+@njit(cache=True)
+def hash_of(data: Any, start: int, end: int) -> int:
+    """64 bits that stand for some bytes; never 0."""
+    value = HASH_START
+    for at in range(start, end):
+        value = hash_step(value, data[at])
+    value = mixed(value)
+    return np.int64(value if value != 0 else np.uint64(1))
+
+
+def hash_bytes(raw: bytes) -> int:
+    """The same of Python's own bytes.
+
+    Examples
+    --------
+    >>> hash_bytes(b"order-1") == hash_bytes(b"order-1") != hash_bytes(b"order-2")
+    True
+    """
+    return int(hash_of(np.frombuffer(raw, np.uint8), 0, len(raw)))
+
+
+def checksum(raw: bytes) -> int:
+    """The CRC-32 by this module's own way.
+
+    Examples
+    --------
+    >>> checksum(b"a body of some length") == zlib.crc32(b"a body of some length")
+    True
+    """
+    return int(crc32(np.frombuffer(raw, np.uint8), 0, len(raw), CRC_TABLES))
