@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark format lock clean
+.PHONY: help setup browser verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark format lock clean
 
 BIN := .venv/bin
 
@@ -15,13 +15,16 @@ help: ## list the targets
 setup: ## build .venv from requirements.lock (nothing to do when it is up to date)
 	@setup/install.sh
 
+browser: setup ## put the browser in which the tests open the report into .venv (CHROMIUM=PATH for another one)
+	@$(BIN)/python setup/install_browser.py
+
 verify: setup ## the main job: search, cross-check, audit, lockstep, mutants, simulate, judge; writes report/index.html
 	@$(BIN)/halfcheck verify
 
 # The tests start many processes; what one of them has compiled to bytecode, the others find.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
-test: lint ## all linters, then all tests with branch coverage shown
+test: lint browser ## all linters, then all tests with branch coverage shown
 	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
 
 lint: setup ## formatting, lint, types and the import rules between folders
