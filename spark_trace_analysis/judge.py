@@ -30,7 +30,19 @@ _JUDGED = {"property": "string", "traces": "bigint", "events": "bigint", "violat
 
 @dataclass(frozen=True)
 class Count:
-    """How many traces of one run break one property; ``first_trace`` is the lowest number of such a trace."""
+    """How many traces of one run break one property.
+
+    Attributes
+    ----------
+    traces
+        All traces of the run.
+    violations
+        Those that break the property.
+    first_trace
+        The lowest number of such a trace; None if there is none.
+    shortest_trace, shortest_events
+        The one that breaks it after the fewest events (of several, that with the lowest number), and after how many.
+    """
 
     profile: str
     environment: str
@@ -38,6 +50,8 @@ class Count:
     traces: int
     violations: int
     first_trace: int | None
+    shortest_trace: int | None = None
+    shortest_events: int | None = None
 
 
 @dataclass(frozen=True)
