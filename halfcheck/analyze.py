@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from spark_trace_analysis.judge import Judgement
     from spark_trace_analysis.manifest import Run
-    from spark_trace_analysis.report.data import SimulationSection
+    from spark_trace_analysis.report.simulation_data import SimulationSection
 
 _PIPE_COLUMNS = 400
 """Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.manifest import Run
@@ -41,6 +41,21 @@ def over_files(spark: SparkSession, runs: Sequence[Run], look: Look, columns: Ma
     BadTracesError
         A file is missing, changed or not readable, or ``look`` says so of it; the first by name.
     """
+    rows = file_rows(spark, runs, [look] * len(runs), columns).collect()
+    problems = sorted(row["problem"] for row in rows if row["problem"])
+    if problems:
+        raise BadTracesError(problems[0])
+    return rows
+
+
+def file_rows(spark: SparkSession, runs: Sequence[Run], looks: Sequence[Look], columns: Mapping[str, str]) -> DataFrame:
+    """Give the same as a data frame, for Spark to add up: a row has ``problem`` where a file is damaged.
+
+    Parameters
+    ----------
+    looks
+        How to look at the files of each run.
+    """
     files = [
         (number, str(run.folder.resolve() / file.name), file.sha256)
         for number, run in enumerate(runs)
@@ -53,17 +68,13 @@ def over_files(spark: SparkSession, runs: Sequence[Run], look: Look, columns: Ma
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 run, path, sha256 = files[number]
-                yield pa.RecordBatch.from_pylist([{"run": run, **row} for row in _rows(path, sha256, look)], schema)
+                yield pa.RecordBatch.from_pylist(
+                    [{"run": run, **row} for row in _rows(path, sha256, looks[run])], schema
+                )
 
-    rows = (
-        spark.range(0, len(files), 1, min(spark.sparkContext.defaultParallelism, len(files)))
-        .mapInArrow(look_at_files, ", ".join(f"{name} {kind}" for name, kind in kinds.items()))
-        .collect()
+    return spark.range(0, len(files), 1, min(spark.sparkContext.defaultParallelism, len(files))).mapInArrow(
+        look_at_files, ", ".join(f"{name} {kind}" for name, kind in kinds.items())
     )
-    problems = sorted(row["problem"] for row in rows if row["problem"])
-    if problems:
-        raise BadTracesError(problems[0])
-    return rows
 
 
 def _rows(path: str, sha256: str, look: Look) -> list[Mapping[str, Any]]:

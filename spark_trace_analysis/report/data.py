@@ -1,13 +1,32 @@
-"""What the report shows, as plain data: whoever has such a tree gets a page, and the tree itself is JSON."""
+"""What the report shows, as plain data: whoever has such a tree gets a page, and the tree itself is JSON.
+
+Schedules are in ``told_steps``, what simulated traces show in ``simulation_data``.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from model_check.counterexample.sequence_diagram import DiagramStep
-from spark_trace_analysis.judge import Count
-from spark_trace_analysis.statistics import RunStatistics
+from spark_trace_analysis.report.simulation_data import SimulationSection
+from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
+
+__all__ = [
+    "Audit",
+    "AuditedTransaction",
+    "Change",
+    "Counterexample",
+    "CounterexampleStep",
+    "Explanation",
+    "Fact",
+    "HuntedMutant",
+    "Lockstep",
+    "MutantSection",
+    "RefusedSpecification",
+    "ReportData",
+    "VerdictRow",
+    "environment_name",
+]
 
 Verdict = Literal["holds", "violated", "unknown"]
 
@@ -55,41 +74,6 @@ class VerdictRow:
     command: str
     sentence: str = ""
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One field of the state, before and after a step."""
-
-    field: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
-class CounterexampleStep:
-    """One action of a counterexample, with only what it changed."""
-
-    number: int
-    action: str
-    parameters: str
-    changes: tuple[Change, ...]
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """A shortest schedule that breaks a property: told in steps, and drawn in messages."""
-
-    property_id: str
-    clause: str
-    rule: str
-    profile: str
-    environment: tuple[str, ...]
-    instance: str
-    resembles: tuple[str, ...]
-    steps: tuple[CounterexampleStep, ...]
-    messages: tuple[DiagramStep, ...]
-    command: str
 
 
 @dataclass(frozen=True)
@@ -254,28 +238,6 @@ class MutantSection:
 
 
 @dataclass(frozen=True)
-class SimulatedRun:
-    """One run of simulated traces: its size and the command that makes it."""
-
-    profile: str
-    environment: str
-    traces: int
-    events: int
-    command: str
-
-
-@dataclass(frozen=True)
-class SimulationSection:
-    """Simulated traces: how many, what they violate, what they look like, how long it took."""
-
-    runs: tuple[SimulatedRun, ...]
-    counts: tuple[Count, ...]
-    statistics: tuple[RunStatistics, ...]
-    seconds: Mapping[str, float]
-    command: str
-
-
-@dataclass(frozen=True)
 class ReportData:
     """The whole page; a section without content is left out."""
 
@@ -293,7 +255,14 @@ class ReportData:
 
     def to_json(self) -> str:
         """Give the tree as JSON; keys are the names of the fields."""
-        return json.dumps(asdict(self), indent=2)
+        return json.dumps(_plain(asdict(self)), indent=2)
+
+
+def _plain(tree: Any) -> Any:
+    """Keys that are pairs of words become one word."""
+    if isinstance(tree, dict):
+        return {" → ".join(key) if isinstance(key, tuple) else key: _plain(value) for key, value in tree.items()}
+    return [_plain(value) for value in tree] if isinstance(tree, list | tuple) else tree
 
 
 def environment_name(environment: tuple[str, ...]) -> str:

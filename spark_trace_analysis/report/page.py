@@ -3,6 +3,7 @@
 The page's own content security policy forbids every request, so a stray reference can't go unnoticed.
 """
 
+import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from model_check.counterexample.sequence_diagram import draw
+from spark_trace_analysis.intervals import wilson
+from spark_trace_analysis.manifest import QUIET
 from spark_trace_analysis.report.data import Counterexample, ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.verdict_matrix import matrices
@@ -33,14 +36,29 @@ def render(data: ReportData) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"count": _count, "seconds": _seconds, "environment": environment_name, "words": _words}
+    shortest = data.simulation.shortest if data.simulation else ()
+    profiles, environments = _choices(data)
+    templates.filters |= {
+        "percent": _percent,
+        "interval": _interval,
+        "trusted": _trusted,
+        "count": _count,
+        "seconds": _seconds,
+        "environment": environment_name,
+        "words": _words,
+    }
     return templates.get_template("page.html.j2").render(
         data=data,
         matrices=matrices(data.verdicts),
         verdict_counts=Counter(row.verdict for row in data.verdicts),
         diagrams=[Markup(_diagram(example, n)) for n, example in enumerate(data.counterexamples)],  # noqa: S704
         states=_states(data),
-        plots=[(plot, Markup(plot.svg)) for plot in draw_all(data.simulation)] if data.simulation else [],  # noqa: S704
+        shortest=[Markup(_diagram(one, n, "trace")) for n, one in enumerate(shortest)],  # noqa: S704
+        plots=draw_all(data.simulation) if data.simulation else [],
+        pair_counts=Markup(_pair_counts(data)),  # noqa: S704
+        told_clauses={(example.property_id, example.clause) for example in data.counterexamples},
+        profiles=profiles,
+        environments=environments,
         all_traces=sum(run.traces for run in data.simulation.runs) if data.simulation else 0,
         explained=sum(audit.explanation.accepted is True for audit in data.audits),
         killed=sum(bool(mutant.variable) for mutant in data.mutants.mutants) if data.mutants else 0,
@@ -65,10 +83,47 @@ def write(data: ReportData, path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _diagram(example: Counterexample, number: int) -> str:
+def _choices(data: ReportData) -> tuple[list[str], list[str]]:
+    """Profiles and environments that something on the page is of, the quiet world first."""
+    runs = data.simulation.counts if data.simulation else ()
+    profiles = [row.profile for row in data.verdicts] + [run.profile for run in runs]
+    environments = [environment_name(row.environment) for row in data.verdicts] + [run.environment for run in runs]
+    told = sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
+    return list(dict.fromkeys([*profiles, *(run.profile for run in data.lockstep)])), told
+
+
+def _pair_counts(data: ReportData) -> str:
+    """The action-pair matrices for the page's script: actions by name once, each pair as two places and a number."""
+    runs = data.simulation.statistics if data.simulation else ()
+    names = sorted({name for run in runs for pair in run.pairs for name in pair})
+    places = {name: place for place, name in enumerate(names)}
+    told = {
+        "names": names,
+        "runs": [
+            {
+                "profile": run.profile,
+                "environment": run.environment,
+                "pairs": [[places[first], places[second], times] for (first, second), times in run.pairs.items()],
+            }
+            for run in runs
+        ],
+    }
+    return json.dumps(told, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _percent(hits: int, total: int) -> str:
+    return f"{100 * hits / total if total else 0:.3f} %"
+
+
+def _interval(hits: int, total: int) -> str:
+    low, high = wilson(hits, total)
+    return f"{100 * low:.3f} to {100 * high:.3f} %"
+
+
+def _diagram(example: Counterexample, number: int, name: str = "diagram") -> str:
     where = f"{example.profile}, {environment_name(example.environment)}"
     title = f"{example.property_id} is violated in {where}: {example.rule}"
-    return draw(example.messages, title, f"diagram-{number}")
+    return draw(example.messages, title, f"{name}-{number}")
 
 
 def _states(data: ReportData) -> list[str]:
@@ -89,3 +144,8 @@ def _seconds(seconds: float) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
+
+
+def _trusted(markup: str) -> Markup:
+    """What this package has drawn itself."""
+    return Markup(markup)  # noqa: S704

@@ -1,4 +1,4 @@
-"""How all plots look: marks by profile, rows by environment, axes; the colours are the page's."""
+"""How all plots look: marks by profile, axes; one drawing an environment; the colours are the page's."""
 
 import math
 import re
@@ -30,12 +30,12 @@ def distinct(values: Iterable[str]) -> list[str]:
 
 
 def by_profile(profiles: Sequence[str], *, shape: bool = False) -> Any:
-    """Give a profile its colour, or its shape."""
-    marks = alt.Scale(domain=list(profiles), range=(_SHAPES if shape else _COLOURS)[: len(profiles)])
-    legend = alt.Legend(orient="top", title=None)
+    """Give a profile its colour, or its shape; the page has the legend."""
+    several = -(-len(profiles) // 6)
+    marks = alt.Scale(domain=list(profiles), range=((_SHAPES if shape else _COLOURS) * several)[: len(profiles)])
     if shape:
-        return alt.Shape("profile:N", scale=marks, legend=legend)
-    return alt.Color("profile:N", scale=marks, legend=legend)
+        return alt.Shape("profile:N", scale=marks, legend=None)
+    return alt.Color("profile:N", scale=marks, legend=None)
 
 
 def nested(profiles: Sequence[str]) -> alt.Size:
@@ -51,8 +51,8 @@ def environment_names(names: Iterable[str]) -> list[str]:
 
 def whole_numbers(values: Iterable[int]) -> alt.Axis:
     """Ticks at whole numbers only, at most nine."""
-    seen = list(values)
-    step = max(1, -(-(max(seen) - min(seen)) // 8))
+    seen = sorted(set(values))
+    step = max(1, -(-(seen[-1] - seen[0]) // 8))
     return alt.Axis(values=list(range(min(seen), max(seen) + 1, step)), format="d")
 
 
@@ -62,21 +62,21 @@ def powers_of_ten(shares: Iterable[float]) -> alt.Axis:
     return alt.Axis(values=[10.0**power for power in range(lowest, 1)], format="~%")
 
 
-def by_environment(base: alt.Chart, marks: alt.Chart, environments: list[str]) -> alt.FacetChart:
-    """Set lines and marks into one row an environment."""
-    lines = base.mark_line(strokeWidth=1.5)
-    return (
-        alt.layer(lines, marks)
-        .properties(width=WIDTH, height=120)
-        .facet(
-            row=alt.Row(
-                "environment:N",
-                title=None,
-                sort=environments,
-                header=alt.Header(labelOrient="top", labelAnchor="start"),
-            )
-        )
+_SYMBOLS = ["●", "■", "▲", "◆", "✚", "▼"]
+
+
+def legend(profiles: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Each profile with its colour and a sign of its shape."""
+    return [(profile, _COLOURS[n % 6], _SYMBOLS[n % 6]) for n, profile in enumerate(profiles)]
+
+
+def draw_lines(base: alt.Chart, profiles: Sequence[str]) -> str:
+    """Draw points with lines between those of a profile."""
+    lines = base.mark_line(strokeWidth=1.5).encode(description="series:N")
+    marks = base.mark_point(filled=True, opacity=1).encode(
+        shape=by_profile(profiles, shape=True), size=nested(profiles), description="told:N"
     )
+    return svg(alt.layer(lines, marks).properties(width=WIDTH, height=150), profiles)
 
 
 _CONFIG: Mapping[str, Any] = {
@@ -95,15 +95,24 @@ _CONFIG: Mapping[str, Any] = {
         "titleFontSize": 11,
         "labelLimit": 190,
     },
-    "header": {"labelColor": "var(--ink)", "labelFontSize": 11.5, "labelFontWeight": 600},
-    "legend": {"labelColor": "var(--ink)", "labelFontSize": 11.5, "symbolSize": 70, "columnPadding": 14},
 }
 
 
-def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart) -> str:
-    """Draw a chart; the page decides its width."""
+def svg(chart: alt.LayerChart | alt.Chart, profiles: Sequence[str] = ()) -> str:
+    """Draw a chart; the page decides its width, and finds the marks of each profile."""
     drawn = vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG})
-    return _scalable(drawn)
+    return _of_profiles(_scalable(drawn), profiles)
+
+
+def _of_profiles(svg: str, profiles: Sequence[str]) -> str:
+    """Say of each mark whose words name a profile that it is of this one."""
+
+    def mark(found: re.Match[str]) -> str:
+        words = set(re.split(r"[,:] ", found[1]))
+        named = [profile for profile in profiles if profile in words]
+        return f'{found[0]} data-profile="{named[0]}"' if named else found[0]
+
+    return re.sub(r'aria-label="([^"]*)"', mark, svg)
 
 
 def _scalable(svg: str) -> str:

@@ -1,75 +1,95 @@
 """The plots, as SVG drawn beforehand: no script is needed to see them, they print, and they take the page's colours.
 
 Vega-Lite writes each mark's words into ``aria-label``; screen readers read it out and the page's few lines of script
-show it on hover or touch. Colours are CSS variables, so that one drawing serves both colour schemes.
+show it on hover or touch. Colours are CSS variables, so that one drawing serves both colour schemes; each environment
+has a drawing of its own and each mark names its profile, so that the page can show some of them.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from spark_trace_analysis.report.data import SimulationSection
+from spark_trace_analysis.intervals import wilson
 from spark_trace_analysis.report.plot_style import (
     WIDTH,
-    by_environment,
     by_profile,
     distinct,
+    draw_lines,
     environment_names,
+    legend,
     nested,
     powers_of_ten,
     svg,
     whole_numbers,
 )
+from spark_trace_analysis.report.simulation_data import SimulationSection
 from spark_trace_analysis.statistics import Distribution, RunStatistics
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """What is seen in one environment."""
+
+    environment: str
+    svg: str
+
+
+@dataclass(frozen=True)
 class Plot:
-    """A drawing with its words: a title that says what is seen, and a sentence on how to read it."""
+    """Drawings with their words: a title that says what is seen, and a sentence on how to read it.
+
+    Attributes
+    ----------
+    legend
+        Profile, colour and sign of each series.
+    """
 
     title: str
     reading: str
-    svg: str
+    legend: tuple[tuple[str, str, str], ...]
+    drawings: tuple[Drawing, ...]
+
+
+_Row = dict[str, Any]
 
 
 def draw_all(section: SimulationSection) -> list[Plot]:
     """Draw the plots of a section, those without a single value left out."""
+    runs = section.statistics
+    log = "The vertical scale is logarithmic, so that rare schedules show."
     plots = [
         _violation_rates(section),
-        _shares(section.statistics, "checks", "Checks per transaction", "check messages sent"),
-        _shares(
-            section.statistics,
-            "half_offsets",
-            "Half queue offsets per transaction",
-            "offsets used up (1: never put back)",
-        ),
-        _waiting(section.statistics),
-        _actions(section.statistics),
+        _shares(runs, "checks", "Checks per transaction", "check messages sent", log),
+        _shares(runs, "put_backs", "Put-backs per transaction", "copies of its half that were written", log),
+        _shares(runs, "half_offsets", "Half queue offsets per transaction", "offsets used up (1: never put back)", log),
+        _shares(runs, "records", "Records written per transaction", "records, without shared op messages", log),
+        _within(runs, "time_to_delivery", "Time to delivery", "ticks from half stored to first delivery", "delivered"),
+        _within(runs, "op_lag", "Op lag", "ticks that an op waited in memory", "stored"),
+        _within(runs, "settled_lag", "From settled to op visible", "ticks from settled to the op message", "settled"),
+        _shares(runs, "age_at_discard", "Age at discard", "ticks from half stored to discard", log),
+        _actions(runs),
     ]
     return [plot for plot in plots if plot is not None]
 
 
-def rate_interval(hits: int, total: int) -> tuple[float, float]:
-    """Give Wilson's 95 % interval of a rate.
-
-    >>> [round(bound, 4) for bound in rate_interval(0, 1000)]
-    [0.0, 0.0038]
-    """
-    z = 1.959964
-    share = hits / total
-    centre = share + z * z / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+def _plot(title: str, reading: str, rows: Sequence[_Row], draw: Any) -> Plot | None:
+    """One drawing an environment, all with the same series."""
+    if not rows:
+        return None
+    profiles = distinct(row["profile"] for row in rows)
+    drawings = tuple(
+        Drawing(environment, draw([row for row in rows if row["environment"] == environment], profiles))
+        for environment in environment_names(row["environment"] for row in rows)
+    )
+    return Plot(title, reading, tuple(legend(profiles)), drawings)
 
 
 def _violation_rates(section: SimulationSection) -> Plot | None:
-    rows: list[dict[str, Any]] = []
+    rows: list[_Row] = []
     for count in section.counts:
-        low, high = rate_interval(count.violations, count.traces)
+        low, high = wilson(count.violations, count.traces)
         share = count.violations / count.traces
         told = (
             f"{count.property_id}, {count.profile}, {count.environment}: "
@@ -87,137 +107,111 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
                 "told": told,
             }
         )
-    if not rows:
-        return None
-    profiles = distinct(row["profile"] for row in rows)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        y=alt.Y("environment:N", title=None, sort=environment_names(row["environment"] for row in rows)),
-        yOffset=alt.YOffset("profile:N", sort=profiles),
-        color=by_profile(profiles),
-        description="told:N",
+
+    def draw(here: list[_Row], profiles: list[str]) -> str:
+        scale = alt.Scale(type="symlog", constant=1e-4, domain=[0, max(row["high"] for row in rows)], nice=False)
+        ticks = [tick for tick in (0, 1e-4, 1e-3, 1e-2, 1e-1, 1) if tick <= max(row["high"] for row in rows)]
+        base = alt.Chart(alt.InlineData(values=here)).encode(
+            y=alt.Y("property:N", title=None, sort=distinct(row["property"] for row in here)),
+            yOffset=alt.YOffset("profile:N", sort=profiles),
+            color=by_profile(profiles),
+            description="told:N",
+        )
+        axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap=True)
+        across = alt.X("low:Q", title="share of traces that violate it", axis=axis, scale=scale)
+        interval = base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q")
+        point = base.mark_point(filled=True, size=48, opacity=1).encode(
+            x="share:Q", shape=by_profile(profiles, shape=True)
+        )
+        chart = alt.layer(interval, point).properties(width=WIDTH - 20, height=alt.Step(9))
+        return svg(chart, profiles)
+
+    reading = (
+        "A point is the share of traces, its bar the 95 % interval (Wilson); the scale is logarithmic from 0.01 % on."
     )
-    across = alt.X("low:Q", title="share of traces that violate it", axis=alt.Axis(format="~%", tickCount=5))
-    interval = base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q")
-    point = base.mark_point(filled=True, size=64, opacity=1).encode(x="share:Q", shape=by_profile(profiles, shape=True))
-    chart = (
-        alt.layer(interval, point)
-        .properties(width=WIDTH - 40, height=alt.Step(13))
-        .facet(row=alt.Row("property:N", title=None, header=alt.Header(labelAngle=0, labelAlign="left")))
-        .resolve_scale(x="independent")
-    )
-    return Plot(
-        "How often a random walk breaks a property",
-        "A point is the share of traces, its bar the 95 % interval (Wilson).",
-        svg(chart),
-    )
+    return _plot("How often a random walk breaks a property", reading, rows, draw)
 
 
-def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str) -> Plot | None:
-    rows: list[dict[str, Any]] = []
+def _shares(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, reading: str) -> Plot | None:
+    rows: list[_Row] = []
     for run in runs:
         distribution: Distribution = getattr(run, quantity)
+        total = sum(distribution.values())
         for value, transactions in sorted(distribution.items()):
-            share = transactions / run.transactions
-            told = f"{transactions:,} of {run.transactions:,} transactions ({share:.3%}) have {value}"
+            share = transactions / total
+            told = f"{transactions:,} of {total:,} transactions ({share:.3%}) have {value}"
             rows.append(_row(run, told) | {"value": value, "share": share})
-    if not rows:
-        return None
-    profiles = distinct(row["profile"] for row in rows)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("value:Q", title=axis, axis=whole_numbers(row["value"] for row in rows)),
-        y=alt.Y(
-            "share:Q",
-            title="share of transactions",
-            scale=alt.Scale(type="log"),
-            axis=powers_of_ten(row["share"] for row in rows),
-        ),
-        color=by_profile(profiles),
-    )
-    marks = base.mark_point(filled=True, opacity=1).encode(
-        shape=by_profile(profiles, shape=True), size=nested(profiles), description="told:N"
-    )
-    return Plot(
-        title,
-        "The vertical scale is logarithmic, so that rare schedules show.",
-        svg(by_environment(base, marks, environment_names(run.environment for run in runs))),
-    )
+
+    def draw(here: list[_Row], profiles: list[str]) -> str:
+        ticks = powers_of_ten(row["share"] for row in here)
+        base = alt.Chart(alt.InlineData(values=here)).encode(
+            x=alt.X("value:Q", title=axis, axis=whole_numbers(row["value"] for row in here)),
+            y=alt.Y("share:Q", title="share of transactions", scale=alt.Scale(type="log"), axis=ticks),
+            color=by_profile(profiles),
+        )
+        return draw_lines(base, profiles)
+
+    return _plot(title, reading, rows, draw)
 
 
-def _waiting(runs: Sequence[RunStatistics]) -> Plot | None:
-    rows: list[dict[str, Any]] = []
+def _within(runs: Sequence[RunStatistics], quantity: str, title: str, axis: str, what: str) -> Plot | None:
+    rows: list[_Row] = []
     for run in runs:
-        delivered = sum(run.time_to_delivery.values())
-        so_far = 0
-        for ticks, transactions in sorted(run.time_to_delivery.items()):
+        distribution: Distribution = getattr(run, quantity)
+        total, so_far = sum(distribution.values()), 0
+        for ticks, transactions in sorted(distribution.items()):
             so_far += transactions
-            told = f"{so_far / delivered:.2%} of {delivered:,} delivered within {ticks} ticks"
-            rows.append(_row(run, told) | {"value": ticks, "share": so_far / delivered})
-    if not rows:
-        return None
-    profiles = distinct(row["profile"] for row in rows)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X(
-            "value:Q",
-            title="ticks from half stored to first delivery",
-            axis=whole_numbers(row["value"] for row in rows),
-        ),
-        y=alt.Y("share:Q", title="share of those delivered", axis=alt.Axis(format="~%", tickCount=5)),
-        color=by_profile(profiles),
-    )
-    marks = base.mark_point(filled=True, opacity=1).encode(
-        shape=by_profile(profiles, shape=True), size=nested(profiles), description="told:N"
-    )
-    return Plot(
-        "Time to delivery",
-        "How many of the delivered transactions had been delivered within so many ticks.",
-        svg(by_environment(base, marks, environment_names(run.environment for run in runs))),
-    )
+            told = f"{so_far / total:.2%} of {total:,} {what} within {ticks} ticks"
+            rows.append(_row(run, told) | {"value": ticks, "share": so_far / total})
+
+    def draw(here: list[_Row], profiles: list[str]) -> str:
+        base = alt.Chart(alt.InlineData(values=here)).encode(
+            x=alt.X("value:Q", title=axis, axis=whole_numbers(row["value"] for row in here)),
+            y=alt.Y("share:Q", title=f"share of those {what}", axis=alt.Axis(format="~%", tickCount=5)),
+            color=by_profile(profiles),
+        )
+        return draw_lines(base, profiles)
+
+    return _plot(title, f"How many of those that were {what} were so within so many ticks.", rows, draw)
 
 
 def _actions(runs: Sequence[RunStatistics]) -> Plot | None:
-    rows: list[dict[str, Any]] = []
+    rows: list[_Row] = []
     for run in runs:
         for action, times in run.actions.items():
             told = f"{action} {times:,} times, {times / run.traces:.3g} a trace"
             rows.append(_row(run, told) | {"action": action, "mean": times / run.traces})
-    if not rows:
-        return None
-    profiles = distinct(row["profile"] for row in rows)
-    environments = environment_names(row["environment"] for row in rows)
-    chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_point(filled=True, opacity=1)
-        .encode(
-            x=alt.X(
-                "mean:Q",
-                title="times a trace (logarithmic)",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(format="~g", tickCount=4, grid=False),
-            ),
-            y=alt.Y(
-                "action:N",
-                title=None,
-                axis=alt.Axis(grid=True),
-                sort=alt.EncodingSortField("mean", op="sum", order="descending"),
-            ),
-            yOffset=alt.YOffset("environment:N", sort=environments),
-            color=by_profile(profiles),
-            shape=by_profile(profiles, shape=True),
-            size=nested(profiles),
-            description="told:N",
+
+    def draw(here: list[_Row], profiles: list[str]) -> str:
+        across = alt.X(
+            "mean:Q",
+            title="times a trace (logarithmic)",
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~g", tickCount=4, grid=False),
         )
-        .properties(width=WIDTH - 120, height=alt.Step(max(6, 16 // len(environments))))
-    )
-    return Plot(
-        "How often each action is taken",
-        f"Within an action, from top to bottom: {', '.join(environments)}." if len(environments) > 1 else "",
-        svg(chart),
-    )
+        order = alt.EncodingSortField("mean", op="sum", order="descending")
+        chart = (
+            alt.Chart(alt.InlineData(values=here))
+            .mark_point(filled=True, opacity=1)
+            .encode(
+                x=across,
+                y=alt.Y("action:N", title=None, axis=alt.Axis(grid=True), sort=order),
+                color=by_profile(profiles),
+                shape=by_profile(profiles, shape=True),
+                size=nested(profiles),
+                description="told:N",
+            )
+            .properties(width=WIDTH - 120, height=alt.Step(14))
+        )
+        return svg(chart, profiles)
+
+    return _plot("How often each action is taken", "The most frequent first.", rows, draw)
 
 
-def _row(run: RunStatistics, told: str) -> dict[str, Any]:
+def _row(run: RunStatistics, told: str) -> _Row:
     return {
         "profile": run.profile,
         "environment": run.environment,
+        "series": f"{run.profile}, {run.environment}",
         "told": f"{run.profile}, {run.environment}: {told}",
     }

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from spark_trace_analysis.judge import Judgement
 from spark_trace_analysis.manifest import Run
-from spark_trace_analysis.report.data import SimulatedRun, SimulationSection
+from spark_trace_analysis.report.simulation_data import SimulatedRun, SimulationSection, StatesSeen
+from spark_trace_analysis.report.told_steps import Counterexample
 from spark_trace_analysis.statistics import Statistics
 
 
@@ -14,6 +15,9 @@ def simulation_section(
     statistics: Statistics,
     command: str,
     seconds: Mapping[str, float] | None = None,
+    *,
+    shortest: Sequence[Counterexample] = (),
+    states: Sequence[StatesSeen] = (),
 ) -> SimulationSection:
     """Gather what the page shows of simulated traces.
 
@@ -25,6 +29,8 @@ def simulation_section(
         What makes the section again.
     seconds
         Time by phase, where other phases than judging and statistics belong to it.
+    shortest, states
+        As ``SimulationSection`` says.
     """
     return SimulationSection(
         runs=tuple(
@@ -46,4 +52,6 @@ def simulation_section(
             "statistics": statistics.seconds,
         },
         command=command,
+        shortest=tuple(shortest),
+        states=tuple(states),
     )

@@ -1,9 +1,12 @@
 """From a violated clause to what the page shows of it: its steps in words, and the same steps as messages."""
 
+from collections.abc import Sequence
+
 from model_check.check import CheckResult, ClauseResult, Verdict
 from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.steps import Event
-from spark_trace_analysis.report.data import Change, Counterexample, CounterexampleStep, VerdictRow
+from spark_trace_analysis.report.data import VerdictRow
+from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
 
 
 def verdict_rows(result: CheckResult) -> tuple[VerdictRow, ...]:
@@ -55,10 +58,15 @@ def told_counterexample(result: CheckResult, row: ClauseResult) -> Counterexampl
         environment=result.faults,
         instance=result.instance.name,
         resembles=row.clause.resembles,
-        steps=tuple(_told(event) for event in events),
+        steps=told_steps(events),
         messages=drawn_path(events),
         command=result.replay_command(row),
     )
+
+
+def told_steps(events: Sequence[Event]) -> tuple[CounterexampleStep, ...]:
+    """The steps of a path as the page tells them."""
+    return tuple(_told(event) for event in events)
 
 
 def _told(event: Event) -> CounterexampleStep:

@@ -8,110 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from model_check.counterexample.sequence_diagram import DiagramStep
-from spark_trace_analysis.judge import Count
-from spark_trace_analysis.report.data import (
-    Audit,
-    AuditedTransaction,
-    Change,
-    Counterexample,
-    CounterexampleStep,
-    Explanation,
-    Fact,
-    HuntedMutant,
-    Lockstep,
-    MutantSection,
-    RefusedSpecification,
-    ReportData,
-    SimulatedRun,
-    SimulationSection,
-    VerdictRow,
-)
+from spark_trace_analysis.report.data import MutantSection, ReportData
 from spark_trace_analysis.report.page import render, write
-from spark_trace_analysis.statistics import RunStatistics
-
-
-def verdict(profile: str, environment: tuple[str, ...], outcome: str, clause: str) -> VerdictRow:
-    command = f"halfcheck check --profile {profile} --property S1"
-    return VerdictRow(
-        profile, environment, "small", "S1", clause, outcome, 17, 123_456, 1.25,  # type: ignore[arg-type]
-        ("B01",), command, sentence="at most one delivery", reason="no time left" if outcome == "unknown" else "",
-    )  # fmt: skip
-
-
-def of_run(environment: str) -> RunStatistics:
-    return RunStatistics(
-        "5.3.3", environment, 1_000, 1_500, {0: 1_000, 1: 500}, {0: 1_200, 1: 300}, {1: 1_200, 2: 300},
-        {0: 800, 1: 690, 2: 10}, {1: 300, 2: 400}, {"send_half": 1_500, "discard_half": 2},
-    )  # fmt: skip
-
-
-def explanation(accepted: bool | None, faults: dict[str, int]) -> Explanation:
-    sentence = "accepted by the specification of 5.3.3 with 2 duplicate_end"
-    return Explanation(accepted, "5.3.3", 318, faults, sentence, "halfcheck diff x spec:5.3.3")
-
-
-def lockstep(*, agrees: bool, unseen: tuple[str, ...] = ()) -> Lockstep:
-    command = "halfcheck fuzz --profile 5.3.3 --examples 300"
-    return Lockstep(
-        "5.3.3", ("crash",), "fuzzed", 300, 10_138, 2.3, agrees, 109, 101, 34, 33, unseen, "tiny", 8_400, 671, command
-    )
-
-
-def mutant(name: str, variable: str) -> HuntedMutant:
-    what = "no op message is found at the end of the queue"
-    return HuntedMutant(name, "broker", what, ("A02",), "4.9.7", variable, "pull_more_ops", 1_234, 0.5)
-
-
-FULL = ReportData(
-    title="What holds & what does not",
-    facts=(Fact("commit", "0123abc"), Fact("seed", "7")),
-    command="make verify",
-    verdicts=(
-        verdict("4.9.7", (), "holds", "immune_half"),
-        verdict("5.3.3", (), "violated", "immune_half"),
-        verdict("5.3.3", ("crash", "lose_end"), "unknown", ""),
-    ),
-    counterexamples=(
-        Counterexample(
-            "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
-            (CounterexampleStep(1, "send_half", "t=0", (Change("half_length", "0", "1"),)),),
-            (DiagramStep(1, "Producer", "Broker", "sends a half"),),
-            "halfcheck replay s1.itf.json",
-        ),
-    ),
-    audits=(
-        Audit(
-            "5.3.3/late", "5.1.0 to 5.3.3", 321, 1, {"delivered": 7, "doubled": 1},
-            (AuditedTransaction("7F00AA", "g", "T", "doubled", ("parked",), 2, 3, 4, ("A11",)),),
-            "halfcheck audit conformance/golden/5.3.3/late",
-            explanation(True, {"duplicate_end": 2, "late_end": 3}),
-        ),
-    ),
-    refused=(
-        RefusedSpecification(
-            "5.3.3/immunity", "5.3.3+heeds_settled_originals", "transactionCheckMax=14", "B01 is repaired", 27,
-            "put_back half=18", "no op message names its original", ("pass_settled_half at half 16",),
-            "halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals",
-        ),
-    ),
-    lockstep=(lockstep(agrees=True, unseen=("write_op_batch was never possible",)),),
-    mutants=MutantSection((mutant("op end taken as illegal", "offsets.op"),), "halfcheck fuzz --mutants --seed 7"),
-    simulation=SimulationSection(
-        (SimulatedRun("5.3.3", "quiet", 1_000, 43_210, "halfcheck simulate --traces 1000 --out x"),),
-        (Count("5.3.3", "quiet", "S1", 1_000, 42, 17), Count("5.3.3", "crash", "S1", 1_000, 0, None)),
-        (of_run("crash"), of_run("quiet")),
-        {"kernels": 1.5},
-        "halfcheck analyze x --report y.html",
-    ),
-    notes=("A verdict holds to its depth.",),
-)  # fmt: skip
+from tests.spark_trace_analysis.report.sample_page import FULL, explanation, lockstep, mutant
 
 
 class Elements(HTMLParser):
     """All start tags with their attributes, the visible text, and the tags that were left open."""
 
-    VOID = frozenset({"meta", "link", "br", "rect", "line", "path"})
+    VOID = frozenset({"input", "meta", "link", "br", "rect", "line", "path"})
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -183,6 +88,11 @@ def elements(page: str) -> Elements:
         "pull more ops 1,234 0.5 s",
         "halfcheck fuzz --mutants --seed 7",
         "4.200 %",
+        "9 events trace 18",
+        "0.667 % 0.363 to 1.223 %",
+        "1.000 0.200 0.400 0.467 0.001 4.43",
+        "5.3.3 $ quiet small 1,000 250 20,000 1.25 %",
+        "77 -9.12",
         "43,210 events",
         "halfcheck simulate --traces 1000 --out x",
         "halfcheck analyze x --report y.html",
@@ -224,8 +134,8 @@ def test_ids_are_unique_and_links_inside_the_page_lead_somewhere(elements: Eleme
     assert targets <= set(ids)
 
 
-def test_there_are_five_plots_whose_marks_say_their_numbers(page: str, elements: Elements) -> None:
-    assert sum(tag == "figure" for tag, _ in elements.starts) == 5
+def test_there_are_ten_plots_whose_marks_say_their_numbers(page: str, elements: Elements) -> None:
+    assert sum(tag == "figure" for tag, _ in elements.starts) == 10
     for words in (
         "S1, 5.3.3, quiet: 42 of 1,000 traces (4.200%; 95 % interval 3.122% to 5.628%)",
         "5.3.3, quiet: 500 of 1,500 transactions (33.333%) have 1",

@@ -1,0 +1,65 @@
+"""What the report shows of simulated traces, as plain data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spark_trace_analysis.judge import Count
+from spark_trace_analysis.report.told_steps import Counterexample
+from spark_trace_analysis.statistics import RunStatistics
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """One run of simulated traces: its size and the command that makes it."""
+
+    profile: str
+    environment: str
+    traces: int
+    events: int
+    command: str
+
+
+@dataclass(frozen=True)
+class StatesSeen:
+    """How many states of an instance some walks saw.
+
+    Attributes
+    ----------
+    traces
+        The walks that were looked at, from number 0 on.
+    seen
+        Distinct states of them.
+    states
+        All states that an exhaustive search finds.
+    command
+        What counts all states again.
+    """
+
+    profile: str
+    environment: str
+    instance: str
+    traces: int
+    seen: int
+    states: int
+    command: str
+
+
+@dataclass(frozen=True)
+class SimulationSection:
+    """Simulated traces: how many, what they violate, what they look like, how long it took.
+
+    Attributes
+    ----------
+    shortest
+        The minimal violating trace of each property in each environment, over all traces, up to the violation.
+    states
+        Only of instances that are small enough to be searched.
+    """
+
+    runs: tuple[SimulatedRun, ...]
+    counts: tuple[Count, ...]
+    statistics: tuple[RunStatistics, ...]
+    seconds: Mapping[str, float]
+    command: str
+    shortest: tuple[Counterexample, ...] = ()
+    states: tuple[StatesSeen, ...] = ()
