@@ -38,7 +38,8 @@ def command(
     ] = "uniform",
     seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
     trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
-    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
+    master: Master = "local[*]",
+    conf: Conf = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
 ) -> None:
     """Walk the specification at random, many times, and write what happened as Parquet.
@@ -57,7 +58,7 @@ def command(
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
     from spark_trace_analysis.errors import BadOptionError
-    from spark_trace_analysis.manifest import Parameters
+    from spark_trace_analysis.manifest import SPECIFICATION, Parameters
 
     chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
     source = _source_of(of)
@@ -76,9 +77,14 @@ def command(
     done = find_complete(parameters, out, source)
     if done is None:
         from spark_trace_analysis.session import spark_session
+        from spark_trace_analysis.shipped_project import walk_kernels
 
         prepare(parameters, source)
-        with spark_session(master) as spark, _progress_line(traces) as progress:
+        kernels = walk_kernels(instance) if of == SPECIFICATION else ()
+        with (
+            spark_session(master, conf=conf or (), kernels=kernels) as spark,
+            _progress_line(traces) as progress,
+        ):
             done = simulate(spark, parameters, out, source=source, progress=progress)
     _print(done, as_json=as_json)
 
