@@ -79,7 +79,7 @@ bench-bounded: setup ## seconds a depth of the bounded search with Z3
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
 
-bench-spark: setup ## simulate and judge a million traces on Spark, phase by phase; writes benchmarks/spark/RESULTS.md
+bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md (ARGS="TRACES ...")
 	$(BIN)/python -m benchmarks.spark $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes

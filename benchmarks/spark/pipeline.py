@@ -1,0 +1,72 @@
+"""``python -m benchmarks.spark.pipeline TRACES FOLDER``: from nothing to the report's page, in this process.
+
+It simulates and writes, judges by kernels and by SQL, gathers statistics and writes the page, as ``halfcheck simulate``
+and ``halfcheck analyze --report`` do. The runs are the profiles and environments of ``halfcheck verify``, with fewer
+steps and more traces. A line of JSON says when a phase begins, the last one what there was in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.manifest import Run
+
+SEED: Final = 7
+STEPS: Final = 12
+
+STARTING, SIMULATING, JUDGING, GATHERING, WRITING = "start Spark", "simulate", "judge", "statistics", "page"
+
+
+def main(traces: int, folder: Path) -> None:
+    """Run all phases; the traces are shared out evenly among the runs."""
+    _tell(phase=STARTING)
+    from halfcheck.verification import ENVIRONMENTS, INSTANCE
+    from spark_trace_analysis.judge import judge
+    from spark_trace_analysis.manifest import Parameters
+    from spark_trace_analysis.report.data import ReportData
+    from spark_trace_analysis.report.page import write
+    from spark_trace_analysis.report.simulation_section import simulation_section
+    from spark_trace_analysis.session import spark_session
+    from spark_trace_analysis.simulate import simulate
+    from spark_trace_analysis.statistics import statistics
+    from spec.profiles import VERSIONS
+
+    kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
+    with spark_session(work=folder / "spark") as spark:
+        _tell(phase=SIMULATING)
+        runs: list[Run] = []
+        for number, (profile, faults) in enumerate(kinds):
+            share = traces // len(kinds) + (number < traces % len(kinds))
+            parameters = Parameters(profile, faults, INSTANCE, seed=SEED, traces=share, steps=STEPS)
+            out = folder / f"{profile}-{parameters.environment_name}"
+            runs.append(simulate(spark, parameters, out).run)
+        _tell(phase=JUDGING)
+        judgement = judge(spark, runs)
+        _tell(phase=GATHERING)
+        gathered = statistics(spark, runs)
+        _tell(phase=WRITING)
+        section = simulation_section(runs, judgement, gathered, "make bench-spark")
+        write(ReportData("Simulated traces", (), "make bench-spark", simulation=section), folder / "page.html")
+    _tell(
+        traces=judgement.traces,
+        events=judgement.events,
+        written_bytes=sum(file.size_bytes for run in runs for file in run.manifest.files),
+        properties=len({count.property_id for count in judgement.counts}),
+        violations=sum(count.violations for count in judgement.counts),
+        page_bytes=(folder / "page.html").stat().st_size,
+        kernel_seconds=judgement.kernel_seconds,
+        query_seconds=judgement.query_seconds,
+    )
+
+
+def _tell(**what: object) -> None:
+    print(json.dumps({"at": perf_counter(), **what}), flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))
