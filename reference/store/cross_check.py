@@ -72,7 +72,7 @@ class CrossCheck:
         self.last_dispatched = -1
         self._next_offset: dict[tuple[str, int], int] = {}
         self.found: list[CorruptRegion] = []
-        self._is_start = True
+        self.is_start = True
         self._last_three: deque[Frame | Record] = deque(maxlen=3)
 
     def see(self, record: Frame | Record) -> None:
@@ -174,9 +174,9 @@ class CrossCheck:
     def check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
         """Hold the times of three records in a row against each other; the first call is about the log's first three."""
         low, high = before.store_timestamp, after.store_timestamp
-        if self._is_start and low > high >= record.store_timestamp:
+        if self.is_start and low > high >= record.store_timestamp:
             self._add(before, "it was stored later than the two records behind it")
-        self._is_start = False
+        self.is_start = False
         if low <= high and not low <= record.store_timestamp <= high:
             self._add(record, f"it was stored at {record.store_timestamp}, the records around it at {low} and {high}")
 

@@ -21,8 +21,9 @@ from spark_trace_analysis.audit.grouping import Grouping
 from spark_trace_analysis.audit.put_back_parents import link_put_backs
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 from spark_trace_analysis.audit.resembles import Circumstances, catalogue_ids
-from spark_trace_analysis.audit.state import ScanOffsets, states_of
-from spark_trace_analysis.audit.table import Audit, TransactionRow
+from spark_trace_analysis.audit.state import ScanOffsets
+from spark_trace_analysis.audit.rows import row_of
+from spark_trace_analysis.audit.table import Audit
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
@@ -30,7 +31,7 @@ from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from spark_trace_analysis.audit.history import History
@@ -72,8 +73,12 @@ def audit_store(
     saved = read_consumer_offsets(store)
     reading = _Reading(store, log, conf)
     reading.read(on_progress)
-    notes = [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
-    return reading.judge(saved, version, notes, question or Question())
+    return reading.judge(saved, version, notes_on(saved), question or Question())
+
+
+def notes_on(saved: ConsumerOffsets) -> list[str]:
+    """What a reader should know of the saved offsets."""
+    return [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +154,7 @@ class _Reading:
         self._add_corrupt(
             CorruptRegion(*self.log.place(offset), reason) for offset, reason in self.consistency.finish(histories)
         )
-        offsets = ScanOffsets(_saved(saved, HALF_TOPIC, grouping.half_end), _saved(saved, OP_TOPIC, grouping.half_end))
+        offsets = scan_offsets(saved, grouping.half_end)
         circumstances = Circumstances(
             version=version or self.marks.version(),
             check_max=self._check_max(histories, version or self.marks.version()),
@@ -158,18 +163,15 @@ class _Reading:
             half_saved=offsets.half,
             log_is_complete=self.log.start == 0 and not self.corrupt,
         )
-        self._add_corrupt(_foreign_keys(saved))
-        for queue_id, end in grouping.half_end.items():
-            if offsets.half_of(queue_id) > end:
-                reason = f"the saved half offset is {offsets.half_of(queue_id)}, the half queue ends at {end} (B14)"
-                self._add_corrupt([CorruptRegion(saved.source or "", 0, reason)])
+        self._add_corrupt(foreign_keys(saved))
+        self._add_corrupt(offsets_ahead(saved, grouping.half_end))
         return Audit(
             store=str(self.store),
             version=circumstances.version,
             records=self.records,
             events=self.events,
             corrupt=tuple(self.corrupt),
-            transactions=tuple(_row(history, offsets, circumstances) for history in histories),
+            transactions=tuple(row_of(history, offsets, circumstances) for history in histories),
             notes=tuple(notes),
             trace=self._trace_verdict(saved, circumstances, question),
         )
@@ -179,19 +181,8 @@ class _Reading:
         reason = self._unfit_for_a_trace(question)
         if reason is not None:
             return TraceVerdict(self.events, None, reason=reason)
-        if saved.source is not None:
-            self.trace.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)
-        driver_path = find_driver_log(self.store)
-        driver = None if driver_path is None else read_driver_log(driver_path)
-        conf = question.conf or self.conf
-        check_max = conf.check_max if question.conf else circumstances.check_max
-        profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(circumstances.version))
-        asked = [(name, switches, settings_of(conf, name, check_max)) for name, switches in profiles]
-        told = judge_trace(self.trace, driver, asked, question.report)
-        if told.accepted is False and not self.conf_is_known and question.conf is None:
-            reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
-            return TraceVerdict(self.events, None, told.profile, reason)
-        return told
+        known = self.conf if self.conf_is_known else None
+        return ask(self.store, self.trace, saved, circumstances, known, question)
 
     def _unfit_for_a_trace(self, question: Question) -> str | None:
         if self.corrupt:
@@ -201,7 +192,7 @@ class _Reading:
         if self.trace.unfit:
             return self.trace.unfit[0]
         if self.events > question.most_events:
-            return f"it holds {self.events} records, more than {question.most_events}; halfcheck diff takes the time"
+            return too_many(self.events, question.most_events)
         return None
 
     def _check_max(self, histories: list[History], version: str | None) -> int:
@@ -225,36 +216,56 @@ class _Reading:
                 self.corrupt.append(region)
 
 
-def _saved(saved: ConsumerOffsets, topic: str, queue_ids: dict[int, int]) -> dict[int, int]:
-    return {queue_id: saved.get(topic, queue_id) or 0 for queue_id in queue_ids}
+def ask(
+    store: Path,
+    trace: StoreTrace,
+    saved: ConsumerOffsets,
+    circumstances: Circumstances,
+    known_conf: BrokerConf | None,
+    question: Question,
+) -> TraceVerdict:
+    """Hold the trace of a store against the specification."""
+    if saved.source is not None:
+        trace.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)
+    driver_path = find_driver_log(store)
+    driver = None if driver_path is None else read_driver_log(driver_path)
+    conf = question.conf or known_conf or BrokerConf()
+    check_max = conf.check_max if question.conf else circumstances.check_max
+    profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(circumstances.version))
+    asked = [(name, switches, settings_of(conf, name, check_max)) for name, switches in profiles]
+    events = len(trace.events) - (saved.source is not None)
+    told = judge_trace(trace, driver, asked, question.report)
+    if told.accepted is False and known_conf is None and question.conf is None:
+        reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
+        return TraceVerdict(events, None, told.profile, reason)
+    return told
 
 
-def _foreign_keys(saved: ConsumerOffsets) -> Iterator[CorruptRegion]:
+def too_many(events: int, most: int) -> str:
+    """Why a long trace is not asked about."""
+    return f"it holds {events} records, more than {most}; halfcheck diff takes the time"
+
+
+def scan_offsets(saved: ConsumerOffsets, half_end: Mapping[int, int]) -> ScanOffsets:
+    """Where the next round begins in each half queue of a store and in its op queue."""
+    return ScanOffsets(
+        {queue_id: saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in half_end},
+        {queue_id: saved.get(OP_TOPIC, queue_id) or 0 for queue_id in half_end},
+    )
+
+
+def offsets_ahead(saved: ConsumerOffsets, half_end: Mapping[int, int]) -> Iterator[CorruptRegion]:
+    """Saved half offsets beyond the end of their queue."""
+    for queue_id, end in half_end.items():
+        offset = saved.get(HALF_TOPIC, queue_id) or 0
+        if offset > end:
+            reason = f"the saved half offset is {offset}, the half queue ends at {end} (B14)"
+            yield CorruptRegion(saved.source or "", 0, reason)
+
+
+def foreign_keys(saved: ConsumerOffsets) -> Iterator[CorruptRegion]:
     """Queues that the check service's own group does not read: a name in the file must be wrong."""
     for key in saved.table:
         topic, _, group = key.partition("@")
         if group == TRANSACTION_GROUP and topic not in (HALF_TOPIC, OP_TOPIC) and "ROCKSDB" not in topic:
             yield CorruptRegion(saved.source or "", 0, f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}")
-
-
-def _row(history: History, offsets: ScanOffsets, circumstances: Circumstances) -> TransactionRow:
-    states = states_of(history, offsets)
-    put_backs = sum(copy.check_times is not None for copy in history.copies)
-    last = (
-        history.copies[-1].check_times
-        if history.copies
-        else max((discard.check_times or 0 for discard in history.discards), default=0)
-    )
-    return TransactionRow(
-        unique_key=history.key.unique_key,
-        group=history.key.group,
-        topic=history.topic,
-        state=states[0],
-        also=tuple(states[1:]),
-        deliveries=len(history.deliveries),
-        checks=max(last or 0, 0),
-        put_backs=put_backs,
-        half_offsets=tuple(copy.queue_offset for copy in history.copies),
-        op_offsets=tuple(dict.fromkeys(op.op_offset for op in history.ops)),
-        resembles=tuple(catalogue_ids(history, states, circumstances)),
-    )

@@ -104,8 +104,7 @@ class Grouping:
                 )
             elif offset >= self.half_end.get(queue_id, 0):
                 end = self.half_end.get(queue_id, 0)
-                reason = f"the op names half {offset}, but the half queue ended at {end} when it was written"
-                self.strange_ops.append((record, reason))
+                self.strange_ops.append((record, beyond_the_end(offset, end)))
 
     def _history_of(self, record: Record) -> History:
         identity = identity_of(record)
@@ -122,6 +121,11 @@ class Grouping:
             )
             self.histories[identity] = history
         return history
+
+
+def beyond_the_end(offset: int, end: int) -> str:
+    """What is said of an op that names a half which was not there yet."""
+    return f"the op names half {offset}, but the half queue ended at {end} when it was written"
 
 
 def _delivery(record: Record) -> Delivery:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reference.store.offsets import CommitLogOffset
     from spark_trace_analysis.audit.history import HalfCopy, History
@@ -35,21 +35,35 @@ def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset
     regressions = 0
     scan: dict[int, int] = {}
     for copy in put_backs:
-        candidates = [
-            other
-            for other in owner[copy.commit_log_offset].copies
-            if other.queue_id == copy.queue_id
-            and other.queue_offset < copy.queue_offset
-            and other.next_check_times == copy.check_times
-        ]
+        candidates = candidates_of(copy, owner[copy.commit_log_offset])
         if not candidates:
             continue
         at = scan.get(copy.queue_id, -1)
-        parent = next((other for other in candidates if other.queue_offset > at), None)
-        if parent is None:
-            regressions += 1
-            parent = candidates[0]
-        scan[copy.queue_id] = parent.queue_offset
-        copy.parent = parent
-        parent.children.append(copy)
+        offset = first_behind([other.queue_offset for other in candidates], at)
+        regressions += offset <= at
+        parent = next(other for other in candidates if other.queue_offset == offset)
+        scan[copy.queue_id] = offset
+        link(copy, parent)
     return regressions
+
+
+def candidates_of(copy: HalfCopy, history: History) -> list[HalfCopy]:
+    """The copies that a put-back could have been made from, in the order of the log."""
+    return [
+        other
+        for other in history.copies
+        if other.queue_id == copy.queue_id
+        and other.queue_offset < copy.queue_offset
+        and other.next_check_times == copy.check_times
+    ]
+
+
+def first_behind(offsets: Sequence[int], at: int) -> int:
+    """The first of some half offsets that lies behind the place of the scan; the first of all if the scan went back."""
+    return next((offset for offset in offsets if offset > at), offsets[0])
+
+
+def link(copy: HalfCopy, parent: HalfCopy) -> None:
+    """Make one copy the other's parent."""
+    copy.parent = parent
+    parent.children.append(copy)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from spark_trace_analysis.audit.advice import advice
 from spark_trace_analysis.audit.state import TransactionState
 
 if TYPE_CHECKING:
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).with_name("schema.json")
 """The JSON Schema of :meth:`Audit.to_json`."""
+
+
+class HistoryEvent(NamedTuple):
+    """One thing that happened to a transaction.
+
+    Attributes
+    ----------
+    event
+        ``half``, ``put back``, ``op``, ``delivered`` or ``discarded``.
+    at
+        The commit log offset of its record.
+    time
+        When it was stored, in milliseconds since the epoch.
+    """
+
+    event: str
+    at: int
+    time: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +56,8 @@ class TransactionRow:
         The op queue offsets of the op messages that name one of them, each once.
     resembles
         The ids of the known defects that it looks like.
+    history
+        What happened to it, in the order of the log.
     """
 
     unique_key: str
@@ -50,6 +71,17 @@ class TransactionRow:
     half_offsets: tuple[int, ...]
     op_offsets: tuple[int, ...]
     resembles: tuple[str, ...]
+    history: tuple[HistoryEvent, ...] = ()
+
+    @property
+    def advice(self) -> str:
+        """What an operator can do: by the first defect that it looks like, or else by its state."""
+        return advice(self.state, self.resembles)
+
+    @property
+    def first_offset(self) -> int:
+        """The commit log offset of its first record."""
+        return self.history[0].at
 
     @property
     def is_plain(self) -> bool:
@@ -71,6 +103,8 @@ class TransactionRow:
             "half_offsets": list(self.half_offsets),
             "op_offsets": list(self.op_offsets),
             "resembles": list(self.resembles),
+            "advice": self.advice,
+            "history": [event._asdict() for event in self.history],
         }
 
 
@@ -109,6 +143,21 @@ class Audit:
         counter = Counter(row.state for row in self.transactions)
         return {state.value: counter[state] for state in TransactionState}
 
+    @property
+    def total(self) -> int:
+        """How many transactions there are."""
+        return len(self.transactions)
+
+    @property
+    def plain(self) -> int:
+        """How many of them are plainly delivered or rolled back."""
+        return sum(row.is_plain for row in self.transactions)
+
+    @property
+    def damage(self) -> int:
+        """How many pieces of damage there are."""
+        return len(self.corrupt)
+
     def listed(self, *, everything: bool, limit: int) -> Sequence[TransactionRow]:
         """The rows to show: all, or those that are not plain, at most ``limit``, the gravest first."""
         if everything:
@@ -127,18 +176,52 @@ class Audit:
         limit
             How many that are not plainly delivered or rolled back to list.
         """
-        rows = self.listed(everything=everything, limit=limit)
-        listable = len(self.transactions) if everything else sum(not row.is_plain for row in self.transactions)
-        return {
-            "store": self.store,
-            "version": self.version,
-            "records": self.records,
-            "corrupt": [
-                {"file": region.file, "offset": region.offset, "reason": region.reason} for region in self.corrupt
-            ],
-            "transactions": [row.to_json() for row in rows],
-            "omitted": listable - len(rows),
-            "counts": self.counts,
-            "notes": list(self.notes),
-            "trace": self.trace.to_json(),
-        }
+        return audit_json(self, everything=everything, limit=limit)
+
+
+class AnyAudit(Protocol):
+    """What an audit says, however it was made; see :class:`Audit`."""
+
+    @property
+    def store(self) -> str: ...  # noqa: D102
+    @property
+    def version(self) -> str | None: ...  # noqa: D102
+    @property
+    def records(self) -> int: ...  # noqa: D102
+    @property
+    def events(self) -> int: ...  # noqa: D102
+    @property
+    def corrupt(self) -> tuple[CorruptRegion, ...]: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def trace(self) -> TraceVerdict: ...  # noqa: D102
+    @property
+    def counts(self) -> dict[str, int]: ...  # noqa: D102
+    @property
+    def total(self) -> int: ...  # noqa: D102
+    @property
+    def plain(self) -> int: ...  # noqa: D102
+    @property
+    def damage(self) -> int: ...  # noqa: D102
+    def listed(self, *, everything: bool, limit: int) -> Sequence[TransactionRow]: ...  # noqa: D102
+
+
+def audit_json(audit: AnyAudit, *, everything: bool, limit: int) -> dict[str, Any]:
+    """An audit as JSON values, see ``schema.json``."""
+    rows = audit.listed(everything=everything, limit=limit)
+    listable = audit.total if everything else audit.total - audit.plain
+    return {
+        "store": audit.store,
+        "version": audit.version,
+        "records": audit.records,
+        "corrupt": [
+            {"file": region.file, "offset": region.offset, "reason": region.reason} for region in audit.corrupt
+        ],
+        "corrupt_omitted": audit.damage - len(audit.corrupt),
+        "transactions": [row.to_json() for row in rows],
+        "omitted": listable - len(rows),
+        "counts": audit.counts,
+        "notes": list(audit.notes),
+        "trace": audit.trace.to_json(),
+    }

@@ -105,6 +105,12 @@ def _number(data: Any, start: int, end: int) -> Any:
 
 
 @njit(cache=True)
+def birth_hash(born_timestamp: int, born_host_hash: int, body_crc: int) -> int:
+    """64 bits for :attr:`spark_trace_analysis.audit.history.History.birth`."""
+    return np.int64(mixed(mixed(np.uint64(born_timestamp) ^ np.uint64(born_host_hash)) + np.uint64(body_crc)))
+
+
+@njit(cache=True)
 def _hash_of_number(value: int) -> int:
     """The hash of a number's decimal digits; the number is not negative."""
     divisor = np.int64(1)
@@ -142,6 +148,9 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
     t[4, j] = t[5, j] = _NOTHING
     topic_kind, sys_flag, flag, prepared = o[20, i], o[7, i], o[5, i], o[11, i]
     position, store_timestamp, born_timestamp = o[0, i], o[9, i], o[8, i]
+    if o[12, i] == 0:
+        t[1, j] = 1
+        return
     is_odd = not o[19, i] or o[21, i] != 0
     for at in range(o[14, i], o[14, i] + o[15, i]):
         is_odd |= data[at] >= 128
@@ -266,11 +275,11 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
         real_topic, real_queue = o[16, i], queue
         t[18, j], t[19, j] = o[14, i], o[15, i]
     born_host = hash_of(data, born_at, born_end)
-    birth = mixed(mixed(np.uint64(born_timestamp) ^ np.uint64(born_host)) + np.uint64(o[3, i]))
-    unchanging = mixed(birth + np.uint64(sys_flag & ~12))
+    birth = birth_hash(born_timestamp, born_host, o[3, i])
+    unchanging = mixed(np.uint64(birth) + np.uint64(sys_flag & ~12))
     unchanging = mixed(unchanging + np.uint64(o[10, i]))
     unchanging = mixed(unchanging ^ stays) + np.uint64(has_wait)
-    t[7, j], t[8, j], t[9, j], t[11, j] = np.int64(unchanging), real_topic, real_queue, np.int64(birth)
+    t[7, j], t[8, j], t[9, j], t[11, j] = np.int64(unchanging), real_topic, real_queue, birth
     t[2, j], t[3, j] = key, group
     if _is_in_order(codes, count, 16):
         t[12, j] |= 8
