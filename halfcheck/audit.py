@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path  # noqa: TC003 - Typer reads the annotation when the program runs
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,11 +17,15 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spark_trace_analysis.audit.table import Audit
+    from spark_trace_analysis.audit.table import AnyAudit
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _PIPE_COLUMNS = 400
 """Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
+
+_SMALL_BYTES = 64 << 20
+_ALL_CORES = "local[*,3]"
+"""A task whose worker was killed is tried again, also on this machine."""
 
 _MANY = 50
 """Beyond this number of transactions the table leaves out the plain ones."""
@@ -39,6 +44,17 @@ def command(
     version: Annotated[
         str | None, typer.Option(help="The version that wrote the store, for example 5.3.3; inferred if not given.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(help="The Spark master. If not given, a store below 64 MB needs no Spark, others all cores here."),
+    ] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Where Spark's tasks keep their files; a killed audit goes on from there.")
+    ] = None,
 ) -> ExitCode:
     """Say which transactions in a RocketMQ store are lost, doubled, parked or pending.
 
@@ -51,32 +67,77 @@ def command(
     halfcheck audit /home/rocketmq/store
     halfcheck audit conformance/golden/5.3.3/late --all --json
     halfcheck audit /backup/store --version 4.9.7 --limit 20
+    halfcheck audit /backup/store --out rows --report audit.html
+    halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
-    from spark_trace_analysis.audit.audit_store import audit_store
-
     if version is not None and not _VERSION.fullmatch(version):
         message = f"--version {version!r} is not a version such as 5.3.3"
         raise typer.BadParameter(message)
-    with _progress(store_dir) as on_progress:
-        audit = audit_store(store_dir, version, on_progress)
+    audit = _audit(store_dir, version, out, work, master, everything=everything, limit=limit)
+    if report is not None:
+        from spark_trace_analysis.report.audit_page import write_audit_page
+
+        write_audit_page(audit, report, limit)
     if as_json:
-        print(json.dumps(audit.to_json(everything=everything, limit=limit), ensure_ascii=False, indent=2))
+        from spark_trace_analysis.audit.table import audit_json
+
+        print(json.dumps(audit_json(audit, everything=everything, limit=limit), ensure_ascii=False, indent=2))
     else:
         _print_table(audit, everything=everything, limit=limit)
     if audit.corrupt:
-        more = f" (and {len(audit.corrupt) - 1} more)" if len(audit.corrupt) > 1 else ""
+        more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
         return ExitCode.BAD_CONTENT
     return ExitCode.OK
 
 
-def _print_table(audit: Audit, *, everything: bool, limit: int) -> None:
+def _audit(
+    store: Path,
+    version: str | None,
+    out: Path | None,
+    work: Path | None,
+    master: str | None,
+    *,
+    everything: bool,
+    limit: int,
+) -> AnyAudit:
+    """In this process if the store is small, otherwise as a Spark job."""
+    if master is None and work is None and _is_small(store):
+        from spark_trace_analysis.audit.audit_store import audit_store
+        from spark_trace_analysis.audit.row_files import require_new, write_audit
+
+        if out is not None:
+            require_new(out)
+        with _progress(store) as on_progress:
+            small = audit_store(store, version, on_progress)
+        if out is not None:
+            write_audit(small, out, limit)
+        return small
+    from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+    from spark_trace_analysis.session import spark_session
+
+    with spark_session(master or _ALL_CORES) as spark, _progress(store) as on_progress:
+        options = Options(
+            version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
+        )
+        return replace(audit_by_spark(spark, store, options), store=str(store))
+
+
+def _is_small(store: Path) -> bool:
+    """Whether one process is quicker than Spark's start; also of what is no store, to say so."""
+    folder = store / "commitlog"
+    if not folder.is_dir():
+        return True
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < _SMALL_BYTES
+
+
+def _print_table(audit: AnyAudit, *, everything: bool, limit: int) -> None:
     """The transactions, the counts, and what a reader should know."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    everything = everything or len(audit.transactions) <= min(_MANY, limit)
+    everything = everything or audit.total <= min(_MANY, limit)
     rows = audit.listed(everything=everything, limit=limit)
     table = Table(box=None, pad_edge=False)
     table.add_column("transaction", no_wrap=True, overflow="ellipsis", min_width=12)
@@ -103,17 +164,20 @@ def _print_table(audit: Audit, *, everything: bool, limit: int) -> None:
     if rows:
         console.print(table)
     counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
-    console.print(Text(f"{len(audit.transactions)} transactions: {counts}"))
+    console.print(Text(f"{audit.total} transactions: {counts}"))
     console.print(Text(f"{audit.records} records, written by {audit.version or 'an unknown version'}"))
     console.print(Text(f"trace: {audit.trace.sentence()}"))
-    omitted = len(audit.transactions) - len(rows)
+    omitted = audit.total - len(rows)
     if omitted:
-        plain = sum(row.is_plain for row in audit.transactions)
-        console.print(Text(f"{omitted} transactions are not shown, {plain} of them plainly delivered or rolled back"))
+        console.print(
+            Text(f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
+        )
     for note in audit.notes:
         console.print(Text(f"note: {note}"))
     for region in audit.corrupt[:limit]:
         console.print(Text(f"corrupt: {region}"))
+    if audit.damage > min(len(audit.corrupt), limit):
+        console.print(Text(f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown"))
 
 
 @contextmanager

@@ -176,6 +176,7 @@ class FileReader:
         self.wants = wants
 
     def read(self) -> Iterator[Frame | Record | CorruptRegion]:
+        """Read the file from its start; see :meth:`CommitLog.read`."""
         data, start, wants = self.data, self.file.start, self.wants
         position, length = 0, len(data)
         if not length:

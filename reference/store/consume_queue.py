@@ -17,7 +17,7 @@ from reference.store.errors import NotAStoreError
 from reference.store.offsets import CommitLogOffset, QueueOffset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     Content = bytes | mmap.mmap
@@ -53,15 +53,17 @@ class ConsumeQueue:
         What is left at the end of the last file and is not a whole entry.
     """
 
-    def __init__(self, topic: str, queue_id: int, files: list[tuple[int, Path]]) -> None:
+    def __init__(self, topic: str, queue_id: int, files: Sequence[tuple[int, Path | bytes]]) -> None:
         self.topic = topic
         self.queue_id = queue_id
         self.name = f"{FOLDER}/{topic}/{queue_id}"
         self.first = QueueOffset(files[0][0] // ENTRY_BYTES if files else 0)
         self._starts = [start for start, _ in files]
-        self._paths = [path for _, path in files]
-        self._contents: list[Content | None] = [None] * len(files)
-        self._size = files[-1][0] - files[0][0] + files[-1][1].stat().st_size if files else 0
+        self._contents: list[Path | Content] = [content for _, content in files]
+        last = files[-1][1] if files else b""
+        self._size = (self._starts[-1] - self._starts[0] if files else 0) + (
+            len(last) if isinstance(last, bytes) else last.stat().st_size
+        )
         self.torn_bytes = self._size % ENTRY_BYTES
 
     @classmethod
@@ -127,12 +129,13 @@ class ConsumeQueue:
 
     def _content(self, index: int) -> Content:
         content = self._contents[index]
-        if content is None:
-            with self._paths[index].open("rb") as stream:
-                is_empty = not stream.seek(0, 2)
-                content = b"" if is_empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            self._contents[index] = content
-        return content
+        if isinstance(content, (bytes, mmap.mmap)):
+            return content
+        with content.open("rb") as stream:
+            is_empty = not stream.seek(0, 2)
+            mapped = b"" if is_empty else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        self._contents[index] = mapped
+        return mapped
 
     def entries(self) -> Iterator[tuple[QueueOffset, ConsumeQueueEntry]]:
         """Every entry with its queue offset."""

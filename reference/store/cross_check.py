@@ -172,7 +172,7 @@ class CrossCheck:
         self._next_offset[key] = record.queue_offset + 1
 
     def check_neighbours(self, before: Frame | Record, record: Frame | Record, after: Frame | Record) -> None:
-        """Hold the times of three records in a row against each other; the first call is about the log's first three."""
+        """Hold the times of three records in a row against each other; the first call is of a log's first three."""
         low, high = before.store_timestamp, after.store_timestamp
         if self.is_start and low > high >= record.store_timestamp:
             self._add(before, "it was stored later than the two records behind it")

@@ -20,9 +20,9 @@ from spark_trace_analysis.audit.consistency import Consistency
 from spark_trace_analysis.audit.grouping import Grouping
 from spark_trace_analysis.audit.put_back_parents import link_put_backs
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
-from spark_trace_analysis.audit.resembles import Circumstances, catalogue_ids
-from spark_trace_analysis.audit.state import ScanOffsets
+from spark_trace_analysis.audit.resembles import Circumstances
 from spark_trace_analysis.audit.rows import row_of
+from spark_trace_analysis.audit.state import ScanOffsets
 from spark_trace_analysis.audit.table import Audit
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before

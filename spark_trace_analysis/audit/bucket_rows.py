@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spark_trace_analysis.audit.row_files import ROW_SCHEMA, table_of
 from spark_trace_analysis.audit.rows import DELIVERED, EVENTS, HALF, OP
 from spark_trace_analysis.audit.stage_files import appearing
 from spark_trace_analysis.audit.state import TransactionState
@@ -25,27 +26,6 @@ if TYPE_CHECKING:
 
 _STATES = [state.value for state in TransactionState]
 _MOST, _LEAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-
-_WORD = pa.dictionary(pa.int8(), pa.string())
-_NAME = pa.dictionary(pa.int32(), pa.string())
-ROW_SCHEMA = pa.schema(
-    [
-        ("unique_key", pa.string()),
-        ("group", _NAME),
-        ("topic", _NAME),
-        ("state", _WORD),
-        ("also", pa.list_(pa.string())),
-        ("deliveries", pa.int64()),
-        ("checks", pa.int64()),
-        ("put_backs", pa.int64()),
-        ("half_offsets", pa.list_(pa.int64())),
-        ("op_offsets", pa.list_(pa.int64())),
-        ("resembles", pa.list_(pa.string())),
-        ("first_offset", pa.int64()),
-        ("history", pa.list_(pa.struct([("event", pa.string()), ("at", pa.int64()), ("time", pa.int64())]))),
-    ]
-)
-"""A row of the files that an audit writes, one a transaction."""
 
 
 class Bucket:
@@ -87,7 +67,7 @@ class Bucket:
         self._join_ops(ops)
         self._look()
 
-    def _column(self, name: str) -> Any:  # noqa: ANN401
+    def _column(self, name: str) -> Any:
         return self._records.column(name).to_numpy()
 
     def _join_ops(self, ops: pa.Table) -> None:
@@ -106,10 +86,10 @@ class Bucket:
         self.op_counts = np.bincount(self._op_owner, minlength=self.count)
         self._op_starts = np.cumsum(self.op_counts) - self.op_counts
 
-    def _sum(self, values: Any) -> Numbers:  # noqa: ANN401
+    def _sum(self, values: Any) -> Numbers:
         return np.add.reduceat(values.astype(np.int64), self._starts) if self.count else np.zeros(0, np.int64)
 
-    def _highest(self, values: Any) -> Numbers:  # noqa: ANN401
+    def _highest(self, values: Any) -> Numbers:
         return np.maximum.reduceat(values, self._starts) if self.count else np.zeros(0, np.int64)
 
     def _are_one(self, name: str, *, may_lack: bool) -> Flags:
@@ -278,31 +258,6 @@ def write_rows(path: Path, bucket: Bucket, rows: Mapping[int, TransactionRow]) -
     return counts
 
 
-def table_of(rows: list[TransactionRow]) -> pa.Table:
-    """Rows as they are written into files."""
-    return pa.Table.from_pylist(
-        [
-            {
-                "unique_key": row.unique_key,
-                "group": row.group,
-                "topic": row.topic,
-                "state": row.state.value,
-                "also": [state.value for state in row.also],
-                "deliveries": row.deliveries,
-                "checks": row.checks,
-                "put_backs": row.put_backs,
-                "half_offsets": row.half_offsets,
-                "op_offsets": row.op_offsets,
-                "resembles": row.resembles,
-                "first_offset": row.first_offset,
-                "history": [event._asdict() for event in row.history],
-            }
-            for row in rows
-        ],
-        ROW_SCHEMA,
-    )
-
-
 def _flat(column: pa.ChunkedArray) -> pa.Array:
     flat = column.combine_chunks()
     return flat.chunk(0) if isinstance(flat, pa.ChunkedArray) else flat
@@ -314,7 +269,7 @@ def _list(there: Flags, values: Numbers) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends), pa.array(values[there].astype(np.int64)))
 
 
-def _by_queue(queue_ids: Any, offset_of: Any) -> Numbers:  # noqa: ANN401
+def _by_queue(queue_ids: Any, offset_of: Any) -> Numbers:
     """A saved offset for each half, by its queue."""
     queues, inverse = np.unique(queue_ids, return_inverse=True)
     return np.array([offset_of(int(queue)) for queue in queues], np.int64)[inverse]
@@ -325,4 +280,4 @@ def _ranges(starts: Numbers, sizes: Numbers) -> Numbers:
     if not len(starts):
         return np.zeros(0, np.int64)
     ends = np.cumsum(sizes)
-    return np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+    return np.asarray(np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes))

@@ -55,6 +55,7 @@ class Siblings:
     values: dict[str, list[tuple[int, object]]] = field(default_factory=dict)
 
     def add(self, offset: int, what: dict[str, object]) -> None:
+        """Take in what one record says."""
         for name, value in what.items():
             self.values.setdefault(name, []).append((offset, value))
 
@@ -159,7 +160,7 @@ def wrong_groups(histories: list[History]) -> Iterator[tuple[int, str]]:
 
 
 def wrong_keys(histories: list[History]) -> Iterator[tuple[int, str]]:
-    """Records that would continue another transaction, if not for their own UNIQ_KEY; the log is kept from its start."""
+    """Records that would continue another transaction, if not for their own UNIQ_KEY, in a log kept from its start."""
     by_birth: dict[object, list[History]] = {}
     for history in histories:
         by_birth.setdefault(history.birth, []).append(history)
@@ -199,6 +200,7 @@ def unchanging(record: Record, kind: RecordKind) -> dict[str, object]:
 
 
 def is_in_a_known_order(record: Record) -> bool:
+    """Whether a record's properties stand in the order of a Java HashMap of either capacity."""
     keys = [key for key, _ in record.pairs]
     return any(
         properties.is_in_hash_map_order(keys, capacity)

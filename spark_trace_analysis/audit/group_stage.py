@@ -141,7 +141,7 @@ class _Judging:
     def _find(self, rank: Rank, at: int, reason: str, rule: int = 0) -> None:
         self.findings.append(found(rank, at * _RULES + rule, CorruptRegion(*self.log.place(at), reason)))
 
-    def _histories(self, numbers: Any) -> dict[int, History]:  # noqa: ANN401
+    def _histories(self, numbers: Any) -> dict[int, History]:
         """The histories of some transactions, with their ops."""
         bucket = self.bucket
         columns = bucket.rows_of(numbers)
@@ -228,7 +228,7 @@ class _Judging:
             at = copy.commit_log_offset
             if copy.check_times is None or at in shadowed_at:
                 continue
-            candidates = [other.queue_offset for other in candidates_of(copy, history)]
+            candidates: list[int] = [other.queue_offset for other in candidates_of(copy, history)]
             if not candidates:
                 continue
             is_open = len(candidates) > 1
@@ -258,7 +258,7 @@ class _Judging:
             stream.writelines(json.dumps(row.to_json()) + "\n" for row in gravest)
 
 
-def _lists(lists: list[list[int]]) -> Any:  # noqa: ANN401
+def _lists(lists: list[list[int]]) -> Any:
     import pyarrow as pa
 
     return pa.array(lists, pa.list_(pa.int64()))

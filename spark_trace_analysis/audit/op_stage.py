@@ -69,13 +69,13 @@ class OpTask:
         count = write_findings(self.path(bucket, "jsonl"), findings)
         write_facts(self.path(bucket, "json"), {"damage": count, "entries": len(owner)})
 
-    def _strange(self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int) -> list[Finding]:  # noqa: ANN401
+    def _strange(self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int) -> list[Finding]:
         """Entries that name a half beyond the end that the half queue had when they were written."""
         if not len(unknown):
             return []
         ends = np.cumsum([read_bucket([path], bucket).num_rows for path in files])
         log = CommitLog.open(self.scan.store)
-        findings = []
+        findings: list[Finding] = []
         for number in unknown:
             before = self.half_ends[int(np.searchsorted(ends, number, side="right"))]
             end = max(before.get(int(entries["queue_id"][number]), 0), int(entries["half_end"][number]))
@@ -91,7 +91,7 @@ def _columns(paths: Sequence[Path], bucket: int) -> dict[str, Any]:
     return {name: table.column(name).to_numpy() for name in table.column_names}
 
 
-def _last_before(halves: dict[str, Any], entries: dict[str, Any]) -> Any:  # noqa: ANN401
+def _last_before(halves: dict[str, Any], entries: dict[str, Any]) -> Any:
     """For each entry the number of the last half at its place that was written before it; -1 if there is none."""
     count = len(halves["at"])
     queue = np.append(halves["queue_id"], entries["queue_id"])
@@ -108,7 +108,7 @@ def _last_before(halves: dict[str, Any], entries: dict[str, Any]) -> Any:  # noq
     return owner
 
 
-def _shadowed(halves: dict[str, Any]) -> Any:  # noqa: ANN401
+def _shadowed(halves: dict[str, Any]) -> Any:
     """Halves at whose place another one was written later."""
     queue, offset = halves["queue_id"], halves["queue_offset"]
     order = np.lexsort((halves["at"], offset, queue))

@@ -98,12 +98,12 @@ class ScanTask:
 
 def half_bucket(queue_id: np.ndarray[Any, Any], offset: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
     """The bucket of places of the half queue."""
-    return (offset // _HALF_ROWS + queue_id) % buckets
+    return np.asarray((offset // _HALF_ROWS + queue_id) % buckets)
 
 
 def key_bucket(key_hash: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
     """The bucket of transactions."""
-    return key_hash.view(np.uint64) % np.uint64(buckets)
+    return np.asarray(key_hash.view(np.uint64) % np.uint64(buckets))
 
 
 class _Scan:
@@ -161,19 +161,18 @@ class _Scan:
             name("scan", self.split.number, "json"), self._facts(told, events, masks, is_record, count) | cross.facts
         )
 
-    def _facts(self, told: Any, events: Any, masks: Any, is_record: Any, damage: int) -> dict[str, Any]:  # noqa: ANN401
+    def _facts(self, told: Any, events: Any, masks: Any, is_record: Any, damage: int) -> dict[str, Any]:
         o, kind, checks = self.outlines, told[Told.KIND], told[Told.CHECK_TIMES]
         halves = np.flatnonzero(kind <= Kind.PUT_BACK)
         counted = np.where(checks == NOTHING, 0, checks)
         tells = kind != Kind.OTHER
-        hosts, first, counts = np.unique(told[Told.STORE_HOST], return_index=True, return_counts=True)
+        _, first, counts = np.unique(told[Told.STORE_HOST], return_index=True, return_counts=True)
         names = [self._host(int(events[place])) for place in first]
         merged: dict[str, list[int]] = {}
         for name, place, count in zip(names, first, counts, strict=True):
             at = self._physical(int(o[Outline.POSITION, events[place]]))
             known = merged.setdefault(name, [0, at])
             merged[name] = [known[0] + int(count), min(known[1], at)]
-        assert len(hosts) == len(names)
         return {
             "start": self.records.start,
             "end": self.records.end,
@@ -191,7 +190,7 @@ class _Scan:
             "unordered": len(self.unordered),
         }
 
-    def _half_end(self, told: Any, events: Any) -> dict[str, int]:  # noqa: ANN401
+    def _half_end(self, told: Any, events: Any) -> dict[str, int]:
         chosen = events[told[Told.KIND] <= Kind.PUT_BACK]
         queues, offsets = self.outlines[Outline.QUEUE_ID, chosen], self.outlines[Outline.QUEUE_OFFSET, chosen]
         return {str(queue): int(offsets[queues == queue].max()) + 1 for queue in np.unique(queues)}
@@ -214,7 +213,7 @@ class _Scan:
         outline = self.outlines[:, number]
         return self.records.reader.decode(int(outline[Outline.POSITION]), int(outline[Outline.SIZE]))
 
-    def _tell_by_python(self, record: Record, told: Any, place: int) -> int:  # noqa: ANN401
+    def _tell_by_python(self, record: Record, told: Any, place: int) -> int:
         """Fill in what a record tells that is not as a broker writes it; gives its mask of releases."""
         kind = classify(record)
         at = record.physical_offset
@@ -255,7 +254,7 @@ class _Scan:
             reason = f"the op body {record.body[:40]!r} is not a list of half offsets"
             self.findings.append(self._finding(Rank.OP, record.physical_offset, reason))
 
-    def _tell_unordered(self, told: Any, events: Any) -> None:  # noqa: ANN401
+    def _tell_unordered(self, told: Any, events: Any) -> None:
         """Records whose properties are in no known order; whether that is damage, all splits together say."""
         is_in_order = told[Told.FEATURES] & (Feature.SMALL_ORDER | Feature.LARGE_ORDER) != 0
         from spark_trace_analysis.audit.consistency import UNORDERED
@@ -264,7 +263,7 @@ class _Scan:
             at = self._physical(int(self.outlines[Outline.POSITION, events[place]]))
             self.unordered.append(self._finding(Rank.UNORDERED, at, UNORDERED))
 
-    def _write_entries(self, told: Any, events: Any) -> None:  # noqa: ANN401
+    def _write_entries(self, told: Any, events: Any) -> None:
         """The op entries, each with the end of the half queue as far as this split knows it."""
         o, start = self.outlines, self.file.start
         plain = events[(told[Told.KIND] == Kind.OP) & (told[Told.IS_ODD] == 0)]
@@ -296,7 +295,7 @@ class _Scan:
         buckets = half_bucket(queue_ids, offsets, self.task.buckets)
         write_buckets(self.task.path("entries", self.split.number), columns, buckets, self.task.buckets)
 
-    def _write_records(self, told: Any, events: Any) -> None:  # noqa: ANN401
+    def _write_records(self, told: Any, events: Any) -> None:
         """Halves, deliveries and discards by transaction, and the halves once more by their place in the queue."""
         o, start, task = self.outlines, self.file.start, self.task
         places = np.flatnonzero(told[Told.KIND] <= Kind.DISCARDED)
@@ -340,7 +339,7 @@ class _Scan:
         buckets = key_bucket(columns["key"], task.buckets)
         write_buckets(task.path("records", self.split.number), columns, buckets, task.buckets)
 
-    def _texts(self, told: Any, at: Told, texts: dict[int, tuple[str, str, str]], which: int) -> pa.Array:  # noqa: ANN401
+    def _texts(self, told: Any, at: Told, texts: dict[int, tuple[str, str, str]], which: int) -> pa.Array:
         """One text of each record: out of the file, or as Python read it."""
         raw, offsets = gather(self.records.data, told[at], told[at + 1])
         array = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw))
@@ -351,7 +350,7 @@ class _Scan:
             array = pa.array(listed, pa.string())
         return array
 
-    def _immunity(self, seconds: Any) -> Any:  # noqa: ANN401
+    def _immunity(self, seconds: Any) -> Any:
         """:func:`spark_trace_analysis.audit.grouping.immunity_ms` of numbers."""
         milliseconds = np.where(seconds == -1, self.task.timeout_ms, seconds * 1000)
         return np.where(seconds == NOTHING, NOTHING, milliseconds)
@@ -395,7 +394,7 @@ _MASK_OF_HALF = np.array(
 )
 
 
-def _masks(told: Any) -> Any:  # noqa: ANN401
+def _masks(told: Any) -> Any:
     """For each record the releases that could have written it, as bits."""
     kind, bits = told[Told.KIND], told[Told.FEATURES]
     masks = _MASK_OF_HALF[bits & 31]

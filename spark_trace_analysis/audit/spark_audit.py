@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Event, Thread
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 
-import reference
+import reference.store
 import spark_trace_analysis
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.store.commit_log import CommitLog
@@ -30,7 +29,7 @@ from reference.store.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.store.consume_queue import open_consume_queues
 from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
 from reference.store.corrupt_region import CorruptRegion
-from reference.store.errors import NotAStoreError
+from reference.store.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import (
     DEFAULT_CHECK_INTERVAL_MS,
     DEFAULT_TIMEOUT_MS,
@@ -51,8 +50,9 @@ from spark_trace_analysis.audit.op_stage import OpTask
 from spark_trace_analysis.audit.put_back_parents import first_behind
 from spark_trace_analysis.audit.record_kind import classify
 from spark_trace_analysis.audit.resembles import Circumstances
+from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
 from spark_trace_analysis.audit.scan_stage import ScanTask
-from spark_trace_analysis.audit.stage_files import appearing, read_bucket, read_facts, read_findings, write_facts
+from spark_trace_analysis.audit.stage_files import read_bucket, read_facts, read_findings, write_facts
 from spark_trace_analysis.audit.state import TransactionState
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, is_before
@@ -111,7 +111,7 @@ class Options:
     work: Path | None = None
     split_bytes: int = SPLIT_BYTES
     bucket_bytes: int = BUCKET_BYTES
-    question: Question = Question()
+    question: Question = field(default_factory=Question)
     on_progress: Callable[[int, int], None] | None = None
 
 
@@ -126,9 +126,8 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
         `out` exists already.
     """
     store = store.absolute()
-    if options.out is not None and options.out.exists():
-        message = f"--out {options.out}: it exists already; name a new directory"
-        raise BadOptionError(message)
+    if options.out is not None:
+        require_new(options.out)
     job = _Job(spark, store, options)
     with _work_folder(job.key, options) as folder:
         return job.run(folder)
@@ -177,7 +176,7 @@ class _Job:
             damage.take([found(Rank.OFFSET_AHEAD, 0, region)])
         audit = self._result(groups, rounds, whole, damage)
         if self.options.out is not None:
-            self._publish(self.options.out, groups, rounds, audit, damage)
+            self._publish(self.options.out, rounds, audit)
         return audit
 
     def _each(self, name: str, run: Callable[[Any], None], items: Iterable[Any], done: Callable[[Any], Path]) -> None:
@@ -352,18 +351,12 @@ class _Job:
             return TraceVerdict(whole.events, None, reason=trace.unfit[0])
         return ask(self.store, trace, self.saved, task.circumstances, self.known_conf, question)
 
-    def _publish(
-        self, out: Path, task: GroupTask, rounds: Sequence[GroupTask], audit: LargeAudit, damage: _Damage
-    ) -> None:
+    def _publish(self, out: Path, rounds: Sequence[GroupTask], audit: LargeAudit) -> None:
         """Put the rows of all transactions into a new directory, which appears when it is whole."""
-        unfinished = out.with_name(f".{out.name}.{os.getpid()}.unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
-        for bucket, one in enumerate(rounds):
-            _move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")
-        told = audit.to_json(limit=self.options.limit)
-        write_facts(unfinished / "audit.json", told)
-        unfinished.rename(out)
+        with new_directory(out) as unfinished:
+            for bucket, one in enumerate(rounds):
+                move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")
+            write_facts(unfinished / SUMMARY, replace(audit, transactions=()).to_json(limit=0))
 
 
 class _Damage:
@@ -468,7 +461,7 @@ def _places(task: GroupTask) -> list[int]:
 def _key(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: Options) -> dict[str, Any]:
     """What the files between the stages depend on: the store's files, the settings and the sources."""
     digest = hashlib.sha256()
-    for package in (reference, spark_trace_analysis):
+    for package in (reference.store, spark_trace_analysis):
         for root in package.__path__:
             for path in sorted(Path(root).rglob("*.py")):
                 digest.update(path.read_bytes())
@@ -493,7 +486,7 @@ def _key(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, 
 
 @contextmanager
 def _work_folder(key: dict[str, Any], options: Options) -> Iterator[Path]:
-    """The folder of the files between the stages; it is removed when the audit is done, and kept when it is cut short."""
+    """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
     folder = options.work
     if folder is None and options.out is not None:
         folder = options.out.with_name(f".{options.out.name}.audit")
@@ -513,7 +506,11 @@ def _work_folder(key: dict[str, Any], options: Options) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         write_facts(folder / _KEY, key)
-    yield folder
+    try:
+        yield folder
+    except StoreError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -539,12 +536,3 @@ def _watched(
     finally:
         over.set()
         thread.join()
-
-
-def _move(source: Path, target: Path) -> None:
-    """Put a file into a folder; a copy where they are on different file systems."""
-    try:
-        os.link(source, target)
-    except OSError:
-        with appearing(target) as unfinished:
-            shutil.copyfile(source, unfinished)

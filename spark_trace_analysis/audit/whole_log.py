@@ -16,13 +16,13 @@ from spark_trace_analysis.audit.findings import Finding, Rank, found
 from spark_trace_analysis.audit.scan_stage import releases_of
 from spark_trace_analysis.audit.stage_files import read_facts, read_findings, write_facts, write_findings
 from spark_trace_analysis.audit.version import VersionMarks
-from spark_trace_analysis.ingest.store_splits import Split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from spark_trace_analysis.audit.scan_stage import ScanTask
+    from spark_trace_analysis.ingest.store_splits import Split
 
 _RULES = 1000
 _EDGE = 3

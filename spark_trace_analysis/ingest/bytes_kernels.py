@@ -1,11 +1,10 @@
-"""Numbers, checksums and hashes out of raw bytes, as machine code: what the kernels that scan a commit log are made of."""
+"""Numbers, checksums and hashes out of raw bytes, as machine code: the parts of the kernels that scan a commit log."""
 
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 HASH_START = np.uint64(0xCBF29CE484222325)
@@ -32,16 +31,16 @@ def _crc_tables() -> np.ndarray[Any, Any]:
 CRC_TABLES = _crc_tables()
 
 
-def _loader(bits: int, *, is_big: bool) -> Any:  # noqa: ANN401 - Numba has no types of its own
+def _loader(bits: int, *, is_big: bool) -> Any:
     """A function ``(array of bytes, position)`` that gives an unsigned number that starts anywhere."""
 
-    def load(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ANN401, ARG001
+    def load(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: ARG001
         width = types.uint64 if bits == 64 else types.uint32
         signature = width(array, types.int64)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            address = cgutils.gep_inbounds(builder, data, arguments[1])
+            address = builder.gep(data, [arguments[1]], inbounds=True)
             value = builder.load(builder.bitcast(address, ir.IntType(bits).as_pointer()))
             value.align = 1
             return builder.bswap(value) if is_big else value
@@ -57,25 +56,25 @@ _le64 = _loader(64, is_big=False)
 
 
 @njit(cache=True, inline="always")
-def long_at(data: Any, at: int) -> int:
+def long_at(data: Any, at: Any) -> Any:
     """Eight bytes, big endian, signed."""
     return np.int64(_be64(data, at))
 
 
 @njit(cache=True, inline="always")
-def int_at(data: Any, at: int) -> int:
+def int_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian, signed."""
     return np.int64(np.int32(_be32(data, at)))
 
 
 @njit(cache=True, inline="always")
-def unsigned_at(data: Any, at: int) -> int:
+def unsigned_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian."""
     return np.int64(_be32(data, at))
 
 
 @njit(cache=True)
-def crc32(data: Any, start: int, end: int, tables: Any) -> int:
+def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     """CRC-32 of some bytes, as :func:`zlib.crc32`, sixteen bytes a step."""
     crc = np.uint64(0xFFFFFFFF)
     low = np.uint64(0xFF)
@@ -123,7 +122,7 @@ def mixed(value: Any) -> Any:
 
 
 @njit(cache=True)
-def hash_of(data: Any, start: int, end: int) -> int:
+def hash_of(data: Any, start: Any, end: Any) -> Any:
     """64 bits that stand for some bytes; never 0."""
     value = HASH_START
     for at in range(start, end):

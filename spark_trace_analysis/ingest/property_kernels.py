@@ -88,7 +88,7 @@ _FIELDS = len(Told)
 
 
 @njit(cache=True)
-def _number(data: Any, start: int, end: int) -> Any:
+def _number(data: Any, start: Any, end: Any) -> Any:
     """A decimal number, and whether it is one."""
     at = start
     is_negative = end > start and data[start] == 45
@@ -105,13 +105,13 @@ def _number(data: Any, start: int, end: int) -> Any:
 
 
 @njit(cache=True)
-def birth_hash(born_timestamp: int, born_host_hash: int, body_crc: int) -> int:
+def birth_hash(born_timestamp: Any, born_host_hash: Any, body_crc: Any) -> Any:
     """64 bits for :attr:`spark_trace_analysis.audit.history.History.birth`."""
     return np.int64(mixed(mixed(np.uint64(born_timestamp) ^ np.uint64(born_host_hash)) + np.uint64(body_crc)))
 
 
 @njit(cache=True)
-def _hash_of_number(value: int) -> int:
+def _hash_of_number(value: Any) -> Any:
     """The hash of a number's decimal digits; the number is not negative."""
     divisor = np.int64(1)
     while value // divisor >= 10:
@@ -125,7 +125,7 @@ def _hash_of_number(value: int) -> int:
 
 
 @njit(cache=True)
-def _is_in_order(codes: Any, count: int, initial: int) -> bool:
+def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
     """:func:`reference.store.properties.is_in_hash_map_order`, of the keys' Java hash codes."""
     capacity = initial
     while count > capacity * 3 // 4:
@@ -141,7 +141,7 @@ def _is_in_order(codes: Any, count: int, initial: int) -> bool:
 
 
 @njit(cache=True)
-def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any, codes: Any) -> None:  # noqa: C901, PLR0912, PLR0915 - one pass over the bytes
+def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any, codes: Any) -> None:
     """One record; `o` are the outlines, `t` is what it tells."""
     for field in range(_FIELDS):
         t[field, j] = 0
@@ -163,7 +163,7 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
     store_end = store_at + (20 if sys_flag & _STORE_V6 else 8)
     stays = np.uint64(0)
     has_wait = has_tran = False
-    key = identity = group = real_topic = real_queue = 0
+    key = identity = group = real_topic = real_queue = np.int64(0)
     tags = 0
     while at < end and not is_odd:
         if data[at] == 2:
@@ -180,7 +180,7 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
             name = hash_step(name, byte)
             code = code * np.uint32(31) + np.uint32(byte)
             at += 1
-        if at == end or data[at] == 2 or at == name_at:
+        if at in (end, name_at) or data[at] == 2:
             is_odd = True
             break
         at += 1
@@ -206,7 +206,7 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
         elif name_hash == _PREPARED:
             t[6, j] = 1
             t[10, j] = value_hash
-        elif name_hash == _WAIT or name_hash == _TRAN:
+        elif name_hash in (_WAIT, _TRAN):
             is_odd |= value_hash != _TRUE and value_hash != _FALSE
             has_wait |= name_hash == _WAIT
             has_tran |= name_hash == _TRAN
@@ -289,7 +289,7 @@ def _tell_one(data: Any, o: Any, i: int, t: Any, j: int, names: Any, values: Any
 
 
 @njit(cache=True)
-def _count_entries(data: Any, start: int, end: int) -> Any:
+def _count_entries(data: Any, start: Any, end: Any) -> Any:
     """How many half offsets an op body lists, whether it is such a list, and whether it has a comma."""
     count, digits, has_comma = 0, 0, False
     for at in range(start, end):

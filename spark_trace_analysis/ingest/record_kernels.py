@@ -1,4 +1,4 @@
-"""The outlines of a commit log's records, as machine code: what :func:`reference.store.frame.read_frame` reads, by columns.
+"""The outlines of a commit log's records as columns, by machine code: what :mod:`reference.store.frame` reads.
 
 The kernel stops at the first byte that it does not understand and leaves the rest to Python, which knows each kind of
 damage (:class:`reference.store.commit_log.FileReader`).
@@ -79,7 +79,7 @@ _BORN_V6, _STORE_V6 = BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 
 
 @njit(cache=True)
-def _topic_kind(data: Any, at: int, size: int, topic_hash: int, sys_flag: int, prefixes: Any) -> int:
+def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
     """:func:`spark_trace_analysis.audit.record_kind.concerns_a_transaction`, and the kind of it."""
     if topic_hash == _HALF:
         return 1
@@ -105,7 +105,7 @@ def _topic_kind(data: Any, at: int, size: int, topic_hash: int, sys_flag: int, p
 
 @njit(cache=True)
 def _scan(
-    data: Any, position: int, end: int, file_start: int, columns: Any, checks_bodies: bool, tables: Any, prefixes: Any
+    data: Any, position: Any, end: Any, file_start: Any, columns: Any, checks_bodies: bool, tables: Any, prefixes: Any
 ) -> Any:
     length = len(data)
     count = 0

@@ -1,0 +1,49 @@
+"""The page of one audit: counts by state and the gravest transactions, in one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.audit.table import AnyAudit
+
+
+def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
+    """Write the page; it appears under its name when it is whole.
+
+    Parameters
+    ----------
+    limit
+        How many transactions, and how many pieces of damage, it lists at most.
+
+    Raises
+    ------
+    OSError
+        The folder can't be written.
+    """
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    rows = audit.listed(everything=False, limit=limit)
+    page = templates.get_template("audit_page.html.j2").render(
+        audit=audit,
+        rows=rows,
+        damage=audit.corrupt[:limit],
+        omitted=audit.total - audit.plain - len(rows),
+        unlisted_damage=audit.damage - len(audit.corrupt[:limit]),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(page, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
