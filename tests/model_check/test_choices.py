@@ -49,7 +49,8 @@ def test_the_tables_name_actions_of_the_specification() -> None:
     names = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
     assert {*WEIGHTS, *OPTIONAL_ACTIONS} <= names
     assert len(set(OPTIONAL_ACTIONS)) == len(OPTIONAL_ACTIONS)
-    assert all(0 < weight <= ORDINARY for weight in WEIGHTS.values())
+    assert all(0 < weight < 2 * ORDINARY for weight in WEIGHTS.values())
+    assert all(WEIGHTS[name] < ORDINARY for name in FAULT_ACTIONS)
 
 
 def test_an_unknown_choice_is_refused() -> None:
