@@ -46,9 +46,11 @@ def command(
     halfcheck analyze build/traces --report build/traces.html
     """
     from spark_trace_analysis.judge import judge
+    from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.simulation_section import simulation_section
     from spark_trace_analysis.runs import find_runs
     from spark_trace_analysis.session import spark_session
+    from spark_trace_analysis.states_seen import states_seen
     from spark_trace_analysis.statistics import statistics
 
     if report is not None and report.is_dir():
@@ -69,8 +71,16 @@ def command(
                 begin("gathering statistics")
                 gathered = statistics(spark, runs)
                 seconds["statistics"] = gathered.seconds
+                begin("counting the states that walks have seen")
+                counted = perf_counter()
+                seen = states_seen(spark, runs)
+                seconds["states seen"] = perf_counter() - counted
+                begin("making the minimal violating traces again")
+                shortest = minimal_traces(runs, judgement.counts)
                 made_by = f"halfcheck analyze {directory} --report {report}"
-                section = simulation_section(runs, judgement, gathered, made_by, seconds)
+                section = simulation_section(
+                    runs, judgement, gathered, made_by, seconds, shortest=shortest, states=seen
+                )
                 begin("writing the report")
                 seconds["report"] = _write_report(section, runs, report)
     _print(judgement, seconds, as_json=as_json)

@@ -31,10 +31,12 @@ from spark_trace_analysis.report.data import (
     RefusedSpecification,
     ReportData,
 )
+from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.told_counterexample import told_counterexample, verdict_rows
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
+from spark_trace_analysis.states_seen import states_seen
 from spark_trace_analysis.statistics import statistics
 from spec.profiles import VERSIONS
 
@@ -201,7 +203,15 @@ class Verification:
             self.say("gathering statistics")
             gathered = statistics(spark, runs)
             self.seconds["statistics"] = gathered.seconds
-        section = simulation_section(runs, judgement, gathered, self.command, self.seconds)
+            self.say("counting the states that walks have seen")
+            counted = perf_counter()
+            seen = states_seen(spark, runs)
+            self.seconds["states seen"] = perf_counter() - counted
+        self.say("making the minimal violating traces again")
+        shortest = minimal_traces(runs, judgement.counts)
+        section = simulation_section(
+            runs, judgement, gathered, self.command, self.seconds, shortest=shortest, states=seen
+        )
         return ReportData(
             title="RocketMQ's transactional messages, verified",
             facts=self._facts(),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from spark_trace_analysis.judge import Count
 from spark_trace_analysis.report.told_steps import Counterexample
+from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import RunStatistics
 
 
@@ -20,27 +21,13 @@ class SimulatedRun:
 
 
 @dataclass(frozen=True)
-class StatesSeen:
-    """How many states of an instance some walks saw.
-
-    Attributes
-    ----------
-    traces
-        The walks that were looked at, from number 0 on.
-    seen
-        Distinct states of them.
-    states
-        All states that an exhaustive search finds.
-    command
-        What counts all states again.
-    """
+class RareSchedule:
+    """One of the traces whose action pairs are rarest in their run, and the command that makes it again."""
 
     profile: str
     environment: str
-    instance: str
-    traces: int
-    seen: int
-    states: int
+    trace: int
+    mean_log_frequency: float
     command: str
 
 
@@ -54,6 +41,8 @@ class SimulationSection:
         The minimal violating trace of each property in each environment, over all traces, up to the violation.
     states
         Only of instances that are small enough to be searched.
+    rarest
+        Of each run, the rarest first.
     """
 
     runs: tuple[SimulatedRun, ...]
@@ -63,3 +52,4 @@ class SimulationSection:
     command: str
     shortest: tuple[Counterexample, ...] = ()
     states: tuple[StatesSeen, ...] = ()
+    rarest: tuple[RareSchedule, ...] = ()

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from spark_trace_analysis.judge import Judgement
 from spark_trace_analysis.manifest import Run
-from spark_trace_analysis.report.simulation_data import SimulatedRun, SimulationSection, StatesSeen
+from spark_trace_analysis.report.simulation_data import RareSchedule, SimulatedRun, SimulationSection
 from spark_trace_analysis.report.told_steps import Counterexample
+from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import Statistics
 
 
@@ -54,4 +55,15 @@ def simulation_section(
         command=command,
         shortest=tuple(shortest),
         states=tuple(states),
+        rarest=tuple(
+            RareSchedule(
+                told.profile,
+                told.environment,
+                one.trace,
+                one.mean_log_frequency,
+                run.parameters.command_of(one.trace),
+            )
+            for run, told in zip(runs, statistics.runs, strict=True)
+            for one in told.rarest
+        ),
     )

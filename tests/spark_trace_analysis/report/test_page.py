@@ -92,7 +92,7 @@ def elements(page: str) -> Elements:
         "0.667 % 0.363 to 1.223 %",
         "1.000 0.200 0.400 0.467 0.001 4.43",
         "5.3.3 $ quiet small 1,000 250 20,000 1.25 %",
-        "77 -9.12",
+        "5.3.3 $ quiet 77 -9.125",
         "43,210 events",
         "halfcheck simulate --traces 1000 --out x",
         "halfcheck analyze x --report y.html",

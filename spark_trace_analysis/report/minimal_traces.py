@@ -1,0 +1,65 @@
+"""The minimal violating traces of a simulation, made again from their numbers and told step by step."""
+
+from collections.abc import Sequence
+
+from model_check.counterexample.drawn_steps import drawn_path
+from model_check.counterexample.steps import replay, write_path
+from model_check.instances import constants_for
+from model_check.walk import Walker
+from spark_trace_analysis.invariants import ALL
+from spark_trace_analysis.judge import Count
+from spark_trace_analysis.manifest import SPECIFICATION, Run
+from spark_trace_analysis.report.told_counterexample import told_steps
+from spark_trace_analysis.report.told_steps import Counterexample
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+
+def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
+    """Tell, for each property and environment, the trace of all runs that breaks it after the fewest events.
+
+    Parameters
+    ----------
+    runs
+        Those that are not walks of the specification have traces with numbers, but no steps that could be told.
+    counts
+        Those of all properties of the first run, then those of the second, and so on, as ``judge`` gives them.
+
+    Raises
+    ------
+    ModelCheckError
+        A trace is not the walk that its run's parameters say.
+    """
+    shortest: dict[tuple[str, str], tuple[Run, Count]] = {}
+    of_a_run = len(counts) // max(len(runs), 1)
+    for place, count in enumerate(counts):
+        run = runs[place // of_a_run]
+        if count.shortest_events is None or run.parameters.of != SPECIFICATION:
+            continue
+        key = (count.property_id, count.environment)
+        if key not in shortest or count.shortest_events < (shortest[key][1].shortest_events or 0):
+            shortest[key] = (run, count)
+    return tuple(_told(run, count) for _, (run, count) in sorted(shortest.items(), key=lambda item: item[0]))
+
+
+def _told(run: Run, count: Count) -> Counterexample:
+    told = run.parameters
+    walker = Walker(told.profile, told.environment, told.instance, told.choice)
+    path = walker.path(told.seed, count.shortest_trace or 0, told.steps)[: count.shortest_events]
+    constants = constants_for(told.profile, told.environment, told.instance)
+    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    clause = next((clause for clause in replayed.violated if clause.identifier == count.property_id), None)
+    sentence = next((one.sentence for one in ALL if one.property_id == count.property_id), "")
+    faults = f" --faults {','.join(told.environment)}" if told.environment else ""
+    return Counterexample(
+        property_id=count.property_id,
+        clause="" if clause is None else clause.clause,
+        rule=f"{sentence[:1].upper()}{sentence[1:]}. Trace {count.shortest_trace:,} of the run, seed {told.seed}.",
+        profile=told.profile,
+        environment=told.environment,
+        instance=told.instance,
+        resembles=() if clause is None else clause.resembles,
+        steps=told_steps(replayed.events),
+        messages=drawn_path(replayed.events),
+        command=f"halfcheck replay --profile {told.profile} --instance {told.instance}{faults}"
+        f' --steps "{write_path(path)}"',
+    )
