@@ -98,7 +98,7 @@ _CONFIG: Mapping[str, Any] = {
 }
 
 
-def svg(chart: alt.LayerChart | alt.Chart, profiles: Sequence[str] = ()) -> str:
+def svg(chart: alt.LayerChart | alt.FacetChart | alt.Chart, profiles: Sequence[str] = ()) -> str:
     """Draw a chart; the page decides its width, and finds the marks of each profile."""
     drawn = vl_convert.vegalite_to_svg(chart.to_dict(validate=False) | {"config": _CONFIG})
     return _of_profiles(_scalable(drawn), profiles)

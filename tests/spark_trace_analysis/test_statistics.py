@@ -136,9 +136,8 @@ def test_statistics_of_walks_are_those_of_spark_sql(
         ):
             expected = here[quantity].dropna().astype(int).value_counts().to_dict()
             assert getattr(found, quantity) == expected, quantity
-        assert found.fates == Fates(
-            *(int(here[name].sum()) for name in ("doubled", "lost", "parked")), int((here["late"] > 0).sum())
-        )
+        doubled, lost, parked = (int(here[name].sum()) for name in ("doubled", "lost", "parked"))
+        assert found.fates == Fates(doubled, lost, parked, late_refused=int((here["late"] > 0).sum()))
         sums = {
             name: int(here[name].sum()) for name in ("halves", "put_backs", "resumed", "ops", "deliveries", "discarded")
         }
