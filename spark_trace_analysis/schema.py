@@ -13,12 +13,16 @@ import pyarrow as pa
 
 from spark_trace_analysis.errors import BadTracesError
 from spec.events import EVENTS, FIELDS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 SCHEMA_VERSION = 2
 """Goes up when a field of an event or of a manifest is added, removed or changes its meaning; readers refuse any other.
 
 2: the manifest says how steps were chosen, what the traces are of, and the commit.
 """
+
+ACTIONS = tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)
+"""The actions of the specification, in its order."""
 
 _KINDS = {
     "int8": pa.int8(),
@@ -65,6 +69,14 @@ def event_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
         message = f"unknown event {unknown[0]!r}: known are {', '.join(EVENTS)}"
         raise BadTracesError(message)
     translation = np.array([EVENTS.index(name) for name in names], dtype=np.int16)
+    codes: npt.NDArray[np.int16] = translation[column.indices.to_numpy()]
+    return codes
+
+
+def action_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
+    """Translate action names into their places in `ACTIONS`; what is none of them (an empty name, say) into -1."""
+    places = {name: place for place, name in enumerate(ACTIONS)}
+    translation = np.array([places.get(name, -1) for name in column.dictionary.to_pylist()], dtype=np.int16)
     codes: npt.NDArray[np.int16] = translation[column.indices.to_numpy()]
     return codes
 

@@ -1,7 +1,7 @@
 """Reading a Parquet file so that no trace is cut: the last, perhaps unfinished trace of a piece waits for the next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark_trace_analysis.schema import event_codes
+from spark_trace_analysis.schema import action_codes, event_codes
 
 ROWS_A_PIECE = 1 << 18
 
@@ -22,19 +22,26 @@ class WholeTraces:
     ----------
     starts
         Row of each trace's first event, and the number of rows: traces + 1 numbers.
-    trace, event, transaction, outcome, time
-        One number a row; events as their places in ``spec.events.EVENTS``.
+    trace, event, action, transaction, half, copy, op, check_times, outcome, time
+        One number a row; events as their places in ``spec.events.EVENTS``, actions as theirs in
+        ``spark_trace_analysis.schema.ACTIONS``, -1 for any other.
     """
 
     starts: npt.NDArray[np.int64]
     trace: npt.NDArray[np.int64]
     event: npt.NDArray[np.int16]
+    action: npt.NDArray[np.int16]
     transaction: npt.NDArray[np.int32]
+    half: npt.NDArray[np.int32]
+    copy: npt.NDArray[np.int32]
+    op: npt.NDArray[np.int32]
+    check_times: npt.NDArray[np.int32]
     outcome: npt.NDArray[np.int8]
     time: npt.NDArray[np.int64]
 
 
-_READ = ["trace", "event", "transaction", "outcome", "time"]
+_READ = [field.name for field in fields(WholeTraces)][1:]
+_CODES = {"event": event_codes, "action": action_codes}
 _Columns = tuple[npt.NDArray[Any], ...]
 """As `_READ` names them."""
 
@@ -53,14 +60,10 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
     for batch in pq.ParquetFile(file).iter_batches(rows, columns=_READ):
         if batch.num_rows == 0:
             continue
-        trace = batch.column("trace").to_numpy()
-        columns = (
-            trace,
-            event_codes(batch.column("event")),
-            batch.column("transaction").to_numpy(),
-            batch.column("outcome").to_numpy(),
-            batch.column("time").to_numpy(),
+        columns = tuple(
+            _CODES[name](batch.column(name)) if name in _CODES else batch.column(name).to_numpy() for name in _READ
         )
+        trace = columns[0]
         changes = np.flatnonzero(np.diff(trace))
         if held and trace[0] != held[-1][0][-1]:
             yield _together(held)

@@ -1,13 +1,47 @@
 """Properties that a trace can show, each told twice: as a kernel over arrays and as a query over rows.
 
-The two share nothing but the names of the events, so that an error in one is found by the other. A property is a module
-with one ``Invariant``; ``ALL`` is the order in which they are judged and shown.
+The two share nothing but the names of the events and actions, so that an error in one is found by the other. A property
+is a module with one ``Invariant``; ``ALL`` is the order in which they are judged and shown, ``NOT_SHOWN`` says why the
+others are missing.
 """
 
 from spark_trace_analysis.invariants.at_most_one_delivery import AT_MOST_ONE_DELIVERY
+from spark_trace_analysis.invariants.bounded_work import BOUNDED_WORK
+from spark_trace_analysis.invariants.commit_progress import COMMIT_PROGRESS
+from spark_trace_analysis.invariants.content_fidelity import CONTENT_FIDELITY
 from spark_trace_analysis.invariants.decision_agreement import DECISION_AGREEMENT
-from spark_trace_analysis.invariants.invariant import Invariant
+from spark_trace_analysis.invariants.full_budget import FULL_BUDGET
+from spark_trace_analysis.invariants.half_invisibility import HALF_INVISIBILITY
+from spark_trace_analysis.invariants.half_offset_safety import HALF_OFFSET_SAFETY
+from spark_trace_analysis.invariants.head_of_line import HEAD_OF_LINE
+from spark_trace_analysis.invariants.honest_acknowledgement import HONEST_ACKNOWLEDGEMENT
+from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
+from spark_trace_analysis.invariants.no_foreign_resolution import NO_FOREIGN_RESOLUTION
+from spark_trace_analysis.invariants.no_orphan import NO_ORPHAN
+from spark_trace_analysis.invariants.no_wrong_commit import NO_WRONG_COMMIT
+from spark_trace_analysis.invariants.quiet_commit import QUIET_COMMIT
 
-ALL: tuple[Invariant, ...] = (AT_MOST_ONE_DELIVERY, DECISION_AGREEMENT)
+ALL: tuple[Invariant, ...] = (
+    AT_MOST_ONE_DELIVERY,
+    DECISION_AGREEMENT,
+    NO_WRONG_COMMIT,
+    NO_FOREIGN_RESOLUTION,
+    HALF_INVISIBILITY,
+    CONTENT_FIDELITY,
+    HALF_OFFSET_SAFETY,
+    QUIET_COMMIT,
+    HONEST_ACKNOWLEDGEMENT,
+    NO_ORPHAN,
+    FULL_BUDGET,
+    HEAD_OF_LINE,
+    COMMIT_PROGRESS,
+    BOUNDED_WORK,
+)
 
-__all__ = ["ALL", "AT_MOST_ONE_DELIVERY", "DECISION_AGREEMENT", "Invariant"]
+NOT_SHOWN: dict[str, str] = {
+    "S7": "no event carries the op offset, and which op messages a round has read follows from none",
+    "L4": "no event carries the op offset, nor how far a round has read the op queue",
+}
+"""Property → why no trace shows it."""
+
+__all__ = ["ALL", "AT_MOST_ONE_DELIVERY", "DECISION_AGREEMENT", "NOT_SHOWN", "Invariant", "Rows", "World"]

@@ -3,44 +3,41 @@
 import numpy as np
 import numpy.typing as npt
 
-from spark_trace_analysis.invariants.invariant import Invariant
+from spark_trace_analysis.invariants import so_far
+from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
+from spark_trace_analysis.invariants.kernel_room import forget, room_for
 
 
 def find_doubled(
     starts: npt.NDArray[np.int64],
-    event: npt.NDArray[np.int16],
-    transaction: npt.NDArray[np.int32],
-    outcome: npt.NDArray[np.int8],  # noqa: ARG001 (all kernels are called alike)
-    codes: npt.NDArray[np.int16],
-    violated: npt.NDArray[np.bool_],
+    rows: Rows,
+    events: npt.NDArray[np.int16],
+    _actions: npt.NDArray[np.int16],
+    _world: World,
+    at: npt.NDArray[np.int32],
 ) -> None:
-    """Mark the traces in which some transaction's message reached its consumers twice or more."""
-    delivered = codes[0]
-    largest = -1
-    for row in range(len(transaction)):
-        largest = max(largest, transaction[row])
-    is_delivered = np.zeros(largest + 1, np.bool_)
-    for n in range(len(violated)):
-        is_delivered[:] = False
+    """Find the second delivery of a transaction."""
+    (delivered,) = (events[0],)
+    is_delivered = np.zeros(room_for(rows.transaction), np.bool_)
+    for n in range(len(at)):
+        forget(is_delivered, rows.transaction, starts[n], starts[n + 1], False)
         for row in range(starts[n], starts[n + 1]):
-            if event[row] == delivered and transaction[row] >= 0:
-                if is_delivered[transaction[row]]:
-                    violated[n] = True
-                is_delivered[transaction[row]] = True
+            t = rows.transaction[row]
+            if rows.event[row] == delivered and t >= 0:
+                if is_delivered[t]:
+                    at[n] = row - starts[n] + 1
+                    break
+                is_delivered[t] = True
 
 
 AT_MOST_ONE_DELIVERY = Invariant(
     property_id="S1",
     sentence="a transaction is delivered at most once",
+    shows="two real messages of one transaction are stored",
+    is_exact=True,
     events=("message_delivered",),
     kernel=find_doubled,
-    query="""
-        SELECT DISTINCT run, trace FROM (
-            SELECT run, trace, transaction
-            FROM events
-            WHERE event = 'message_delivered' AND transaction >= 0
-            GROUP BY run, trace, transaction
-            HAVING count(*) > 1
-        )
-    """,
+    sees="event = 'message_delivered'",
+    so_far=so_far.DELIVERED,
+    broken="event = 'message_delivered' AND transaction >= 0 AND delivered >= 2",
 )

@@ -1,4 +1,4 @@
-"""S2: no transaction is both rolled back and delivered.
+"""S2: no transaction is both rolled back and delivered, nor delivered for the first time when it was parked.
 
 A rollback is acknowledged when its op message is stored or lost at that, or joins a batch in memory; a broker's own
 trace may say so in one event, ``half_rolled_back``, as does that of a half which was rolled back on another broker.
@@ -7,53 +7,64 @@ trace may say so in one event, ``half_rolled_back``, as does that of a half whic
 import numpy as np
 import numpy.typing as npt
 
-from spark_trace_analysis.invariants.invariant import Invariant
+from spark_trace_analysis.invariants import so_far
+from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
+from spark_trace_analysis.invariants.kernel_room import forget, room_for
 
 
 def find_contradicted(
     starts: npt.NDArray[np.int64],
-    event: npt.NDArray[np.int16],
-    transaction: npt.NDArray[np.int32],
-    outcome: npt.NDArray[np.int8],
-    codes: npt.NDArray[np.int16],
-    violated: npt.NDArray[np.bool_],
+    rows: Rows,
+    events: npt.NDArray[np.int16],
+    actions: npt.NDArray[np.int16],
+    world: World,
+    at: npt.NDArray[np.int32],
 ) -> None:
-    """Mark the traces in which the broker both rolled back and delivered one transaction, in whatever order."""
-    delivered, rolled_back, op_stored, op_buffered, op_lost = codes[0], codes[1], codes[2], codes[3], codes[4]
+    """Find the event by which the broker has both delivered one transaction and decided against it."""
+    delivered, rolled_back, op_stored, op_buffered, op_lost, discarded = events
+    unrecorded = actions[0]
     rollback = 2
-    largest = -1
-    for row in range(len(transaction)):
-        largest = max(largest, transaction[row])
-    seen = np.zeros((largest + 1, 2), np.bool_)
-    for n in range(len(violated)):
-        seen[:] = False
+    is_delivered, is_rolled_back, is_parked = 1, 2, 4
+    seen = np.zeros(room_for(rows.transaction), np.int8)
+    for n in range(len(at)):
+        forget(seen, rows.transaction, starts[n], starts[n + 1], 0)
         for row in range(starts[n], starts[n + 1]):
-            t = transaction[row]
+            t, event = rows.transaction[row], rows.event[row]
             if t < 0:
                 continue
-            names_op = event[row] in (op_stored, op_buffered, op_lost)
-            if event[row] == delivered:
-                seen[t, 0] = True
-            elif event[row] == rolled_back or (names_op and outcome[row] == rollback):
-                seen[t, 1] = True
-            if seen[t, 0] and seen[t, 1]:
-                violated[n] = True
+            names_op = event in (op_stored, op_buffered, op_lost)
+            if event == delivered:
+                if seen[t] & is_delivered == 0 and seen[t] & is_parked and rows.half[row] >= 0:
+                    at[n] = row - starts[n] + 1
+                    break
+                seen[t] |= is_delivered
+            elif event == rolled_back or (names_op and rows.outcome[row] == rollback):
+                seen[t] |= is_rolled_back
+            elif event == discarded and world.keeps_discarded and rows.action[row] != unrecorded:
+                seen[t] |= is_parked
+            if seen[t] & is_delivered and seen[t] & is_rolled_back:
+                at[n] = row - starts[n] + 1
+                break
 
+
+_ROLLED_BACK = "(event = 'half_rolled_back' OR (event IN ('op_stored', 'op_buffered', 'op_lost') AND outcome = 2))"
 
 DECISION_AGREEMENT = Invariant(
     property_id="S2",
-    sentence="no transaction is both rolled back and delivered",
-    events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost"),
+    sentence="no transaction is both rolled back and delivered, or delivered when it was parked",
+    shows="a rollback is acknowledged and a real message stored, or a real message when the half lies aside",
+    is_exact=True,
+    events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost", "half_discarded"),
+    actions=("discard_half_unrecorded",),
     kernel=find_contradicted,
-    query="""
-        SELECT DISTINCT run, trace FROM (
-            SELECT run, trace, transaction
-            FROM events
-            WHERE transaction >= 0 AND (
-                event IN ('message_delivered', 'half_rolled_back')
-                OR (event IN ('op_stored', 'op_buffered', 'op_lost') AND outcome = 2))
-            GROUP BY run, trace, transaction
-            HAVING max(event = 'message_delivered') AND NOT min(event = 'message_delivered')
-        )
-    """,
+    sees=f"event IN ('message_delivered', 'half_discarded') OR {_ROLLED_BACK}",
+    so_far={
+        **so_far.DELIVERED,
+        **so_far.PARKED,
+        "rolled_back": f"count_if({_ROLLED_BACK}) OVER of_transaction",
+    },
+    broken="""transaction >= 0 AND (
+        (delivered > 0 AND rolled_back > 0)
+        OR (event = 'message_delivered' AND half >= 0 AND delivered = 1 AND parked > 0)
+    )""",
 )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,18 +12,23 @@ from pyspark.sql import SparkSession
 
 from spark_trace_analysis.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
 from spark_trace_analysis.runs import open_run
-from spark_trace_analysis.schema import EVENT_SCHEMA, to_batch
+from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import simulate
 from spec.events import EVENTS
 
-Event = tuple[str, int] | tuple[str, int, int] | tuple[str, int, int, int]
-"""An event's name, its transaction, its outcome and its time; outcome and time are 0 if left out."""
+Event = tuple[Any, ...]
+"""An event's name, its transaction, its outcome and its time, and its other fields in a dictionary.
+
+What is left out at the end is absent: outcome and time 0, the action ``by_hand``, other fields -1.
+"""
+
+_ACTIONS = ("by_hand", *ACTIONS)
 
 BROKEN = ("op_write_failure", "offline_producer", "resume_discarded", "acting_slave", "wrong_end", "late_end")
 """Faults whose events no other run has."""
 
-WriteRun = Callable[[Path, Sequence[Sequence[Event]]], Run]
+WriteRun = Callable[..., Run]
 
 
 @pytest.fixture(scope="session")
@@ -50,29 +56,28 @@ def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
 def write_run() -> WriteRun:
     """Write traces, each a sequence of events, as one file with its manifest."""
 
-    def write(folder: Path, traces: Sequence[Sequence[Event]]) -> Run:
-        rows = [
-            (number, step, *event, *(0, 0)[len(event) - 2 :])
-            for number, trace in enumerate(traces)
-            for step, event in enumerate(trace)
-        ]
-        columns = {field.name: np.full(len(rows), -1) for field in EVENT_SCHEMA}
-        columns["trace"] = np.array([row[0] for row in rows])
-        columns["step"] = np.array([row[1] for row in rows])
-        columns["event"] = np.array([EVENTS.index(row[2]) for row in rows])
-        columns["transaction"] = np.array([row[3] for row in rows])
-        columns["outcome"] = np.array([row[4] for row in rows])
-        columns["time"] = np.array([row[5] for row in rows])
-        columns["action"] = np.zeros(len(rows), int)
+    def write(folder: Path, traces: Sequence[Sequence[Event]], profile: str = "5.3.3") -> Run:
+        rows = [_fields(number, step, event) for number, trace in enumerate(traces) for step, event in enumerate(trace)]
+        columns = {field.name: np.array([row[field.name] for row in rows]) for field in EVENT_SCHEMA}
+        columns["event"] = np.array([EVENTS.index(row["event"]) for row in rows])
+        columns["action"] = np.array([_ACTIONS.index(row["action"]) for row in rows])
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "traces.parquet"
-        batch = to_batch(columns, {"event": EVENTS, "action": ("by_hand",)})
+        batch = to_batch(columns, {"event": EVENTS, "action": _ACTIONS})
         with pq.ParquetWriter(path, EVENT_SCHEMA) as writer:
             writer.write_batch(batch)
         content = path.read_bytes()
         file = TraceFile(path.name, 0, len(traces), len(rows), len(content), sha256(content).hexdigest())
-        parameters = Parameters("5.3.3", (), "tiny", seed=0, traces=len(traces), steps=9)
+        parameters = Parameters(profile, (), "tiny", seed=0, traces=len(traces), steps=9)
         write_manifest(folder, make_manifest(parameters, (file,)))
         return open_run(folder)
 
     return write
+
+
+def _fields(number: int, step: int, event: Event) -> dict[str, Any]:
+    plain = [value for value in event if not isinstance(value, dict)]
+    others = {name: value for part in event if isinstance(part, dict) for name, value in part.items()}
+    absent = dict.fromkeys((field.name for field in EVENT_SCHEMA), -1)
+    given = dict(zip(("event", "transaction", "outcome", "time"), plain, strict=False))
+    return {**absent, "outcome": 0, "time": 0, "action": "by_hand", "trace": number, "step": step, **given, **others}

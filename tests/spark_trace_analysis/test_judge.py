@@ -1,158 +1,196 @@
 """Judging: kernels and queries agree where they should, and each finds the other's mutants."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
-from spark_trace_analysis.invariants import ALL, AT_MOST_ONE_DELIVERY, DECISION_AGREEMENT, Invariant
-from spark_trace_analysis.judge import judge
+from spark_trace_analysis.found import Found
+from spark_trace_analysis.invariants import ALL, NOT_SHOWN, Invariant
+from spark_trace_analysis.judge import Count, judge
+from spark_trace_analysis.judge_by_kernel import find_violations
+from spark_trace_analysis.judge_by_query import judge_by_query, query_of
 from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.schema import ACTIONS
+from spark_trace_analysis.whole_traces import WholeTraces, read_whole_traces
+from spark_trace_analysis.world import world_of
 from spec.events import EVENTS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
-WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
-Array = npt.NDArray[Any]
-
-COMMIT, ROLLBACK = 1, 2
+WriteRun = Callable[..., Run]
+BY_ID = {each.property_id: each for each in ALL}
+TRACES = [trace for trace, _ in BY_HAND]
 ROLLED_BACK = {"op_stored", "op_buffered", "op_lost", "half_rolled_back"}
-BY_HAND: list[list[tuple[Any, ...]]] = [
-    [("half_stored", 0), ("message_delivered", 0), ("time_passed", -1)],
-    [("message_delivered", 0), ("message_delivered", 1)],
-    [("message_delivered", 1), ("crashed", -1), ("message_delivered", 1)],
-    [("message_delivered", 0)] * 3,
-    [("op_buffered", 0, ROLLBACK), ("message_delivered", 0)],
-    [("message_delivered", 1), ("op_buffered", 1, COMMIT), ("op_stored", -1, ROLLBACK)],
-    [("message_delivered", 1), ("half_rolled_back", 1)],
-    [("message_delivered", 0), ("op_stored", 1, ROLLBACK)],
-    [("op_lost", 0, ROLLBACK), ("message_delivered", 0)],
-    [("op_lost", 1, COMMIT), ("op_lost", -1, ROLLBACK), ("message_delivered", 1)],
-]
+
+
+def expected(property_id: str) -> Found:
+    """What the table says of a property."""
+    broken = [(told[property_id], number) for number, (_, told) in enumerate(BY_HAND) if property_id in told]
+    if not broken:
+        return Found()
+    events, shortest = min(broken)
+    return Found(len(broken), min(number for _, number in broken), shortest, events)
 
 
 @pytest.fixture(scope="module")
 def by_hand(write_run: WriteRun, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return write_run(tmp_path_factory.mktemp("by_hand") / "run", BY_HAND)
+    return write_run(tmp_path_factory.mktemp("by_hand") / "run", TRACES)
+
+
+@pytest.fixture(scope="module")
+def whole(by_hand: Run) -> list[WholeTraces]:
+    content = (by_hand.folder / by_hand.manifest.files[0].name).read_bytes()
+    return list(read_whole_traces(pa.BufferReader(content)))
+
+
+def events_to_violations(whole: list[WholeTraces], run: Run, invariant: Invariant) -> list[int]:
+    world = world_of(run.parameters)
+    return [int(n) for traces in whole for n in find_violations(traces, invariant, world)]
 
 
 def test_traces_written_by_hand_are_judged_rightly_in_both_ways(spark: SparkSession, by_hand: Run) -> None:
     judgement = judge(spark, [by_hand])
-    assert judgement.violations() == {"5.3.3": {"quiet": {"S1": 2, "S2": 3}}}
-    assert [count.first_trace for count in judgement.counts] == [2, 4]
-    assert (judgement.traces, judgement.events) == (10, sum(map(len, BY_HAND)))
+    for count in judgement.counts:
+        wanted = expected(count.property_id)
+        assert wanted.violations > 0, f"some trace breaks {count.property_id}"
+        assert found_of(count) == wanted, count.property_id
+    assert (judgement.traces, judgement.events) == (len(BY_HAND), sum(map(len, TRACES)))
+
+
+def found_of(count: Count) -> Found:
+    return Found(count.violations, count.first_trace, count.shortest_trace, count.shortest_events)
+
+
+@pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
+def test_each_trace_is_broken_by_the_event_that_the_table_says(
+    whole: list[WholeTraces], by_hand: Run, invariant: Invariant
+) -> None:
+    at = events_to_violations(whole, by_hand, invariant)
+    for number, (trace, told) in enumerate(BY_HAND):
+        assert at[number] == told.get(invariant.property_id, 0), trace
 
 
 def test_simulated_traces_are_judged_as_a_plain_count_says(spark: SparkSession, simulated: list[Run]) -> None:
     judgement = judge(spark, simulated)
     for count, run in zip(judgement.counts[:: len(ALL)], simulated, strict=True):
         deliveries: Counter[tuple[int, int]] = Counter()
+        doubled: dict[int, int] = {}
         for row in pq.read_table(run.folder / run.manifest.files[0].name).to_pylist():
             if row["event"] == "message_delivered":
                 deliveries[row["trace"], row["transaction"]] += 1
-        doubled = {trace for (trace, _), times in deliveries.items() if times > 1}
+                if deliveries[row["trace"], row["transaction"]] == 2:
+                    doubled.setdefault(row["trace"], row["step"] + 1)
+        least = min(((events, trace) for trace, events in doubled.items()), default=(None, None))
         assert count.property_id == "S1"
-        assert count.violations == len(doubled)
-        assert count.first_trace == min(doubled, default=None)
+        assert found_of(count) == Found(len(doubled), min(doubled, default=None), least[1], least[0])
         assert deliveries, "some walk delivers a message, or the property would hold for want of deliveries"
-
-
-def test_simulated_rollbacks_and_deliveries_are_judged_as_a_plain_count_says(
-    spark: SparkSession, simulated: list[Run]
-) -> None:
-    judgement = judge(spark, simulated)
-    rollbacks = Counter[str]()
-    for count, run in zip(judgement.counts[1 :: len(ALL)], simulated, strict=True):
-        told: dict[tuple[int, int], set[str]] = {}
-        for row in pq.read_table(run.folder / run.manifest.files[0].name).to_pylist():
-            if row["event"] in ROLLED_BACK and row["outcome"] == ROLLBACK and row["transaction"] >= 0:
-                rollbacks[row["event"]] += 1
-                told.setdefault((row["trace"], row["transaction"]), set()).add("rolled back")
-            elif row["event"] == "message_delivered":
-                told.setdefault((row["trace"], row["transaction"]), set()).add("delivered")
-        assert count.property_id == "S2"
-        assert count.violations == len({trace for (trace, _), what in told.items() if len(what) == 2})
-    assert set(rollbacks) == ROLLED_BACK, "each form of a rollback is in some walk"
-
-
-def test_the_faulty_walks_double_some_transaction(spark: SparkSession, simulated: list[Run]) -> None:
-    assert judge(spark, simulated).violations()["5.3.3"]["crash,lose_end"]["S1"] > 0
+    assert judgement.violations()["5.3.3"]["crash,lose_end"]["S1"] > 0
 
 
 def test_runs_of_the_same_kind_are_added_up(spark: SparkSession, by_hand: Run) -> None:
-    assert judge(spark, [by_hand, by_hand]).violations() == {"5.3.3": {"quiet": {"S1": 4, "S2": 6}}}
+    twice = judge(spark, [by_hand, by_hand], ALL[:2]).violations()
+    assert twice == {"5.3.3": {"quiet": {"S1": 2 * expected("S1").violations, "S2": 2 * expected("S2").violations}}}
 
 
-def kernel_that_forgets_to_begin_anew(
-    starts: Array, event: Array, transaction: Array, _outcome: Array, codes: Array, violated: Array
-) -> None:
-    last = -1
-    for n in range(len(violated)):
-        for row in range(starts[n], starts[n + 1]):
-            if event[row] == codes[0]:
-                violated[n] = violated[n] or transaction[row] == last
-                last = transaction[row]
+# --- mutants ----------------------------------------------------------------------------------------------------------
 
-
-def kernel_that_sees_no_op(
-    starts: Array, event: Array, transaction: Array, _outcome: Array, codes: Array, violated: Array
-) -> None:
-    for n in range(len(violated)):
-        for row in range(starts[n], starts[n + 1]):
-            for other in range(starts[n], starts[n + 1]):
-                if event[row] == codes[0] and event[other] == codes[1] and transaction[row] == transaction[other]:
-                    violated[n] = True
-
-
-def kernel_that_finds_nothing(
-    _starts: Array, _event: Array, _transaction: Array, _outcome: Array, _codes: Array, violated: Array
-) -> None:
-    violated[:] = False
-
-
-MUTANTS = {
-    "S1 kernel: what was delivered in one trace counts in the next": replace(
-        AT_MOST_ONE_DELIVERY, kernel=kernel_that_forgets_to_begin_anew
-    ),
-    "S1 kernel: no trace is ever violated": replace(AT_MOST_ONE_DELIVERY, kernel=kernel_that_finds_nothing),
-    "S1 query: two deliveries are let pass": replace(
-        AT_MOST_ONE_DELIVERY, query=AT_MOST_ONE_DELIVERY.query.replace("> 1", "> 2")
-    ),
-    "S1 query: transactions are not told apart": replace(
-        AT_MOST_ONE_DELIVERY,
-        query=AT_MOST_ONE_DELIVERY.query.replace("SELECT run, trace, transaction", "SELECT run, trace").replace(
-            "GROUP BY run, trace, transaction", "GROUP BY run, trace"
-        ),
-    ),
-    "S2 kernel: rollbacks in the op queue are not seen": replace(DECISION_AGREEMENT, kernel=kernel_that_sees_no_op),
-    "S2 query: an op entry of a commit is taken for a rollback": replace(
-        DECISION_AGREEMENT, query=DECISION_AGREEMENT.query.replace("AND outcome = 2", "")
-    ),
-    "S2 query: only one form of rollback is seen": replace(
-        DECISION_AGREEMENT, query=DECISION_AGREEMENT.query.replace("'op_stored', 'op_buffered'", "'op_stored'")
-    ),
+TAKEN_FOR = {
+    "S1": ("message_delivered", "half_stored"),
+    "S2": ("op_lost", "op_corrupted"),
+    "S3": ("local_outcome", "half_stored"),
+    "S4": ("half_stored", "time_passed"),
+    "S5": ("check_answered", "check_sent"),
+    "S6": ("half_stored", "time_passed"),
+    "S8": ("op_buffered", "time_passed"),
+    "S9": ("op_buffered", "time_passed"),
+    "S10": ("op_stored", "time_passed"),
+    "L1": ("crashed", "time_passed"),
+    "L2": ("put_back_for_check", "put_back_for_immunity"),
+    "L3": ("half_passed", "time_passed"),
+    "L5": ("message_delivered", "time_passed"),
+    "R1": ("op_stored", "time_passed"),
 }
+"""A kernel that looks for another event than it should."""
+
+SAID_INSTEAD = {
+    "S1": ("delivered >= 2", "delivered >= 3"),
+    "S2": ("parked > 0", "parked > 1"),
+    "S3": ("committed = 0", "committed = 1"),
+    "S4": ("foreign_at > filled_at AND", ""),
+    "S5": ("asked_for = 0", "asked_for < 0"),
+    "S6": ("half <> first_half", "half < first_half"),
+    "S8": ("AND action <> 'discard_half_unrecorded'", ""),
+    "S9": ("<= timeout", "<= timeout + 1"),
+    "S10": ("named = 0", "named = 1"),
+    "L1": ("lost = 1", "lost = 0"),
+    "L2": ("asked < check_times", "asked <= check_times"),
+    "L3": ("stuck = stuck_before", "stuck_before > 0"),
+    "L5": ("action = 'lose_end'", "action <> ''"),
+    "R1": ("halves > check_max + 1", "halves > check_max"),
+}
+"""A query that says something else."""
 
 
-@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS.keys())
-def test_a_mutant_of_one_way_is_caught_by_the_other(spark: SparkSession, by_hand: Run, mutant: Invariant) -> None:
-    with pytest.raises(DisagreementError, match=r"the kernel finds \d+ .* the query \d+ ") as disagreement:
+@pytest.fixture(scope="module")
+def mutants_found(spark: SparkSession, by_hand: Run) -> dict[str, Found]:
+    """What the mutants of all queries find, asked at once."""
+    mutants = [mutant_of_query(each) for each in ALL]
+    return {name: found for (_, name), found in judge_by_query(spark, [by_hand], mutants).items()}
+
+
+def mutant_of_query(invariant: Invariant) -> Invariant:
+    old, new = SAID_INSTEAD[invariant.property_id]
+    assert old in invariant.broken
+    return replace(invariant, broken=invariant.broken.replace(old, new))
+
+
+def mutant_of_kernel(invariant: Invariant) -> Invariant:
+    old, new = TAKEN_FOR[invariant.property_id]
+    assert old in invariant.events
+    return replace(invariant, events=tuple(new if name == old else name for name in invariant.events))
+
+
+@pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
+def test_a_mutant_of_a_query_is_caught_by_the_kernel(mutants_found: dict[str, Found], invariant: Invariant) -> None:
+    assert mutants_found[invariant.property_id] != expected(invariant.property_id)
+
+
+@pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
+def test_a_mutant_of_a_kernel_is_caught_by_the_query(
+    whole: list[WholeTraces], by_hand: Run, invariant: Invariant
+) -> None:
+    at = events_to_violations(whole, by_hand, mutant_of_kernel(invariant))
+    broken = [(events, number) for number, events in enumerate(at) if events]
+    least = min(broken, default=(None, None))
+    first = min((number for _, number in broken), default=None)
+    assert Found(len(broken), first, least[1], least[0]) != expected(invariant.property_id)
+
+
+@pytest.mark.parametrize("mutant", [mutant_of_kernel(BY_ID["S1"]), mutant_of_query(BY_ID["R1"])], ids=["S1", "R1"])
+def test_a_disagreement_ends_the_judging_and_names_both(spark: SparkSession, by_hand: Run, mutant: Invariant) -> None:
+    with pytest.raises(DisagreementError, match=r"the kernel finds \d+ .*the query \d+ ") as disagreement:
         judge(spark, [by_hand], [mutant])
     assert disagreement.value.exit_code == 75
 
 
-def test_a_blind_kernel_is_caught_on_simulated_traces_too(spark: SparkSession, simulated: list[Run]) -> None:
-    with pytest.raises(DisagreementError, match="the kernel finds 0 violating traces"):
-        judge(spark, simulated, [MUTANTS["S1 kernel: no trace is ever violated"]])
+def test_queries_that_mean_different_things_by_one_name_are_refused() -> None:
+    other = replace(BY_ID["S3"], so_far={"delivered": "0"})
+    with pytest.raises(ValueError, match="two queries mean different things by 'delivered'"):
+        query_of([BY_ID["S1"], other])
+
+
+# --- what is judged ---------------------------------------------------------------------------------------------------
 
 
 def test_a_changed_byte_is_found(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", BY_HAND)
+    run = write_run(tmp_path / "run", TRACES)
     path = run.folder / run.manifest.files[0].name
     content = bytearray(path.read_bytes())
     content[20] ^= 1
@@ -163,12 +201,20 @@ def test_a_changed_byte_is_found(spark: SparkSession, write_run: WriteRun, tmp_p
 
 
 def test_fewer_traces_than_promised_are_found(spark: SparkSession, write_run: WriteRun, tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", BY_HAND)
-    promised = replace(run.manifest, parameters=replace(run.parameters, traces=11))
-    with pytest.raises(BadTracesError, match="holds 10 traces with 25 events, the manifest says 11 and 25"):
+    run = write_run(tmp_path / "run", TRACES)
+    promised = replace(run.manifest, parameters=replace(run.parameters, traces=99))
+    with pytest.raises(BadTracesError, match=f"holds {len(TRACES)} traces with {run.manifest.events} events, the man"):
         judge(spark, [replace(run, manifest=promised)])
 
 
-def test_every_invariant_looks_at_events_that_exist() -> None:
+def test_every_property_is_judged_or_has_a_reason_why_not() -> None:
+    declared = dict.fromkeys(clause.identifier for clause in TRANSACTIONAL_MESSAGES.clauses)
+    judged = [each.property_id for each in ALL]
+    assert [name for name in declared if name not in NOT_SHOWN] == judged
+    assert set(declared) == {*judged, *NOT_SHOWN}
+
+
+def test_every_invariant_looks_at_events_and_actions_that_exist() -> None:
     for invariant in ALL:
         assert set(invariant.events) <= set(EVENTS)
+        assert set(invariant.actions) <= set(ACTIONS)

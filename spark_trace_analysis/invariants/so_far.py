@@ -1,0 +1,45 @@
+"""What several queries ask of the rows before them: names for running counts, as Spark SQL."""
+
+DELIVERED = {"delivered": "count_if(event = 'message_delivered') OVER of_transaction"}
+"""Real messages of the transaction."""
+
+ACKNOWLEDGED = {
+    "acknowledged": "count_if(event IN ('op_stored', 'op_buffered', 'op_lost') AND half >= 0) OVER of_transaction"
+}
+"""END_TRANSACTIONs for halves of the transaction that were answered SUCCESS."""
+
+PARKED = {
+    "parked": """count_if(
+        event = 'half_discarded' AND keeps_discarded = 1 AND action <> 'discard_half_unrecorded'
+    ) OVER of_transaction"""
+}
+"""Halves of the transaction that went to the discard topic."""
+
+CHECKED = {"checked": "count_if(event IN ('put_back_for_check', 'put_back_unasked')) OVER of_transaction"}
+"""Copies of its half that were stored for a check, be it that nobody could be asked."""
+
+SENT = {"sent": "count_if(event = 'half_stored') OVER of_transaction"}
+"""Halves that its producer's sends stored."""
+
+FIRST_HALF = {"first_half": "last(if(event = 'half_stored', half, NULL), true) OVER of_transaction"}
+"""The offset that the producer knows: that of the last half which a send stored."""
+
+POWER_LOST = {"power_lost": "count_if(event = 'power_lost') OVER of_trace"}
+"""How often the machine has lost power: from then on, offsets may have been filled twice."""
+
+ESCAPED = {"escaped": "count_if(event = 'half_escaped') OVER of_trace"}
+"""Halves that were sent to another broker; one whose answer was lost is of no transaction in a trace."""
+
+MOVED = {
+    "moved": """last(CASE
+        WHEN event IN ('half_passed', 'put_back_for_check', 'put_back_for_immunity', 'put_back_unasked',
+                       'half_discarded', 'half_missed', 'half_escaped') THEN 1
+        WHEN event IN ('round_ended', 'crashed', 'stopped', 'role_changed', 'power_lost', 'offsets_regressed') THEN 0
+    END, true) OVER before"""
+}
+"""1 if some half was left behind since a round, or the process, last ended."""
+
+OF_A_ROUND = """event IN ('half_passed', 'put_back_for_check', 'put_back_for_immunity', 'put_back_unasked',
+    'half_discarded', 'half_missed', 'half_escaped', 'round_ended',
+    'crashed', 'stopped', 'role_changed', 'power_lost', 'offsets_regressed')"""
+"""The rows that `MOVED` needs."""
