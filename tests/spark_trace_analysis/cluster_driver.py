@@ -11,13 +11,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+from spark_trace_analysis.audit.table import audit_json
 from spark_trace_analysis.judge import judge
 from spark_trace_analysis.manifest import Parameters
 from spark_trace_analysis.runs import open_run
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.shipped_project import walk_kernels
 from spark_trace_analysis.simulate import prepare, simulate
-from tests.spark_trace_analysis.standalone_cluster import SMALL
+from tests.spark_trace_analysis.standalone_cluster import PROJECT, SMALL
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +48,14 @@ def judged(spark: SparkSession, folder: Path) -> object:
     return [asdict(count) for count in judge(spark, [open_run(folder / "traces")]).counts]
 
 
-JOBS = {job.__name__: job for job in (where_code_is, simulated, judged)}
+def audited(spark: SparkSession, folder: Path) -> object:
+    """What became of every transaction of a real broker's store, whose commit log has three files."""
+    store = PROJECT / "conformance" / "golden" / "5.3.3" / "wide"
+    audit = audit_by_spark(spark, store, Options(everything=True, work=folder / "audit"))
+    return audit_json(audit, everything=True, limit=0)
+
+
+JOBS = {job.__name__: job for job in (where_code_is, simulated, judged, audited)}
 
 
 def main(master: str, folder: Path) -> None:

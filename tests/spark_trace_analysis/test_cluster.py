@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.session import spark_session
-from tests.spark_trace_analysis.cluster_driver import JOBS, PARAMETERS
+from tests.spark_trace_analysis.cluster_driver import JOBS
 from tests.spark_trace_analysis.standalone_cluster import PROJECT, StandaloneCluster, kill_tree, signal_tree
 
 LONGEST_ANSWER_SECONDS = 300
@@ -102,6 +102,14 @@ def test_judging_goes_on_without_a_killed_worker_and_its_executor(
     assert lose(driver, "judged", cluster.executors_of(worker)[0], also=worker) == on_this_machine("judged")
 
 
+@pytest.mark.untraced
+def test_an_audit_goes_on_without_the_only_executor_that_was_left(
+    cluster: StandaloneCluster, driver: Driver, on_this_machine: Callable[[str], Any]
+) -> None:
+    (left,) = cluster.executors()
+    assert lose(driver, "audited", left) == on_this_machine("audited")
+
+
 def test_a_master_that_nobody_is_behind_is_said_at_once() -> None:
     answer = r"--master spark://127\.0\.0\.1:9: no master answers"
     with pytest.raises(BadOptionError, match=answer), spark_session("spark://127.0.0.1:9"):
@@ -112,7 +120,3 @@ def test_a_master_that_nobody_is_behind_is_said_at_once() -> None:
 def test_a_setting_that_is_none_is_refused(word: str) -> None:
     with pytest.raises(BadOptionError, match="--conf"), spark_session("local[1]", conf=[word]):
         pass
-
-
-def test_the_driver_makes_what_the_tests_ask_for() -> None:
-    assert PARAMETERS.traces // 20_000 >= 2, "each executor has a share"
