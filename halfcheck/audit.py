@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.exit_codes import ExitCode
+from halfcheck.spark_options import Conf  # noqa: TC001 (Typer evaluates the annotations)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from spark_trace_analysis.audit.table import AnyAudit
 
@@ -52,6 +53,7 @@ def command(
         str | None,
         typer.Option(help="The Spark master. If not given, a store below 64 MB needs no Spark, others all cores here."),
     ] = None,
+    conf: Conf = None,
     work: Annotated[
         Path | None, typer.Option(help="Where Spark's tasks keep their files; a killed audit goes on from there.")
     ] = None,
@@ -73,7 +75,7 @@ def command(
     if version is not None and not _VERSION.fullmatch(version):
         message = f"--version {version!r} is not a version such as 5.3.3"
         raise typer.BadParameter(message)
-    audit = _audit(store_dir, version, out, work, master, everything=everything, limit=limit)
+    audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:
         from spark_trace_analysis.report.audit_page import write_audit_page
 
@@ -97,12 +99,13 @@ def _audit(
     out: Path | None,
     work: Path | None,
     master: str | None,
+    conf: Sequence[str],
     *,
     everything: bool,
     limit: int,
 ) -> AnyAudit:
     """In this process if the store is small, otherwise as a Spark job."""
-    if master is None and work is None and _is_small(store):
+    if master is None and work is None and not conf and _is_small(store):
         from spark_trace_analysis.audit.audit_store import audit_store
         from spark_trace_analysis.audit.row_files import require_new, write_audit
 
@@ -116,7 +119,7 @@ def _audit(
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
     from spark_trace_analysis.session import spark_session
 
-    with spark_session(master or _ALL_CORES) as spark, _progress(store) as on_progress:
+    with spark_session(master or _ALL_CORES, conf=conf) as spark, _progress(store) as on_progress:
         options = Options(
             version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
         )
