@@ -67,8 +67,8 @@ def measure(traces: int) -> Measured:
             raise subprocess.CalledProcessError(process.returncode, command)
     watcher.join()
     measured.told = lines[-1]
-    for line, following in pairwise(lines):
-        measured.phases[line["phase"]] = following["at"] - line["at"]
+    for one, following in pairwise(lines):
+        measured.phases[one["phase"]] = following["at"] - one["at"]
     return measured
 
 

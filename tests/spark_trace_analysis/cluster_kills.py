@@ -1,7 +1,7 @@
 """``python -m tests.spark_trace_analysis.cluster_kills [SEED]``: the three commands on a standalone cluster, killed.
 
-Each command runs on this machine alone; on two workers while one executor is killed with SIGKILL; and on two workers while
-the driver is, and then once more. All three results have to be the same.
+Each command runs on this machine alone; on two workers while one executor is killed with SIGKILL; and on two workers
+while the driver is, and then once more. All three results have to be the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.spark_trace_analysis.standalone_cluster import PROJECT, SMALL, Standa
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-TRACES = 2_000_000
+TRACES = 200_000
 LONGEST_DELAY_SECONDS = 2.0
 
 
