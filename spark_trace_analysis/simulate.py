@@ -32,7 +32,7 @@ from spark_trace_analysis.manifest import (
 )
 from spark_trace_analysis.runs import open_run
 from spark_trace_analysis.schema import EVENT_SCHEMA, to_batch
-from spark_trace_analysis.unfinished_run import UnfinishedRun, discard, locked_run, remove_work
+from spark_trace_analysis.unfinished_run import UnfinishedRun, discard, is_unfinished, locked_run, remove_work
 
 LARGEST_SEED = 2**63 - 1
 
@@ -77,9 +77,24 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
     Raises
     ------
     BadOptionError
-        A parameter is out of range, or the folder holds something else, which is never overwritten.
+        A parameter is out of range; the folder holds something else, which is never overwritten; it can't be written;
+        another process writes it; or the beginning of another run is beside it.
     """
     _check(parameters)
+    complete = _complete(parameters, out, source)
+    if complete is None:
+        try:
+            with locked_run(out) as unfinished:
+                if unfinished.is_begun:
+                    unfinished.require_same(parameters, source_fingerprint(parameters.instance, source.packages))
+                else:
+                    discard(unfinished)
+        except OSError as failure:
+            raise _cannot_write(out, failure) from failure
+    return complete
+
+
+def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulation | None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return None
     if not (out / MANIFEST).is_file():
@@ -142,8 +157,7 @@ def simulate(
     Raises
     ------
     BadOptionError
-        As ``find_complete``; ``out`` can't be written; another process writes it; or the beginning of another run is
-        beside it.
+        As ``find_complete``.
     ModelCheckError
         As ``prepare``.
     """
@@ -154,7 +168,7 @@ def simulate(
     began = perf_counter()
     try:
         with locked_run(out) as unfinished:
-            complete = find_complete(parameters, out, source)
+            complete = _complete(parameters, out, source)
             if complete:  # by another process, just now
                 discard(unfinished)
                 return complete
@@ -167,7 +181,7 @@ def simulate(
             write_manifest(unfinished.folder, manifest)
             unfinished.rename(out)
     except OSError as failure:
-        raise _cannot_write(out, failure.strerror or str(failure)) from failure
+        raise _cannot_write(out, failure) from failure
     return Simulation(Run(out, manifest), reused=False, seconds=perf_counter() - began, files_found=found)
 
 
@@ -181,10 +195,10 @@ def _check(parameters: Parameters) -> None:
         raise BadOptionError(message)
 
 
-def _cannot_write(out: Path, reason: str) -> BadOptionError:
-    message = (
-        f"--out {out}: can't be written ({reason}); what is finished is kept, and the same command goes on with it"
-    )
+def _cannot_write(out: Path, failure: OSError) -> BadOptionError:
+    message = f"--out {out}: can't be written ({failure.strerror or failure})"
+    if is_unfinished(out):
+        message += "; what is finished is kept, and the same command goes on with it"
     return BadOptionError(message)
 
 

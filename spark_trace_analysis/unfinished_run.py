@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -92,28 +92,47 @@ class UnfinishedRun:
         self.folder.replace(out)
         remove_work(out)
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether it says what run it is."""
+        return (self._work / _PARAMETERS).is_file()
+
     def begin(self, parameters: Parameters, source: str) -> None:
-        """Note what the run is, or see that it is the one that the folder has begun.
+        """Note what the run is, or see that it is the one that was begun.
 
         Raises
         ------
         BadOptionError
-            Another run was begun there, or the same one by other sources.
+            As ``require_same``.
         """
+        if self.is_begun:
+            self.require_same(parameters, source)
         (self._work / _NOTES).mkdir(exist_ok=True)
         self.remove_unfinished()
-        asked = {"source": source, "parameters": asdict(parameters)}
-        path = self._work / _PARAMETERS
-        begun = _read_json(path)
-        if begun is None:
-            self._put(_as_json(asked), path)
-            return
-        remedy = "give the command that began it, or remove that folder"
-        other = other_parameter(parameters_of(begun["parameters"]), parameters)
+        self._put(_as_json({"source": source, "parameters": asdict(parameters)}), self._work / _PARAMETERS)
+
+    def require_same(self, parameters: Parameters, source: str) -> None:
+        """See that the run that was begun is this one.
+
+        Raises
+        ------
+        BadOptionError
+            It is another one, or the same one by other sources.
+        """
+        begun = _read_json(self._work / _PARAMETERS)
+        try:
+            there, there_by = parameters_of(begun["parameters"]), begun["source"]
+        except (KeyError, TypeError):
+            message = f"{self.folder}: does not say what run it is the beginning of; remove that folder"
+            raise BadOptionError(message) from None
+        other = other_parameter(there, parameters)
         if other:
-            message = f"{self.folder}: holds the beginning of another run ({other}); {remedy}"
+            message = (
+                f"{self.folder}: holds the beginning of another run ({other}); "
+                "give the command that began it, or remove that folder"
+            )
             raise BadOptionError(message)
-        if begun["source"] != source:
+        if there_by != source:
             message = (
                 f"{self.folder}: holds the beginning of a run by another version of the sources; remove that folder"
             )
@@ -124,7 +143,7 @@ class UnfinishedRun:
 
     def _read_note(self, name: str) -> TraceFile | None:
         told = _read_json(self._note_of(name))
-        return None if told is None else TraceFile(**told)
+        return TraceFile(**told) if told else None
 
     def _put(self, content: pa.Buffer, path: Path) -> None:
         """Write a file under a name of its own, then rename it: no two tasks write the same one, on no machine."""
@@ -148,7 +167,7 @@ def locked_run(out: Path) -> Iterator[UnfinishedRun]:
     OSError
         It can't be made.
     """
-    folder = out.parent.resolve() / f".{out.name}.partial"
+    folder = _beside(out)
     (folder / WORK).mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / WORK / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -162,6 +181,15 @@ def locked_run(out: Path) -> Iterator[UnfinishedRun]:
         yield UnfinishedRun(folder)
     finally:
         os.close(lock)
+
+
+def is_unfinished(out: Path) -> bool:
+    """Whether a run that is to become this folder was begun."""
+    return UnfinishedRun(_beside(out)).is_begun
+
+
+def _beside(out: Path) -> Path:
+    return out.parent.resolve() / f".{out.name}.partial"
 
 
 def discard(run: UnfinishedRun) -> None:
@@ -178,8 +206,10 @@ def _as_json(told: Mapping[str, Any]) -> pa.Buffer:
     return pa.py_buffer(json.dumps(told).encode())
 
 
-def _read_json(path: Path) -> dict[str, Any] | None:
-    with suppress(FileNotFoundError, ValueError):
+def _read_json(path: Path) -> dict[str, Any]:
+    """What a file says; nothing if it is missing or damaged."""
+    try:
         told = json.loads(path.read_bytes())
-        return told if isinstance(told, dict) else None
-    return None
+    except (FileNotFoundError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}

@@ -34,6 +34,26 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path) -> None:
     assert report.read_text(encoding="utf-8").count("<figure>") == 5
 
 
+@pytest.mark.parametrize("of", ["specification", "broker"])
+def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
+    of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = ["--instance", "tiny", "--faults", "crash"]
+    asked = ["simulate", "--trace", "4", "--of", of, *world, "--choice", "swarm", "--steps", "12"]
+    assert run([*asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["command"].split()[1:3] == ["simulate", "--trace"]
+    assert {event["trace"] for event in told["events"]} == {4}
+    assert run(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"steps: {told['steps']}"
+    assert [line.split("event=")[1].split()[0] for line in lines[:-1]] == [event["event"] for event in told["events"]]
+    assert run(["replay", *world, "--steps", told["steps"]]) in {0, 12}
+    capsys.readouterr()
+    assert run([*told["command"].split()[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == told
+
+
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "message"),
     [
@@ -46,6 +66,16 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path) -> None:
         (["simulate", "--out", "new", "--instance", "enormous"], 151, "enormous"),
         (["simulate", "--out", "new", "--traces", "5", "--instance", "tiny", "--master", "nowhere"], 151, "nowhere"),
         (["simulate", "--out", "full"], 151, "something else"),
+        (["simulate", "--out", "full/a.txt"], 151, "something else"),
+        (["simulate", "--out", "full/a.txt/new"], 151, "--out full/a.txt/new: can't be written (Not a directory)"),
+        (["simulate", "--out", "/proc/new"], 151, "--out /proc/new: can't be written (No such file or directory)"),
+        (["simulate", "--out", "new", "--choice", "best"], 151, "no choice 'best'; there are uniform, weighted, swarm"),
+        (["simulate", "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
+        (["simulate", "--out", "new", "--of", "broker", "--profile", "fixed"], 151, "no reference broker"),
+        (["simulate", "--trace", "3", "--out", "new"], 151, "leave --out away"),
+        (["simulate", "--trace", "-1"], 151, "--trace -1"),
+        (["simulate", "--trace", "1", "--steps", "0"], 151, "--steps 0"),
+        (["simulate", "--trace", "1", "--seed", "-4"], 151, "-4"),
         (["simulate"], 151, "--out"),
         (["analyze", "missing"], 150, "no such folder"),
         (["analyze", "empty"], 150, "empty"),
