@@ -1,7 +1,7 @@
 """How many distinct states random walks see, against the number of all states that an exhaustive search finds."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -49,40 +49,46 @@ class StatesSeen:
 
 def states_seen(spark: SparkSession, runs: Sequence[Run], walks: int = WALKS) -> tuple[StatesSeen, ...]:
     """Count for each run of the specification whose instance is small enough to be searched."""
-    told = []
-    for parameters in (run.parameters for run in runs if run.parameters.of == SPECIFICATION):
-        searched = check(parameters.profile, parameters.environment, parameters.instance, most_states=MOST_STATES)
-        if not searched.complete:
-            continue
-        counted = min(parameters.traces, walks)
-        faults = f" --faults {','.join(parameters.environment)}" if parameters.environment else ""
-        told.append(
-            StatesSeen(
-                parameters.profile,
-                parameters.environment_name,
-                parameters.instance,
-                counted,
-                count_states(spark, parameters, counted),
-                searched.distinct,
-                f"halfcheck check --profile {parameters.profile} --instance {parameters.instance}{faults}",
-            )
-        )
-    return tuple(told)
+    searched = []
+    for told in (run.parameters for run in runs if run.parameters.of == SPECIFICATION):
+        result = check(told.profile, told.environment, told.instance, most_states=MOST_STATES)
+        if result.complete:
+            searched.append((replace(told, traces=min(told.traces, walks)), result.distinct))
+    seen = count_states(spark, [told for told, _ in searched])
+    return tuple(
+        StatesSeen(told.profile, told.environment_name, told.instance, told.traces, number, states, _command(told))
+        for (told, states), number in zip(searched, seen, strict=True)
+    )
 
 
-def count_states(spark: SparkSession, parameters: Parameters, walks: int) -> int:
-    """Count the distinct states of the first walks of a run; only their number is collected."""
+def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
+    """Count the distinct states of each run's walks; Spark tells them apart, and only their numbers are collected."""
+    blocks = [
+        (number, first, min(_WALKS_A_BLOCK, told.traces - first))
+        for number, told in enumerate(runs)
+        for first in range(0, told.traces, _WALKS_A_BLOCK)
+    ]
+    if not blocks:
+        return []
 
     def visit(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        walker = _walker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
         for batch in batches:
-            for first in batch.column(0).to_pylist():
-                count = min(_WALKS_A_BLOCK, walks - first)
-                hashes = walker.visited(parameters.seed, first, count, parameters.steps)
-                yield pa.RecordBatch.from_arrays([pa.array(hashes.view(np.int64))], ["state"])
+            for place in batch.column(0).to_pylist():
+                number, first, count = blocks[place]
+                told = runs[number]
+                walker = _walker(told.profile, told.environment, told.instance, told.choice)
+                hashes = walker.visited(told.seed, first, count, told.steps).view(np.int64)
+                yield pa.RecordBatch.from_pydict({"run": np.full(len(hashes), number), "state": hashes})
 
-    tasks = min(spark.sparkContext.defaultParallelism, -(-walks // _WALKS_A_BLOCK))
-    return spark.range(0, walks, _WALKS_A_BLOCK, tasks).mapInArrow(visit, "state bigint").distinct().count()
+    tasks = min(spark.sparkContext.defaultParallelism, len(blocks))
+    distinct = spark.range(0, len(blocks), 1, tasks).mapInArrow(visit, "run bigint, state bigint").distinct()
+    counted = {row["run"]: row["count"] for row in distinct.groupBy("run").count().collect()}
+    return [counted[number] for number in range(len(runs))]
+
+
+def _command(told: Parameters) -> str:
+    faults = f" --faults {','.join(told.environment)}" if told.environment else ""
+    return f"halfcheck check --profile {told.profile} --instance {told.instance}{faults}"
 
 
 @lru_cache(maxsize=8)

@@ -117,7 +117,7 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
             color=by_profile(profiles),
             description="told:N",
         )
-        axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap=True)
+        axis = alt.Axis(values=ticks, labelExpr="format(100 * datum.value, '~g') + '%'", labelOverlap="greedy")
         across = alt.X("low:Q", title="share of traces that violate it", axis=axis, scale=scale)
         interval = base.mark_rule(strokeWidth=2).encode(x=across, x2="high:Q")
         point = base.mark_point(filled=True, size=48, opacity=1).encode(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 from pathlib import Path
@@ -192,13 +193,15 @@ def test_lags_pairs_and_rarity_of_walks_are_those_of_a_plain_count(
 
 
 def test_the_states_that_walks_see_are_those_that_a_plain_walk_sees(spark: SparkSession, simulated: list[Run]) -> None:
-    quiet = simulated[0].parameters
-    few = count_states(spark, quiet, 50)
-    hashes = Walker(quiet.profile, quiet.environment, quiet.instance).visited(quiet.seed, 0, 50, quiet.steps)
-    assert few == len(hashes)
-    (told, *_) = states_seen(spark, simulated[:1], walks=2_500)
-    assert few < told.seen <= told.states
-    assert told.states == check(quiet.profile, quiet.environment, quiet.instance).distinct
+    few = [replace(run.parameters, traces=50) for run in simulated[:2]]
+    seen = []
+    for told in few:
+        walker = Walker(told.profile, told.environment, told.instance)
+        seen.append(len(walker.visited(told.seed, 0, 50, told.steps)))
+    assert count_states(spark, few) == seen
+    (told_of_more,) = states_seen(spark, simulated[:1], walks=2_500)
+    assert seen[0] < told_of_more.seen <= told_of_more.states
+    assert told_of_more.states == check(few[0].profile, few[0].environment, few[0].instance).distinct
 
 
 def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[Run]) -> None:
