@@ -1,8 +1,9 @@
 """``python -m benchmarks.spark.pipeline TRACES FOLDER``: from nothing to the report's page, in this process.
 
-It simulates and writes, judges by kernels and by SQL, gathers statistics and writes the page, as ``halfcheck simulate``
-and ``halfcheck analyze --report`` do. The runs are the profiles and environments of ``halfcheck verify``, with fewer
-steps and more traces. A line of JSON says when a phase begins, the last one what there was in the end.
+It simulates and writes, judges by kernels and by SQL, gathers statistics, counts states, makes the minimal violating
+traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs are the
+profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a phase
+begins, the last one what there was in the end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 SEED: Final = 7
 STEPS: Final = 12
 
-STARTING, SIMULATING, JUDGING, GATHERING, WRITING = "start Spark", "simulate", "judge", "statistics", "page"
+STARTING, SIMULATING, JUDGING, GATHERING = "start Spark", "simulate", "judge", "statistics"
+COUNTING, REMAKING, WRITING = "states seen", "minimal traces", "page"
 
 
 def main(traces: int, folder: Path) -> None:
@@ -29,10 +31,12 @@ def main(traces: int, folder: Path) -> None:
     from spark_trace_analysis.judge import judge
     from spark_trace_analysis.manifest import Parameters
     from spark_trace_analysis.report.data import ReportData
+    from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.page import write
     from spark_trace_analysis.report.simulation_section import simulation_section
     from spark_trace_analysis.session import spark_session
     from spark_trace_analysis.simulate import simulate
+    from spark_trace_analysis.states_seen import states_seen
     from spark_trace_analysis.statistics import statistics
     from spec.profiles import VERSIONS
 
@@ -49,9 +53,14 @@ def main(traces: int, folder: Path) -> None:
         judgement = judge(spark, runs)
         _tell(phase=GATHERING)
         gathered = statistics(spark, runs)
+        _tell(phase=COUNTING)
+        seen = states_seen(spark, runs)
+        _tell(phase=REMAKING)
+        shortest = minimal_traces(runs, judgement.counts)
         _tell(phase=WRITING)
-        section = simulation_section(runs, judgement, gathered, "make bench-spark")
-        write(ReportData("Simulated traces", (), "make bench-spark", simulation=section), folder / "page.html")
+        made_by = "make bench-spark"
+        section = simulation_section(runs, judgement, gathered, made_by, shortest=shortest, states=seen)
+        write(ReportData("Simulated traces", (), made_by, simulation=section), folder / "page.html")
     _tell(
         traces=judgement.traces,
         events=judgement.events,
