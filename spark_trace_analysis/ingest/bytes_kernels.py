@@ -55,19 +55,19 @@ _be32 = _loader(32, is_big=True)
 _le64 = _loader(64, is_big=False)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def long_at(data: Any, at: Any) -> Any:
     """Eight bytes, big endian, signed."""
     return np.int64(_be64(data, at))
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def int_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian, signed."""
     return np.int64(np.int32(_be32(data, at)))
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def unsigned_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian."""
     return np.int64(_be32(data, at))
@@ -107,13 +107,13 @@ def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     return np.int64(crc ^ np.uint64(0xFFFFFFFF))
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def hash_step(value: Any, byte: Any) -> Any:
     """Take one byte, or any number, into a hash (FNV-1a)."""
     return (value ^ np.uint64(byte)) * _HASH_FACTOR
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def mixed(value: Any) -> Any:
     """Spread a hash over all of its bits (MurmurHash3's finaliser)."""
     value = (value ^ (value >> _MIX_SHIFT)) * _MIX_1

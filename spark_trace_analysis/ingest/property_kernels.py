@@ -164,7 +164,7 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
     stays = np.uint64(0)
     has_wait = has_tran = False
     key = identity = group = real_topic = real_queue = np.int64(0)
-    tags = 0
+    tags = np.int64(0)
     while at < end and not is_odd:
         if data[at] == 2:
             at += 1

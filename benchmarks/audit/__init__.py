@@ -1,0 +1,1 @@
+"""How fast a large store is audited, and with how much memory."""

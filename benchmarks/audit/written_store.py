@@ -1,0 +1,148 @@
+"""Writes a store of any size with the reference broker, and counts what became of its transactions.
+
+``python -m benchmarks.audit.written_store FOLDER BYTES`` writes one. Of a hundred transactions 85 are committed at once,
+10 rolled back, 3 committed when a check asks for them, and 2 never answered: they are put back three times and
+discarded. Between them stand as many ordinary messages. A body has about a kilobyte.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+from reference.broker_controller import BrokerController
+from reference.broker_settings import BrokerSettings
+from reference.check_step import CheckBranch
+from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.message_id import decode_message_id
+from reference.recorder import Recorder
+from reference.send_message_processor import SendMessageRequest
+from reference.store.offsets import QueueOffset
+from reference.store.record import TRANSACTION_COMMIT
+from reference.store_path_root_dir import StorePathRootDir
+from reference.version_switches import VERSIONS
+from reference.virtual_clock import VirtualClock
+
+VERSION = "5.3.3"
+GROUP = "bench-group"
+CHECK_MAX = 3
+EXPECTED = "expected.json"
+"""Beside the store: state to the number of transactions."""
+
+_BODY_BYTES = (900, 1_150)
+_OPS_EVERY = 500
+_ROUND_EVERY = 20_000
+_MILLISECOND_EVERY = 20
+
+
+class StoreInTheMaking:
+    """A broker, and a producer that remembers what it answers to checks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = VirtualClock(1_700_000_000_000)
+        switches = VERSIONS[VERSION]
+        path = StorePathRootDir.open(folder, switches, self.clock)
+        settings = BrokerSettings(transaction_check_max=CHECK_MAX)
+        recorder = Recorder(self.clock, is_on=False)
+        self.broker = BrokerController(switches, settings, self.clock, path, recorder)
+        self.expected: Counter[str] = Counter()
+        self._bytes = random.Random(7).randbytes(1 << 20)
+        self._sizes = random.Random(8)
+        self._sent = 0
+        self._answers: set[str] = set()
+
+    def run(self, size: int) -> Counter[str]:
+        """Go on until the commit log has a size in bytes, then until every transaction is settled."""
+        written = 0
+        while written < size:
+            written += self._transaction(self._sent) + self._ordinary(self._sent)
+            self._sent += 1
+            if self._sent % _MILLISECOND_EVERY == 0:
+                self.clock.advance(1)
+            if self._sent % _OPS_EVERY == 0:
+                self.broker.run_op_batch_service()
+            if self._sent % _ROUND_EVERY == 0:
+                self._round()
+        for _ in range(CHECK_MAX + 2):
+            self._round()
+        self.broker.shutdown()
+        return self.expected
+
+    def _transaction(self, number: int) -> int:
+        kind = number % 100
+        key = f"C0A80001{number:024X}"
+        properties = {
+            "KEYS": f"KEY{number}",
+            "TRAN_MSG": "true",
+            "UNIQ_KEY": key,
+            "WAIT": "true",
+            "PGROUP": GROUP,
+            "TAGS": "TagA",
+        }
+        body = self._body()
+        topic = f"Orders{number % 7}"
+        response = self.broker.send_message(SendMessageRequest(topic, number & 3, body, self.clock.now, properties))
+        if kind < 95:
+            outcome = TRANSACTION_COMMIT if kind < 85 else TRANSACTION_ROLLBACK
+            half = QueueOffset(response.queue_offset)
+            self._end(half, decode_message_id(response.msg_id), outcome, is_answer=False)
+            self.expected["delivered" if kind < 85 else "rolled_back"] += 1
+        elif kind < 98:
+            self._answers.add(key)
+            self.expected["delivered"] += 1
+        else:
+            self.expected["parked"] += 1
+        return len(body) * (2 if kind < 85 else 1) + 600
+
+    def _ordinary(self, number: int) -> int:
+        body = self._body()
+        properties = {"UNIQ_KEY": f"C0A80002{number:024X}", "WAIT": "true", "TAGS": "TagB"}
+        self.broker.send_message(SendMessageRequest("Clicks", number & 7, body, self.clock.now, properties))
+        return len(body) + 200
+
+    def _body(self) -> bytes:
+        size = self._sizes.randint(*_BODY_BYTES)
+        start = self._sizes.randrange(len(self._bytes) - size)
+        return self._bytes[start : start + size]
+
+    def _end(self, half: QueueOffset, place: int, outcome: int, *, is_answer: bool) -> None:
+        ending = self.broker.end_transaction(
+            EndTransactionRequestHeader(GROUP, half, place, outcome, from_transaction_check=is_answer)  # type: ignore[arg-type]
+        )
+        while not ending.is_over:
+            ending.step()
+
+    def _round(self) -> None:
+        """Write all op batches, run a check round a minute later, and answer its checks."""
+        self.clock.advance(self.broker.settings.op_batch_interval_ms)
+        while self.broker.run_op_batch_service().written:
+            self.clock.advance(self.broker.settings.op_batch_interval_ms)
+        self.clock.advance(60_000)
+        running = self.broker.begin_check_round()
+        if running is None:
+            message = "no check round began"
+            raise RuntimeError(message)
+        while not running.is_over:
+            if running.step().branch is CheckBranch.ASLEEP:
+                self.clock.advance(running.wakes_at - self.clock.elapsed)
+            while self.broker.check_requests:
+                check = self.broker.check_requests.popleft()
+                if check.msg_id in self._answers:
+                    self._answers.discard(check.msg_id)
+                    self._end(
+                        check.tran_state_table_offset, check.commit_log_offset, TRANSACTION_COMMIT, is_answer=True
+                    )
+
+
+def write_store(folder: Path, size: int) -> Counter[str]:
+    """Write a store of about that many bytes; gives the counts by state, which stand beside it, too."""
+    expected = StoreInTheMaking(folder).run(size)
+    (folder / EXPECTED).write_text(json.dumps(expected), encoding="utf-8")
+    return expected
+
+
+if __name__ == "__main__":
+    print(json.dumps(write_store(Path(sys.argv[1]), int(sys.argv[2]))))
