@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark cluster-kills format lock clean
+.PHONY: help setup verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit format lock clean
 
 BIN := .venv/bin
 
@@ -82,8 +82,8 @@ bench-broker: setup ## transactions and check rounds of the reference broker on 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md (ARGS="TRACES ...")
 	$(BIN)/python -m benchmarks.spark $(ARGS)
 
-cluster-kills: setup ## simulate, analyze and audit on a Spark cluster of three processes, executors and drivers killed (ARGS=SEED)
-	@$(BIN)/python -m tests.spark_trace_analysis.cluster_kills $(ARGS)
+bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
+	$(BIN)/python -m benchmarks.audit $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes
 	$(BIN)/ruff format .

@@ -1,7 +1,7 @@
 """Writes a store of any size with the reference broker, and counts what became of its transactions.
 
-``python -m benchmarks.audit.written_store FOLDER BYTES`` writes one. Of a hundred transactions 85 are committed at once,
-10 rolled back, 3 committed when a check asks for them, and 2 never answered: they are put back three times and
+``python -m benchmarks.audit.written_store FOLDER BYTES`` writes one. Of a hundred transactions 85 are committed at
+once, 10 rolled back, 3 committed when a check asks for them, and 2 never answered: they are put back three times and
 discarded. Between them stand as many ordinary messages. A body has about a kilobyte.
 """
 

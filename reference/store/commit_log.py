@@ -226,10 +226,14 @@ class FileReader:
         return self.file.start + position + size <= self.following.start
 
     def is_zero_from(self, position: int) -> bool:
-        """Whether the rest of the file is zeros."""
-        return all(
-            _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]) for at in range(position, len(self.data), _CHUNK_BYTES)
-        )
+        """Whether the rest of the file is zeros; its pages are given back as they are looked at."""
+        for at in range(position, len(self.data), _CHUNK_BYTES):
+            if not _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]):
+                return False
+            if isinstance(self.data, mmap.mmap):
+                page = at // mmap.PAGESIZE * mmap.PAGESIZE
+                self.data.madvise(mmap.MADV_DONTNEED, page, min(_CHUNK_BYTES, len(self.data) - page))
+        return True
 
     def check_end(self, position: int) -> Iterator[CorruptRegion]:
         """A file that others follow must end in a blank record that reaches to the next one, or at its brim."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from spark_trace_analysis.audit.table import Audit, TransactionRow
 
-SUMMARY = "audit.json"
-"""Beside the rows: the audit as ``--json`` prints it, the transactions aside."""
+SUMMARY = "_audit.json"
+"""Beside the rows: the audit as ``--json`` prints it, the transactions aside. Readers of Parquet pass over the name."""
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())

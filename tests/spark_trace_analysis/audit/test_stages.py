@@ -206,7 +206,7 @@ def test_random_stores_of_the_reference_broker_are_told_the_same(tmp_path: Path,
 
 
 def test_a_finding_of_each_stage_changes_what_a_lost_half_resembles(tmp_path: Path) -> None:
-    """B13 is said of an undamaged log only; here the damage shows when the records of another transaction are compared."""
+    """B13 is said of an undamaged log only; here the damage shows when another transaction's records are compared."""
     writer = StoreWriter()
     writer.half("K0", body=b"lost")
     half = writer.half("K1", KEYS="one")
@@ -216,7 +216,7 @@ def test_a_finding_of_each_stage_changes_what_a_lost_half_resembles(tmp_path: Pa
     last.properties["KEYS"] = "one"
     writer.commit(last)
     audit = same(writer.write(tmp_path / "s"), **FEW)
-    assert [(row.state, row.resembles) for row in audit.transactions][0] == ("lost", ())
+    assert next((row.state, row.resembles) for row in audit.transactions) == ("lost", ())
     assert len(audit.corrupt) == 1
 
 
@@ -248,7 +248,7 @@ def test_a_cut_short_audit_goes_on_from_its_files_with_the_same_result(
     assert len(times) == before
     assert resumed.transactions == audit_store(store, question=NO_TRACE).transactions
     assert not work.exists()
-    assert sorted(path.name for path in out.iterdir())[0] == "audit.json"
+    assert min(path.name for path in out.iterdir()) == "_audit.json"
     overwrite(store / LOG, 9, b"\x00")
     with pytest.raises(Exception, match="exists already"):
         in_stages(store, work=work, out=out, **FEW)

@@ -1,0 +1,175 @@
+"""``python -m benchmarks.audit [GIGABYTES ...]``: audits stores of 1, 2 and 4 GB on two cores and writes RESULTS.md.
+
+Stores are written below ``build/audit`` (or ``HALFCHECK_AUDIT_STORES``) and kept: to write them takes longer than to
+audit them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+
+from benchmarks.audit.written_store import EXPECTED, write_store
+from benchmarks.explicit.report import processor
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+STORES = Path(os.environ.get("HALFCHECK_AUDIT_STORES", "build/audit"))
+MASTER = "local[2,3]"
+WANTED_MB_A_SECOND = 150
+_GB = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One audit of one store.
+
+    Attributes
+    ----------
+    log_bytes
+        Of records; what a file holds behind them aside.
+    peak_bytes
+        The largest sum over all of its processes, shared pages counted once (``Pss``).
+    cpu_seconds
+        Of all of its processes.
+    """
+
+    log_bytes: int
+    records: int
+    transactions: int
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    is_right: bool
+
+
+def main(gigabytes: list[int]) -> None:
+    """Measure, print the table and write it."""
+    load = os.getloadavg()[0]
+    rows = []
+    for size in gigabytes:
+        store = STORES / f"s{size}"
+        if not (store / EXPECTED).is_file():
+            shutil.rmtree(store, ignore_errors=True)
+            write_store(store, size * _GB)
+        measured = measure(store)
+        rate = measured.log_bytes / measured.seconds / 1e6
+        met = "yes" if rate >= WANTED_MB_A_SECOND else "NO"
+        rows.append(
+            f"| {measured.log_bytes / 1e9:.2f} | {measured.records:,} | {measured.transactions:,} | "
+            f"{measured.seconds:.1f} | {measured.cpu_seconds:.1f} | {rate:.0f} | {met} | "
+            f"{measured.peak_bytes / (1 << 20):,.0f} | {'yes' if measured.is_right else 'NO'} |"
+        )
+        print(rows[-1], flush=True)
+    head = f"MB/s | ≥ {WANTED_MB_A_SECOND} | Peak MiB | Counts as written"
+    text = f"""# How fast a large store is audited
+
+Written by `make bench-audit`.
+
+{processor()}, {os.cpu_count()} cores. Load before: {load:.1f}; above {os.cpu_count()}, others shared the cores.
+`halfcheck audit STORE --master {MASTER} --out DIR --json`, each once in a fresh process with its kernels compiled;
+Spark's start and the rows of all transactions as Parquet are in the seconds. The stores are those of
+`benchmarks/audit/written_store.py`. The memory is the largest sum over all processes (Java, the driver, Spark's
+Python workers), pages that they share counted once, the mapped pages of the log among them.
+
+| GB of records | Records | Transactions | Seconds | CPU seconds | {head} |
+|--:|--:|--:|--:|--:|--:|---|--:|---|
+{chr(10).join(rows)}
+"""
+    RESULTS.write_text(text, encoding="utf-8")
+
+
+def measure(store: Path) -> Measured:
+    """Audit a store in a fresh process."""
+    with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as folder:
+        words = ("-m", "halfcheck", "audit", str(store), "--master", MASTER, "--json", "--out", f"{folder}/rows")
+        began = perf_counter()
+        process = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE)
+        over, watched = Event(), _Watched()
+        watcher = Thread(target=watched.watch, args=(process.pid, over))
+        watcher.start()
+        out, _ = process.communicate()
+        seconds = perf_counter() - began
+        over.set()
+        watcher.join()
+    told = json.loads(out)
+    expected = json.loads((store / EXPECTED).read_text(encoding="utf-8"))
+    counts = {state: count for state, count in told["counts"].items() if count}
+    return Measured(
+        sum(path.stat().st_size for path in (store / "commitlog").iterdir()) - _blank_bytes(store),
+        told["records"],
+        sum(counts.values()),
+        seconds,
+        sum(watched.ticks.values()) / os.sysconf("SC_CLK_TCK"),
+        watched.peak_bytes,
+        counts == expected and not told["corrupt"],
+    )
+
+
+def _blank_bytes(store: Path) -> int:
+    """The zeros behind the last record."""
+    last = max((store / "commitlog").iterdir())
+    chunk, blank = 1 << 20, 0
+    with last.open("rb") as stream:
+        for at in range(last.stat().st_size - chunk, -1, -chunk):
+            stream.seek(at)
+            rest = stream.read(chunk).rstrip(b"\0")
+            blank += chunk - len(rest)
+            if rest:
+                break
+    return blank
+
+
+class _Watched:
+    """What a process and all below it take, looked at five times a second."""
+
+    def __init__(self) -> None:
+        self.peak_bytes = 0
+        self.ticks: dict[int, int] = {}
+
+    def watch(self, root: int, over: Event) -> None:
+        while not over.wait(0.2):
+            family = _family(root)
+            self.peak_bytes = max(self.peak_bytes, sum(map(_proportional_bytes, family)))
+            for pid in family:
+                self.ticks[pid] = max(self.ticks.get(pid, 0), _ticks(pid))
+
+
+def _ticks(pid: int) -> int:
+    """The CPU time of a process, its own."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+def _family(root: int) -> list[int]:
+    """A process and all below it."""
+    family = [root]
+    for pid in family:
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            try:
+                family += map(int, task.read_text(encoding="ascii").split())
+            except OSError:
+                continue
+    return family
+
+
+def _proportional_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+
+
+if __name__ == "__main__":
+    main([int(word) for word in sys.argv[1:]] or [1, 2, 4])
