@@ -21,6 +21,24 @@ class SimulatedRun:
 
 
 @dataclass(frozen=True)
+class ShownProperty:
+    """What a trace shows of a property.
+
+    Attributes
+    ----------
+    shows
+        How it shows a violation, or why it shows none.
+    how_far
+        ``exactly``, ``in part`` (a violation shown is real, some are not shown) or ``not``.
+    """
+
+    property_id: str
+    sentence: str
+    shows: str
+    how_far: str
+
+
+@dataclass(frozen=True)
 class RareSchedule:
     """One of the traces whose action pairs are rarest in their run, and the command that makes it again."""
 
@@ -43,6 +61,8 @@ class SimulationSection:
         Only of instances that are small enough to be searched.
     rarest
         Of each run, the rarest first.
+    shown
+        All properties.
     """
 
     runs: tuple[SimulatedRun, ...]
@@ -53,3 +73,4 @@ class SimulationSection:
     shortest: tuple[Counterexample, ...] = ()
     states: tuple[StatesSeen, ...] = ()
     rarest: tuple[RareSchedule, ...] = ()
+    shown: tuple[ShownProperty, ...] = ()

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from spark_trace_analysis.invariants import ALL, NOT_SHOWN
 from spark_trace_analysis.judge import Judgement
 from spark_trace_analysis.manifest import Run
-from spark_trace_analysis.report.simulation_data import RareSchedule, SimulatedRun, SimulationSection
+from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
 from spark_trace_analysis.report.told_steps import Counterexample
 from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import Statistics
@@ -65,5 +66,12 @@ def simulation_section(
             )
             for run, told in zip(runs, statistics.runs, strict=True)
             for one in told.rarest
+        ),
+        shown=(
+            *(
+                ShownProperty(one.property_id, one.sentence, one.shows, "exactly" if one.is_exact else "in part")
+                for one in ALL
+            ),
+            *(ShownProperty(property_id, "", why, "not") for property_id, why in NOT_SHOWN.items()),
         ),
     )

@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 from model_check.check import check
 from model_check.walk import Walker
 from spark_trace_analysis.action_pairs import RareTrace
-from spark_trace_analysis.judge import Count, event_rows
+from spark_trace_analysis.judge import Count
+from spark_trace_analysis.judge_by_query import event_rows
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.states_seen import count_states, states_seen

@@ -18,7 +18,7 @@ from spark_trace_analysis.report.data import (
     ReportData,
     VerdictRow,
 )
-from spark_trace_analysis.report.simulation_data import RareSchedule, SimulatedRun, SimulationSection
+from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
 from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import RunStatistics
 from spark_trace_analysis.transaction_tally import Fates, Records
@@ -110,6 +110,7 @@ FULL = ReportData(
         "halfcheck analyze x --report y.html",
         shortest=(TOLD,),
         states=(StatesSeen("5.3.3", "quiet", "small", 1_000, 250, 20_000, "halfcheck check --instance small"),),
+        shown=(ShownProperty("S7", "the op offset passes nothing unread", "no event carries it", "not"),),
         rarest=(RareSchedule("5.3.3", "quiet", 77, -9.125, "halfcheck simulate --trace 77"),),
     ),
     notes=("A verdict holds to its depth.",),

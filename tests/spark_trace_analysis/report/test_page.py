@@ -89,6 +89,7 @@ def elements(page: str) -> Elements:
         "halfcheck fuzz --mutants --seed 7",
         "4.200 %",
         "9 events trace 18",
+        "S7 the op offset passes nothing unread not no event carries it",
         "0.667 % 0.363 to 1.223 %",
         "1.000 0.200 0.400 0.467 0.001 4.43",
         "5.3.3 $ quiet small 1,000 250 20,000 1.25 %",
