@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,9 +18,15 @@ from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from reference.store.broker_conf import BrokerConf
+    from spark_trace_analysis.explain import Explained
     from spark_trace_analysis.judge import Judgement
     from spark_trace_analysis.manifest import Run
     from spark_trace_analysis.report.simulation_data import SimulationSection
+
+MANIFEST = "manifest.json"
+_CHECK_MAX, _TIMEOUT_MS = 15, 6_000
+"""The defaults of transactionCheckMax and transactionTimeOut."""
 
 _PIPE_COLUMNS = 400
 """Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
@@ -26,9 +34,21 @@ _PIPE_COLUMNS = 400
 
 def command(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="What simulate wrote, or a directory of several such directories.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="What simulate wrote, a directory of such directories, or recorded traces: a file, or a directory of "
+            "JSON lines, Parquet and ITF files.",
+        ),
     ],
     *,
+    profile: Annotated[str, typer.Option(help="The RocketMQ version that left recorded traces.")] = "5.3.3",
+    broker_conf: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The broker.conf under which recorded traces were left.")
+    ] = None,
+    explain: Annotated[
+        int, typer.Option(metavar="N", help="Ask for each run whether the specification explains N of its traces.")
+    ] = 0,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page, too.")] = None,
     master: Master = "local[*]",
     conf: Conf = None,
@@ -38,17 +58,20 @@ def command(
 
     Each property is judged by compiled kernels and by Spark SQL; if the two give different numbers, the command fails
     with exit code 75. Violations that both agree on are what traces are walked for: they do not change the exit code.
+    What is found of each file is kept in `.analysis` beside the traces until all is judged, so that a run that was
+    killed goes on from there.
 
     Examples
     --------
     halfcheck analyze build/traces
     halfcheck analyze build/traces/5.3.3-crash --json
     halfcheck analyze build/traces --report build/traces.html
+    halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
+    from spark_trace_analysis.explain import explain_some
     from spark_trace_analysis.judge import judge
     from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.simulation_section import simulation_section
-    from spark_trace_analysis.runs import find_runs
     from spark_trace_analysis.session import spark_session
     from spark_trace_analysis.states_seen import states_seen
     from spark_trace_analysis.statistics import statistics
@@ -57,16 +80,26 @@ def command(
         message = f"--report {report} is a directory, give the name of a file"
         raise typer.BadParameter(message)
     began = perf_counter()
-    runs = find_runs(directory)
-    seconds = {"find": perf_counter() - began}
-    with _phases() as begin:
+    if explain < 0:
+        message = f"--explain {explain}: expected 0 or more"
+        raise typer.BadParameter(message)
+    with _phases() as begin, ExitStack() as stack:
+        begin("reading the traces")
+        runs, conf = _runs_of(directory, profile, broker_conf, stack)
+        seconds = {"find": perf_counter() - began}
         begin("starting Spark")
         started = perf_counter()
         with spark_session(master, conf=conf or ()) as spark:
             seconds["start"] = perf_counter() - started
             begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
-            judgement = judge(spark, runs)
+            judgement = judge(spark, runs, work=directory / ".analysis" if directory.is_dir() else None)
             seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.query_seconds}
+            explained: Sequence[Explained] = ()
+            if explain:
+                begin("explaining traces")
+                started = perf_counter()
+                explained = explain_some(spark, runs, explain, conf)
+                seconds["explain"] = perf_counter() - started
             if report is not None:
                 begin("gathering statistics")
                 gathered = statistics(spark, runs)
@@ -83,7 +116,47 @@ def command(
                 )
                 begin("writing the report")
                 seconds["report"] = _write_report(section, runs, report)
-    _print(judgement, seconds, as_json=as_json)
+    _print(judgement, seconds, explained, as_json=as_json)
+
+
+def _runs_of(
+    directory: Path, profile: str, broker_conf: Path | None, stack: ExitStack
+) -> tuple[list[Run], BrokerConf | None]:
+    """The simulated runs of a directory, or recorded traces as runs, in a folder that is removed with the stack."""
+    from model_check.instances import constants_for
+    from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+    from spark_trace_analysis.errors import BadTracesError
+    from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
+    from spark_trace_analysis.invariants import World
+    from spark_trace_analysis.runs import find_runs
+
+    if directory.is_file():
+        files, beside = [directory], directory.parent
+    else:
+        is_simulated = directory.is_dir() and any((*directory.glob(MANIFEST), *directory.glob(f"*/{MANIFEST}")))
+        files, beside = recorded_files(directory) if directory.is_dir() and not is_simulated else [], directory
+    if not files:
+        return find_runs(directory), None
+    conf_file = broker_conf or find_broker_conf(beside)
+    conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file)
+    world = World.of(constants_for(profile, (), "tiny"))._replace(
+        check_max=_CHECK_MAX if conf.transaction_check_max is None else conf.transaction_check_max,
+        timeout=_TIMEOUT_MS if conf.transaction_timeout_ms is None else conf.transaction_timeout_ms,
+    )
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="halfcheck-")))
+    runs = []
+    for number, file in enumerate(files):
+        try:
+            recording = record_run(file, folder / f"{number:06d}", profile, world)
+        except OSError as failure:
+            message = f"{file}: can't be read ({failure.strerror})"
+            raise BadTracesError(message) from None
+        runs.append(recording.run)
+        if recording.damage.lines:
+            lines = "line is no event and was" if recording.damage.lines == 1 else "lines are no events and were"
+            told = f"{recording.damage.lines} {lines} left out; the first: {recording.damage.first}"
+            typer.echo(f"warning: {file}: {told}", err=True)
+    return runs, conf
 
 
 def _write_report(section: SimulationSection, runs: Sequence[Run], path: Path) -> float:
@@ -101,12 +174,33 @@ def _write_report(section: SimulationSection, runs: Sequence[Run], path: Path) -
     return perf_counter() - began
 
 
-def _print(judgement: Judgement, seconds: Mapping[str, float], *, as_json: bool) -> None:
+def _print(
+    judgement: Judgement, seconds: Mapping[str, float], explained: Sequence[Explained], *, as_json: bool
+) -> None:
+    from spark_trace_analysis.invariants import NOT_SHOWN
+
     if as_json:
         told = {
             "traces": judgement.traces,
             "events": judgement.events,
             "violations": judgement.violations(),
+            "shortest": [
+                {
+                    "profile": count.profile,
+                    "environment": count.environment,
+                    "property": count.property_id,
+                    "trace": count.shortest_trace,
+                    "events": count.shortest_events,
+                }
+                for count in judgement.counts
+                if count.violations
+            ],
+            "not_shown": NOT_SHOWN,
+            "not_told": [
+                {"profile": profile, "environment": environment, "property": name}
+                for profile, environment, name in judgement.not_shown
+            ],
+            "explained": [asdict(each) for each in explained],
             "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
         }
         print(json.dumps(told, ensure_ascii=False, indent=2))
@@ -117,7 +211,7 @@ def _print(judgement: Judgement, seconds: Mapping[str, float], *, as_json: bool)
     table = Table(box=None, pad_edge=False)
     for name in ("profile", "environment", "property"):
         table.add_column(name)
-    for name in ("traces", "violating", "share", "first trace"):
+    for name in ("traces", "violating", "share", "first trace", "shortest trace", "events"):
         table.add_column(name, justify="right")
     for count in judgement.counts:
         table.add_row(
@@ -127,10 +221,20 @@ def _print(judgement: Judgement, seconds: Mapping[str, float], *, as_json: bool)
             f"{count.traces:,}",
             f"{count.violations:,}",
             f"{count.violations / count.traces:.3%}",
-            "-" if count.first_trace is None else f"{count.first_trace:,}",
+            *(
+                "-" if number is None else f"{number:,}"
+                for number in (count.first_trace, count.shortest_trace, count.shortest_events)
+            ),
         )
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_COLUMNS)
     console.print(table)
+    for name, why in NOT_SHOWN.items():
+        console.print(f"{name}: shown by no trace ({why})")
+    for shown_by in sorted({(profile, environment) for profile, environment, _ in judgement.not_shown}):
+        names = ", ".join(name for *run, name in judgement.not_shown if tuple(run) == shown_by)
+        console.print(f"{names}: not shown by the traces of {', '.join(shown_by)}, which don't tell what producers do")
+    for each in explained:
+        console.print(each.sentence())
     phases = ", ".join(f"{phase} {taken:.1f} s" for phase, taken in seconds.items())
     console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and queries agree ({phases})")
 

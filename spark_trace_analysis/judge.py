@@ -19,6 +19,7 @@ from spark_trace_analysis.invariants import ALL, Invariant
 from spark_trace_analysis.judge_by_kernel import judge_by_kernel
 from spark_trace_analysis.judge_by_query import event_rows, judge_by_query
 from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.world import can_show
 
 __all__ = ["Count", "Judgement", "event_rows", "judge"]
 
@@ -51,13 +52,20 @@ class Count:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What both ways of judging agree on, and the seconds that each took."""
+    """What both ways of judging agree on, and the seconds that each took.
+
+    Attributes
+    ----------
+    not_shown
+        Profile, environment and property where the traces of a run don't tell what the property is about.
+    """
 
     traces: int
     events: int
     counts: tuple[Count, ...]
     kernel_seconds: float
     query_seconds: float
+    not_shown: tuple[tuple[str, str, str], ...] = ()
 
     def violations(self) -> dict[str, dict[str, dict[str, int]]]:
         """Violating traces by profile, environment and property, runs of the same kind added up."""
@@ -95,8 +103,12 @@ def judge(
     by_query = judge_by_query(spark, runs, invariants, work)
     ended = perf_counter()
     counts = []
+    not_shown = []
     for number, run in enumerate(runs):
         for invariant in invariants:
+            if not can_show(run, invariant):
+                not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
+                continue
             key = (number, invariant.property_id)
             _require_agreement(run, invariant, by_kernel[key], by_query[key])
             counts.append(
@@ -115,7 +127,7 @@ def judge(
         shutil.rmtree(work, ignore_errors=True)
     traces = sum(run.parameters.traces for run in runs)
     events = sum(run.manifest.events for run in runs)
-    return Judgement(traces, events, tuple(counts), between - began, ended - between)
+    return Judgement(traces, events, tuple(counts), between - began, ended - between, tuple(not_shown))
 
 
 def _require_agreement(run: Run, invariant: Invariant, kernel: Found, query: Found) -> None:

@@ -46,7 +46,7 @@ def judge_by_kernel(
         A file is missing, changed or not readable; or it holds other traces than its manifest says.
     """
     judged = tuple(invariants)
-    worlds = [world_of(run.parameters) for run in runs]
+    worlds = [world_of(run) for run in runs]
     looks = [partial(_judge_file, invariants=judged, world=world) for world in worlds]
     asked = [f"{_fingerprint(judged)} {world}" for world in worlds]
     rows = (

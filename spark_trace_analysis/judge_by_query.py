@@ -1,15 +1,18 @@
-"""The other way of judging: plain Spark SQL over the rows, one scan and one shuffle for all properties.
+"""The other way of judging: plain Spark SQL over the rows, for all properties at once.
 
-Each property says which rows it needs, what it asks of the rows before, and from which row on a trace is broken. The
-queries of all are put together: rows are brought to their traces once, and the windows go over them there.
+A first scan groups the rows by trace, and leaves those traces of which a property suspects something. A second one
+brings their rows together: windows tell what was known at each, and from which row on a trace is broken.
 """
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +21,19 @@ from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own 
 
 from spark_trace_analysis.found import Found, Verdicts
 from spark_trace_analysis.invariants import Invariant, World
-from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.manifest import Run, TraceFile
 from spark_trace_analysis.world import world_of
+from spec.events import FIELDS
 
 EVENTS_A_QUERY = 25_000_000
-"""So many events are judged by one query, or a single run if it has more: what a query has found is kept."""
+"""So many events are judged by one query, or a single file if it has more: what a query has found is kept, and Spark
+hands the suspects of no more traces than that to all tasks."""
 
-_ROW = ("step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome", *World._fields)
+_KINDS = {"int8": "tinyint", "int32": "int", "int64": "bigint", "string": "string"}
+
+_ROW = ("step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
+
+_SCHEMA = ", ".join(f"{field.name} {_KINDS[field.kind]}" for field in FIELDS)
 
 _WINDOWS = """
     WINDOW of_trace AS (PARTITION BY run, trace ORDER BY step ROWS UNBOUNDED PRECEDING),
@@ -41,34 +50,38 @@ def judge_by_query(
     spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
 ) -> Verdicts:
     """Judge each run by each query."""
-    query = query_of(invariants)
-    found: Verdicts = {}
-    for numbers in _batches(runs):
-        batch = [runs[number] for number in numbers]
-        kept = None if work is None else _Kept(work, query, batch)
+    query = query_of(invariants, [world_of(run) for run in runs])
+    found: Verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in invariants}
+    for batch in _batches(runs):
+        kept = None if work is None else _Kept(work, query, batch, runs)
         told = None if kept is None else kept.find()
         if told is None:
-            told = _ask(spark, batch, invariants, query)
+            told = _ask(spark, batch, runs, query)
             if kept is not None:
                 kept.keep(told)
-        for place, number in enumerate(numbers):
-            for invariant in invariants:
-                found[number, invariant.property_id] = Found(*told[place][invariant.property_id])
+        for number, name, *fields in told:
+            found[number, name] = found[number, name].and_also(Found(*fields))
     return found
 
 
 def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
-    """Give all events as one data frame: an event's fields, ``run`` (the place in ``runs``) and the run's world."""
-    frames = []
-    for number, run in enumerate(runs):
-        frame = spark.read.parquet(*(str(run.folder / file.name) for file in run.manifest.files))
-        added = {"run": number, **world_of(run.parameters)._asdict()}
-        frames.append(frame.withColumns({name: F.lit(value) for name, value in added.items()}))
-    return reduce(DataFrame.unionByName, frames)
+    """Give all events as one data frame: an event's fields, and ``run``, the place in ``runs``."""
+    return _rows_of(spark, [(number, file) for number, run in enumerate(runs) for file in run.manifest.files], runs)
 
 
-def query_of(invariants: Sequence[Invariant]) -> str:
-    """Spark SQL over the view ``events``: a row a run, with what is found of each property."""
+def query_of(invariants: Sequence[Invariant], worlds: Sequence[World]) -> str:
+    """Spark SQL over the view ``events``: a row a run, with what is found of each property.
+
+    Parameters
+    ----------
+    worlds
+        Of each ``run``.
+
+    Raises
+    ------
+    ValueError
+        Two properties mean different things by one name.
+    """
     so_far = _together([each.so_far for each in invariants])
     and_then = _together([each.and_then for each in invariants])
     names = [each.property_id for each in invariants]
@@ -78,19 +91,31 @@ def query_of(invariants: Sequence[Invariant]) -> str:
         f"min(if({name} IS NULL, NULL, struct({name}, trace))) AS least_{name}"
         for name in names
     ]
-    seen = " OR ".join(f"({each.sees})" for each in invariants)
-    return f"""
+    suspect = " OR ".join(f"({each.suspect})" for each in invariants)
+    query = f"""
+        WITH suspects AS (SELECT run, trace FROM events GROUP BY run, trace HAVING {suspect})
         SELECT run, {", ".join(counted)} FROM (
             SELECT run, trace, {", ".join(broken)} FROM (
                 SELECT *{_listed(and_then)} FROM (
                     SELECT *{_listed(so_far)} FROM (
-                        SELECT run, trace, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot
-                        FROM events WHERE {seen}
+                        SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)},
+                            if(copy >= 0, copy, half) AS slot
+                        FROM events LEFT SEMI JOIN suspects USING (run, trace) WHERE event <> 'time_passed'
                     ){_WINDOWS}
                 ){_WINDOWS}
             ) GROUP BY run, trace
         ) GROUP BY run
     """  # noqa: S608 (made of constants)
+    for name in World._fields:
+        query = re.sub(rf"\b{name}\b", _by_run([getattr(world, name) for world in worlds]), query)
+    return query
+
+
+def _by_run(values: Sequence[int]) -> str:
+    """What each run was set to: one number, where all were set to the same."""
+    if len(set(values)) == 1:
+        return str(values[0])
+    return f"element_at(array({', '.join(map(str, values))}), run + 1)"
 
 
 def _listed(columns: Mapping[str, str]) -> str:
@@ -113,38 +138,52 @@ def _together(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return columns
 
 
-def _batches(runs: Sequence[Run]) -> Iterator[list[int]]:
-    batch: list[int] = []
+_Batch = Sequence[tuple[int, TraceFile]]
+"""Files, each with the place of its run."""
+
+_Told = list[tuple[Any, ...]]
+"""For each run and property that a batch has traces of: the place of the run, the property, the fields of a `Found`."""
+
+
+def _batches(runs: Sequence[Run]) -> Iterator[_Batch]:
+    batch: list[tuple[int, TraceFile]] = []
     events = 0
     for number, run in enumerate(runs):
-        if batch and events + run.manifest.events > EVENTS_A_QUERY:
-            yield batch
-            batch, events = [], 0
-        batch.append(number)
-        events += run.manifest.events
+        for file in run.manifest.files:
+            if batch and events + file.events > EVENTS_A_QUERY:
+                yield batch
+                batch, events = [], 0
+            batch.append((number, file))
+            events += file.events
     if batch:
         yield batch
 
 
-_Told = list[dict[str, tuple[Any, ...]]]
-"""For each run of a batch, and each property, the fields of a `Found`."""
+def _rows_of(spark: SparkSession, batch: _Batch, runs: Sequence[Run]) -> DataFrame:
+    frames = []
+    for number, files in groupby(batch, key=itemgetter(0)):
+        paths = [str(runs[number].folder / file.name) for _, file in files]
+        frames.append(spark.read.schema(_SCHEMA).parquet(*paths).withColumn("run", F.lit(number)))
+    return reduce(DataFrame.unionByName, frames)
 
 
-def _ask(spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], query: str) -> _Told:
-    event_rows(spark, runs).createOrReplaceTempView("events")
-    told: _Told = [{each.property_id: () for each in invariants} for _ in runs]
+def _ask(spark: SparkSession, batch: _Batch, runs: Sequence[Run], query: str) -> _Told:
+    _rows_of(spark, batch, runs).createOrReplaceTempView("events")
+    told: _Told = []
     for row in spark.sql(query).collect():
-        for name in told[row["run"]]:
-            events, shortest = row[f"least_{name}"] or (None, None)
-            told[row["run"]][name] = row[f"violations_{name}"], row[f"first_{name}"], shortest, events
+        for column in row.__fields__:
+            if column.startswith("violations_"):
+                name = column.removeprefix("violations_")
+                events, shortest = row[f"least_{name}"] or (None, None)
+                told.append((row["run"], name, row[column], row[f"first_{name}"], shortest, events))
     return told
 
 
 class _Kept:
-    """What a query has found of a batch of runs, by the query and the runs' checksums."""
+    """What a query has found of a batch, by the query and the files' checksums."""
 
-    def __init__(self, folder: Path, query: str, runs: Sequence[Run]) -> None:
-        told = [query, *(f"{run.manifest.checksum} {world_of(run.parameters)}" for run in runs)]
+    def __init__(self, folder: Path, query: str, batch: _Batch, runs: Sequence[Run]) -> None:
+        told = [query, *(f"{number} {runs[number].folder} {file.sha256}" for number, file in batch)]
         self._place = folder / f"query-{hashlib.sha256(chr(0).join(told).encode()).hexdigest()[:32]}.json"
 
     def find(self) -> _Told | None:

@@ -68,8 +68,34 @@ class RecordedTrace:
     rows: tuple[Row, ...]
 
 
-def read_recorded_traces(path: Path) -> Iterator[RecordedTrace]:
+@dataclass(slots=True)
+class Damage:
+    """The lines of a file that are no events.
+
+    Attributes
+    ----------
+    lines
+        How many there are.
+    first
+        What is wrong with the first, and where.
+    """
+
+    lines: int = 0
+    first: str = ""
+
+    def count(self, problem: str) -> None:
+        """One more."""
+        self.lines += 1
+        self.first = self.first or problem
+
+
+def read_recorded_traces(path: Path, damage: Damage | None = None) -> Iterator[RecordedTrace]:
     """Read a file of traces, one after the other.
+
+    Parameters
+    ----------
+    damage
+        Counts lines that are no events, which are left out then; without it the first is an error.
 
     Raises
     ------
@@ -79,14 +105,15 @@ def read_recorded_traces(path: Path) -> Iterator[RecordedTrace]:
         There is no such file, or it may not be read.
     """
     last = -1
-    for trace in _in_pieces(_rows(path)):
+    for trace in _in_pieces(_rows(path, damage)):
         if trace.number <= last:
             message = f"{path}: trace {trace.number} stands behind trace {last}; each must stand whole, numbers rising"
             raise BadTracesError(message)
         last = trace.number
         yield trace
     if last < 0:
-        message = f"{path}: no events in it; expected JSON lines or Parquet of recorded events"
+        why = f" ({damage.lines} lines are none; {damage.first})" if damage is not None and damage.lines else ""
+        message = f"{path}: no events in it; expected JSON lines or Parquet of recorded events{why}"
         raise BadTracesError(message)
 
 
@@ -101,17 +128,17 @@ def _in_pieces(rows: Iterable[Row]) -> Iterator[RecordedTrace]:
         yield RecordedTrace(held[0].trace, tuple(held))
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path, damage: Damage | None) -> Iterator[Row]:
     with path.open("rb") as file:
         magic = file.read(len(PARQUET_MAGIC))
     if magic == PARQUET_MAGIC:
         yield from _rows_of_parquet(path)
     elif magic.startswith(GZIP_MAGIC):
         with gzip.open(path) as lines:
-            yield from _rows_of_lines(path, lines)
+            yield from _rows_of_lines(path, lines, damage)
     else:
         with path.open("rb") as lines:
-            yield from _rows_of_lines(path, lines)
+            yield from _rows_of_lines(path, lines, damage)
 
 
 def _rows_of_parquet(path: Path) -> Iterator[Row]:
@@ -131,21 +158,31 @@ def _rows_of_parquet(path: Path) -> Iterator[Row]:
         raise BadTracesError(message) from None
 
 
-def _rows_of_lines(path: Path, lines: Iterable[bytes]) -> Iterator[Row]:
+def _rows_of_lines(path: Path, lines: Iterable[bytes], damage: Damage | None) -> Iterator[Row]:
     try:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
-            where = f"{path}, line {number}"
             try:
-                values = json.loads(line)
-            except ValueError:
-                message = f"{where}: {line[:60]!r} is not JSON; expected one event a line"
-                raise BadTracesError(message) from None
-            yield _row(values, where)
+                row = _row_of_line(line, f"{path}, line {number}")
+            except BadTracesError as problem:
+                if damage is None:
+                    raise
+                damage.count(str(problem))
+            else:
+                yield row
     except (EOFError, gzip.BadGzipFile) as failure:
         message = f"{path}: not readable as gzip ({failure})"
         raise BadTracesError(message) from None
+
+
+def _row_of_line(line: bytes, where: str) -> Row:
+    try:
+        values = json.loads(line)
+    except ValueError:
+        message = f"{where}: {line[:60]!r} is not JSON; expected one event a line"
+        raise BadTracesError(message) from None
+    return _row(values, where)
 
 
 def _row(values: Any, where: str) -> Row:

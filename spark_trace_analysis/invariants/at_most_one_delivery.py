@@ -37,7 +37,7 @@ AT_MOST_ONE_DELIVERY = Invariant(
     is_exact=True,
     events=("message_delivered",),
     kernel=find_doubled,
-    sees="event = 'message_delivered'",
     so_far=so_far.DELIVERED,
+    suspect="count_if(event = 'message_delivered') >= 2",
     broken="event = 'message_delivered' AND transaction >= 0 AND delivered >= 2",
 )

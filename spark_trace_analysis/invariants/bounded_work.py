@@ -104,8 +104,6 @@ BOUNDED_WORK = Invariant(
     ),
     actions=("spin_at_failed_check", "spin_at_failed_immunity"),
     kernel=find_wasted_work,
-    sees=f"""{so_far.OF_A_ROUND} OR event IN ('half_stored', 'half_resumed', 'message_delivered', 'op_stored',
-        'op_buffered', 'op_lost', 'ops_pulled')""",
     so_far={
         **so_far.MOVED,
         **so_far.DELIVERED,
@@ -118,6 +116,11 @@ BOUNDED_WORK = Invariant(
         "halves": f"count_if(event IN ('half_stored', 'half_resumed') OR {_PUT_BACK}) OVER of_transaction",
         "furthest": f"max(if({_PUT_BACK}, half, NULL)) OVER before_in_transaction",
     },
+    suspect=f"""min(if(event = 'ops_pulled', step, NULL))
+            < coalesce(min(if(event = 'op_stored', step, NULL)), 2147483647)
+        OR count_if(action IN ('spin_at_failed_check', 'spin_at_failed_immunity')) > 0
+        OR count_if({_PUT_BACK}) >= 2
+        OR count_if(event IN ('half_stored', 'half_resumed') OR {_PUT_BACK}) > check_max + 1""",
     broken=f"""(event = 'ops_pulled' AND ops = 0 AND power_lost = 0)
         OR (event = 'round_ended' AND action IN ('spin_at_failed_check', 'spin_at_failed_immunity')
             AND coalesce(moved, 0) = 0 AND ends_at_failed_put = 0)

@@ -73,8 +73,6 @@ COMMIT_PROGRESS = Invariant(
     actions=("commit_locally", "commit_what_is_gone", "roll_back_unrun", "lose_end", "ignore_repeated_end"),
     needs="local_outcome",
     kernel=find_hindered,
-    sees="""event IN ('half_stored', 'local_outcome', 'message_delivered', 'end_sent', 'end_refused', 'message_lost',
-        'power_lost')""",
     so_far={
         **so_far.DELIVERED,
         **so_far.SENT,
@@ -85,6 +83,8 @@ COMMIT_PROGRESS = Invariant(
             event = 'local_outcome' AND action = 'commit_locally' AND outcome = 1
         ) OVER of_transaction""",
     },
+    suspect="""count_if(event IN ('message_lost', 'end_refused')
+        OR action IN ('commit_what_is_gone', 'roll_back_unrun')) > 0""",
     broken="""transaction >= 0 AND (
         (event = 'local_outcome' AND action IN ('commit_what_is_gone', 'roll_back_unrun'))
         OR (

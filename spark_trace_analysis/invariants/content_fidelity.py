@@ -42,8 +42,9 @@ CONTENT_FIDELITY = Invariant(
     is_exact=False,
     events=("message_delivered", "half_stored"),
     kernel=find_committed_copies,
-    sees="event IN ('message_delivered', 'half_stored')",
     so_far=so_far.FIRST_HALF,
+    suspect=f"""({so_far.is_missing_before("event = 'message_delivered'", "event = 'half_stored'", "half")})
+        OR (count_if(event = 'message_delivered') > 0 AND count_if(event = 'half_stored') > 1)""",
     broken="""event = 'message_delivered' AND transaction >= 0 AND keeps_flag = 0 AND half >= 0 AND first_half >= 0
         AND half <> first_half""",
 )

@@ -57,12 +57,13 @@ DECISION_AGREEMENT = Invariant(
     events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost", "half_discarded"),
     actions=("discard_half_unrecorded",),
     kernel=find_contradicted,
-    sees=f"event IN ('message_delivered', 'half_discarded') OR {_ROLLED_BACK}",
     so_far={
         **so_far.DELIVERED,
         **so_far.PARKED,
         "rolled_back": f"count_if({_ROLLED_BACK}) OVER of_transaction",
     },
+    suspect=f"""count_if(event = 'message_delivered') > 0
+        AND count_if(event = 'half_discarded' OR {_ROLLED_BACK}) > 0""",
     broken="""transaction >= 0 AND (
         (delivered > 0 AND rolled_back > 0)
         OR (event = 'message_delivered' AND half >= 0 AND delivered = 1 AND parked > 0)

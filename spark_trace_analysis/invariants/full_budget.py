@@ -48,8 +48,8 @@ FULL_BUDGET = Invariant(
     events=("put_back_for_check", "half_discarded"),
     actions=("discard_what_cannot_be_copied",),
     kernel=find_early_discards,
-    sees="event IN ('put_back_for_check', 'half_discarded')",
     so_far={"asked": "count_if(event = 'put_back_for_check') OVER of_transaction"},
+    suspect="count_if(event = 'half_discarded') > 0",
     broken="""event = 'half_discarded' AND transaction >= 0 AND CASE
         WHEN check_times >= check_max THEN asked < check_times
         ELSE action <> 'discard_what_cannot_be_copied' AND NOT (parks_poison = 1 AND action = '')

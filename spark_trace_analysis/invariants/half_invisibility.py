@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
 
@@ -42,7 +43,7 @@ HALF_INVISIBILITY = Invariant(
     events=("message_delivered", "local_outcome", "check_answered", "end_sent"),
     needs="local_outcome",
     kernel=find_unasked,
-    sees=f"event = 'message_delivered' OR ({_ASKED_FOR})",
     so_far={"asked_for": f"count_if({_ASKED_FOR}) OVER of_slot"},
+    suspect=so_far.is_missing_before("event = 'message_delivered'", _ASKED_FOR, "half"),
     broken="event = 'message_delivered' AND half >= 0 AND asked_for = 0",
 )

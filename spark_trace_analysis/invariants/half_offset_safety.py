@@ -50,11 +50,11 @@ HALF_OFFSET_SAFETY = Invariant(
     events=("half_stored", "op_stored", "op_buffered", "op_lost", "half_discarded"),
     actions=("discard_half_unrecorded",),
     kernel=find_parked_although_settled,
-    sees=f"event = 'half_discarded' OR ({_SETTLED}) OR {_FILLED}",
     so_far={
         "filled_at": f"max(if({_FILLED}, step, -1)) OVER of_slot",
         "settled_at": f"max(if({_SETTLED}, step, -1)) OVER of_slot",
     },
+    suspect=f"count_if(event = 'half_discarded') > 0 AND count_if({_SETTLED}) > 0",
     broken="""event = 'half_discarded' AND half >= 0 AND keeps_discarded = 1 AND action <> 'discard_half_unrecorded'
         AND settled_at > filled_at""",
 )

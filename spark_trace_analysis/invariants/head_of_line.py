@@ -41,6 +41,11 @@ def find_stuck(
                         last, moved = 0, True
 
 
+_STUCK = """event = 'round_ended' AND action IN (
+    'abort_at_null_result', 'end_round_at_missed_half', 'abort_at_undecodable_half', 'fail_to_begin_round',
+    'abort_at_next_ops', 'abort_at_unreadable_pull', 'spin_at_failed_check', 'spin_at_failed_immunity'
+)"""
+
 _REASON = """CASE
     WHEN event <> 'round_ended' OR moved = 1 THEN 0
     WHEN action IN ('abort_at_null_result', 'end_round_at_missed_half') THEN 1
@@ -84,11 +89,11 @@ HEAD_OF_LINE = Invariant(
         "spin_at_failed_immunity",
     ),
     kernel=find_stuck,
-    sees=so_far.OF_A_ROUND,
     so_far=so_far.MOVED,
     and_then={
         "stuck": _REASON,
         "stuck_before": f"last(CASE WHEN {so_far.OF_A_ROUND} THEN {_REASON} END, true) OVER before",
     },
+    suspect=f"count_if({_STUCK}) >= 2",
     broken="stuck > 0 AND stuck = stuck_before",
 )

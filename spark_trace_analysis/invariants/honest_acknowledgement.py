@@ -60,7 +60,6 @@ HONEST_ACKNOWLEDGEMENT = Invariant(
     events=("op_stored", "op_buffered", "op_lost", "crashed", "stopped", "role_changed", "power_lost"),
     actions=("act_for_dead_master",),
     kernel=find_lost_entries,
-    sees="event IN ('op_stored', 'op_buffered', 'op_lost', 'crashed', 'stopped', 'role_changed', 'power_lost')",
     so_far={
         "named": "count_if(event IN ('op_stored', 'op_buffered') AND half >= 0) OVER of_slot",
         "lost_one": "event = 'op_lost' AND half >= 0",
@@ -71,5 +70,7 @@ HONEST_ACKNOWLEDGEMENT = Invariant(
             WHEN event IN ('op_stored', 'power_lost', 'stopped') OR {_ENDS} THEN 0
         END, true) OVER before"""
     },
+    suspect=f"""count_if(event = 'op_lost') > 0
+        OR min(if(event = 'op_buffered', step, NULL)) < max(if({_ENDS}, step, NULL))""",
     broken=f"(lost_one AND named = 0) OR (({_ENDS}) AND waiting = 1)",
 )

@@ -73,12 +73,14 @@ class Invariant:
         ``starts`` (traces + 1 numbers) says at which row each trace begins, and at the end the number of rows;
         ``rows`` is a `Rows`, ``world`` a `World`; ``at[n]`` is set to the number of events up to the first violation
         in trace n, and left at 0 if there is none.
-    sees
-        Spark SQL: which rows matter to the query.
+    suspect
+        Spark SQL, an aggregate over the rows of a trace: true of each trace that is broken, and of few others. Only
+        such traces are looked at row by row.
     so_far
-        Name → Spark SQL over these rows: what is known at each row. Windows are ``of_transaction`` and ``of_slot``,
-        which end with the row; ``of_trace``, too; and ``before``, which ends in front of it. Rows have the fields of an
-        event, ``run``, ``slot`` (the half offset that an event fills, or else speaks of) and the fields of `World`.
+        Name → Spark SQL over the rows of such traces: what is known at each row. The windows ``of_trace``,
+        ``of_transaction`` and ``of_slot`` end with the row; ``before`` and ``before_in_transaction`` end in front of
+        it. Rows have the fields of an event, ``run``, ``slot`` (the half offset that an event fills, or else speaks of)
+        and the fields of `World`.
     and_then
         The same, in terms of ``so_far``.
     broken
@@ -91,7 +93,7 @@ class Invariant:
     is_exact: bool
     events: tuple[str, ...]
     kernel: Kernel
-    sees: str
+    suspect: str
     broken: str
     so_far: Mapping[str, str] = field(default_factory=dict)
     and_then: Mapping[str, str] = field(default_factory=dict)

@@ -54,11 +54,11 @@ NO_FOREIGN_RESOLUTION = Invariant(
     actions=("commit_another_half",),
     needs="local_outcome",
     kernel=find_foreign,
-    sees=f"({_FOREIGN}) OR ({_SETTLED}) OR {_FILLED}",
     so_far={
         "filled_at": f"max(if({_FILLED}, step, -1)) OVER of_slot",
         "foreign_at": f"max(if({_FOREIGN}, step, -1)) OVER of_slot",
         "settled_at": f"max(if({_SETTLED}, step, -1)) OVER of_slot",
     },
+    suspect=f"count_if({_FOREIGN}) > 0",
     broken="slot >= 0 AND foreign_at > filled_at AND settled_at > filled_at",
 )

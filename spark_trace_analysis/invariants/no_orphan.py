@@ -128,10 +128,6 @@ NO_ORPHAN = Invariant(
     ),
     needs="local_outcome",
     kernel=find_lost,
-    sees="""event IN ('message_delivered', 'half_rolled_back', 'op_stored', 'op_buffered', 'op_lost', 'half_discarded',
-        'half_missed', 'half_escaped', 'local_outcome', 'end_sent', 'check_answered', 'end_refused', 'message_lost',
-        'half_stored', 'round_began', 'round_ended', 'crashed', 'stopped', 'role_changed', 'power_lost',
-        'offsets_regressed') OR copy >= 0 OR action = 'pass_over_long_immunity'""",
     so_far={
         **so_far.DELIVERED,
         **so_far.ACKNOWLEDGED,
@@ -162,5 +158,7 @@ NO_ORPHAN = Invariant(
                 AND delivered = 0 AND acknowledged = 0 AND parked = 0 AND elsewhere = 0 THEN 1
         END, true) OVER before"""
     },
-    broken=f"event = 'round_ended' AND lost = 1 AND power_lost = 0 AND escaped = 0 AND action IN {_COMMITTING}",
+    suspect="""count_if(event = 'half_missed' OR action IN ('pass_over_long_immunity', 'discard_half_unrecorded')
+        OR (event = 'half_discarded' AND keeps_discarded = 0)) > 0""",
+    broken=f"event = 'round_ended' AND action IN {_COMMITTING} AND lost = 1 AND power_lost = 0 AND escaped = 0",
 )

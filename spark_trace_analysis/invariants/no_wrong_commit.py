@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
 
@@ -38,7 +39,9 @@ NO_WRONG_COMMIT = Invariant(
     events=("message_delivered", "local_outcome"),
     needs="local_outcome",
     kernel=find_undecided,
-    sees="event = 'message_delivered' OR (event = 'local_outcome' AND outcome = 1)",
     so_far={"committed": "count_if(event = 'local_outcome' AND outcome = 1) OVER of_transaction"},
+    suspect=so_far.is_missing_before(
+        "event = 'message_delivered'", "event = 'local_outcome' AND outcome = 1", "transaction"
+    ),
     broken="event = 'message_delivered' AND transaction >= 0 AND committed = 0",
 )

@@ -66,7 +66,6 @@ QUIET_COMMIT = Invariant(
     events=("half_stored", "op_stored", "op_buffered", "op_lost", "put_back_for_check", "put_back_unasked"),
     actions=("send_half_by_another_clock",),
     kernel=find_needless_checks,
-    sees=f"event IN ('half_stored', 'put_back_for_check', 'put_back_unasked') OR ({_ACKNOWLEDGED})",
     so_far={
         **so_far.CHECKED,
         "skewed": """count_if(
@@ -77,6 +76,8 @@ QUIET_COMMIT = Invariant(
     and_then={
         "born": "min(if(event = 'half_stored' AND settled_first_at IS NULL, time, NULL)) OVER of_transaction",
     },
+    suspect=f"""count_if(event IN ('put_back_for_check', 'put_back_unasked')) > 0
+        AND count_if({_ACKNOWLEDGED}) > 0""",
     broken="""event IN ('put_back_for_check', 'put_back_unasked') AND transaction >= 0 AND checked = 1 AND skewed = 0
         AND settled_first_at - born <= timeout""",
 )

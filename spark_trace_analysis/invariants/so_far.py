@@ -43,3 +43,19 @@ OF_A_ROUND = """event IN ('half_passed', 'put_back_for_check', 'put_back_for_imm
     'half_discarded', 'half_missed', 'half_escaped', 'round_ended',
     'crashed', 'stopped', 'role_changed', 'power_lost', 'offsets_regressed')"""
 """The rows that `MOVED` needs."""
+
+
+def is_missing_before(what: str, wanted: str, field: str) -> str:
+    """An aggregate over a trace: some row is ``what``, and none of the same ``field`` before it is ``wanted``; perhaps.
+
+    It is true of each trace of which that is true, and of few others: where the field's numbers fit into 63 bits, sets
+    of them are compared, and then the order of the rows.
+    """
+    sets = [
+        f"coalesce(bit_or(if(({rows}) AND {field} >= 0, shiftleft(1L, {field} % 63), NULL)), 0L)"
+        for rows in (what, wanted)
+    ]
+    return f"""count_if({what}) > 0 AND (
+        max({field}) >= 63 OR ({sets[0]} & ~{sets[1]}) <> 0L
+        OR min(if({what}, step, NULL)) < max(if({wanted}, step, NULL))
+    )"""

@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from halfcheck.app import run
+from spark_trace_analysis.invariants import ALL, NOT_SHOWN
+from tests.halfcheck.recorded_traces import recorded
 
 
 def halfcheck(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +33,11 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path) -> None:
     assert (analyzed.returncode, analyzed.stderr) == (0, "")
     found = json.loads(analyzed.stdout)
     assert (found["traces"], found["events"]) == (2_000, told["events"])
-    assert set(found["violations"]["5.3.3"]["crash"]) == {"S1", "S2"}
+    assert set(found["violations"]["5.3.3"]["crash"]) == {each.property_id for each in ALL}
+    assert found["not_shown"] == NOT_SHOWN
+    broken = {name for name, traces in found["violations"]["5.3.3"]["crash"].items() if traces}
+    assert {each["property"] for each in found["shortest"]} == broken
+    assert not (out / ".analysis").exists(), "what was kept is gone when all is judged"
     assert {"kernels", "queries", "statistics", "report"} <= set(found["seconds"])
     assert report.read_text(encoding="utf-8").count("<figure>") == 5
 
@@ -80,7 +88,14 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["analyze", "missing"], 150, "no such folder"),
         (["analyze", "empty"], 150, "empty"),
         (["analyze", "full"], 150, "no manifest.json"),
-        (["analyze", "full/a.txt"], 150, "not a folder"),
+        (["analyze", "full/a.txt"], 150, "no events in it"),
+        (["analyze", "full", "--explain", "-1"], 151, "--explain -1"),
+        (["analyze", "lines", "--profile", "9.9"], 151, "9.9"),
+        (["analyze", "lines/no.jsonl"], 150, "(1 lines are none; lines/no.jsonl, line 1: b'nothing' is not JSON"),
+        (["analyze", "lines", "--broker-conf", "missing.conf"], 150, "missing.conf"),
+        (["analyze", "cut"], 150, "cut/half.parquet: not readable as Parquet"),
+        (["analyze", "columns"], 150, "columns/few.parquet: has no column 'step'"),
+        (["analyze", "other"], 150, "other/manifest.json: schema version 999"),
         (["analyze", "full", "--report", "empty"], 151, "--report"),
         (["analyze"], 151, "DIR"),
     ],
@@ -97,8 +112,42 @@ def test_bad_input_gets_one_line(
     (tmp_path / "empty").mkdir()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a.txt").touch()
+    for folder, file, content in (
+        ("lines", "no.jsonl", b"nothing"),
+        ("cut", "half.parquet", parquet("trace", "step")[:-20]),
+        ("columns", "few.parquet", parquet("trace")),
+        ("other", "manifest.json", b'{"schema_version": 999}'),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_bytes(content)
     assert run(arguments) == exit_code
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "full"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["columns", "cut", "empty", "full", "lines", "other"]
+
+
+def parquet(*columns: str) -> bytes:
+    """A Parquet file of a few numbers."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({name: pa.array([0, 1, 2], pa.int64()) for name in columns}), sink)
+    return bytes(sink.getvalue())
+
+
+def test_recorded_lines_of_which_some_are_none_are_judged_with_a_warning(tmp_path: Path) -> None:
+    """One line in ten is no event; what is left is judged, and held against the specification."""
+    rows = [{**row, "trace": trace} for trace in range(3) for row in recorded("5.3.3/five")]
+    lines = [json.dumps(row) if number % 10 != 4 else "{cut" for number, row in enumerate(rows)]
+    (tmp_path / "five.jsonl").write_text("\n".join(lines))
+    analyzed = halfcheck("analyze", str(tmp_path), "--explain", "1", "--json", "--profile", "5.3.3")
+    none = len(range(4, len(rows), 10))
+    assert analyzed.returncode == 0
+    assert analyzed.stderr.startswith(f"warning: {tmp_path}/five.jsonl: {none} lines are no events and were left out")
+    assert f"{tmp_path}/five.jsonl, line 5: " in analyzed.stderr
+    assert analyzed.stderr.count("\n") == 1
+    told = json.loads(analyzed.stdout)
+    assert (told["traces"], told["events"]) == (3, len(rows) - none)
+    assert list(told["violations"]["5.3.3"]) == ["five.jsonl"]
+    assert {each["property"] for each in told["not_told"]} == {each.property_id for each in ALL if each.needs}
+    (explained,) = told["explained"]
+    assert (explained["accepted"] + explained["refused"], explained["problem"]) == (1, None)

@@ -51,7 +51,7 @@ def whole(by_hand: Run) -> list[WholeTraces]:
 
 
 def events_to_violations(whole: list[WholeTraces], run: Run, invariant: Invariant) -> list[int]:
-    world = world_of(run.parameters)
+    world = world_of(run)
     return [int(n) for traces in whole for n in find_violations(traces, invariant, world)]
 
 
@@ -183,7 +183,7 @@ def test_a_disagreement_ends_the_judging_and_names_both(spark: SparkSession, by_
 def test_queries_that_mean_different_things_by_one_name_are_refused() -> None:
     other = replace(BY_ID["S3"], so_far={"delivered": "0"})
     with pytest.raises(ValueError, match="two queries mean different things by 'delivered'"):
-        query_of([BY_ID["S1"], other])
+        query_of([BY_ID["S1"], other], [])
 
 
 # --- what is judged ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,185 @@
+"""Recorded traces as runs: what other tools wrote becomes the same Parquet and manifest as what simulate writes.
+
+JSON lines (plain or compressed), Parquet with the fields of events, and counterexamples in the Informal Trace Format.
+Each file becomes a run of its own, named by the file. A line that is no event is left out and counted, not passed over
+in silence.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from model_check.clock_events import TICKS
+from model_check.counterexample.itf import read_itf
+from model_check.errors import ModelCheckError
+from model_check.instances import constants_for
+from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.ingest.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
+from spark_trace_analysis.invariants import World
+from spark_trace_analysis.manifest import (
+    MANIFEST,
+    Parameters,
+    Run,
+    TraceFile,
+    make_manifest,
+    read_manifest,
+    write_manifest,
+)
+from spark_trace_analysis.runs import open_run
+from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
+from spark_trace_analysis.world import world_of, write_world
+from spec.events import EVENTS
+from spec.language import NONE, take
+from spec.observation import OBSERVATIONS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+TRACE_SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".parquet", ".itf.json")
+"""The files of a folder that are taken for recorded traces."""
+
+_ROWS_A_PIECE = 1 << 16
+_WORDS = {"event": EVENTS, "action": ("", *ACTIONS)}
+_CODES = {name: {word: code for code, word in enumerate(words)} for name, words in _WORDS.items()}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A file of traces as a run, and what was wrong with it.
+
+    Attributes
+    ----------
+    run
+        Its manifest says where the traces came from: the profile, and the file's name as the environment.
+    damage
+        The lines that were left out.
+    """
+
+    run: Run
+    damage: Damage = field(default_factory=Damage)
+
+
+def recorded_files(folder: Path) -> list[Path]:
+    """The files of a folder that may hold traces, by name."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(TRACE_SUFFIXES))
+
+
+def record_run(file: Path, folder: Path, profile: str, world: World) -> Recording:
+    """Write a file of traces as a run.
+
+    Parameters
+    ----------
+    file
+        JSON lines, Parquet, or ITF.
+    folder
+        Where the run goes; it must not exist.
+    profile, world
+        What the traces are of. A counterexample says that itself, and so does the manifest beside a simulated file.
+
+    Raises
+    ------
+    BadTracesError
+        There is no event in the file, or what is in it can't be read.
+    """
+    damage = Damage()
+    path, known = _counterexample(file), _simulated(file)
+    if path is not None:
+        profile, world, rows = path
+        traces: Iterator[RecordedTrace] = iter((RecordedTrace(0, rows),))
+    else:
+        if known is not None:
+            profile, world = known
+        traces = read_recorded_traces(file, damage)
+    folder.mkdir(parents=True)
+    target = folder / "traces.parquet"
+    seen: set[str] = set()
+    count = events = 0
+    first: int | None = None
+    with pq.ParquetWriter(target, EVENT_SCHEMA, compression="zstd", compression_level=1) as writer:
+        for some in _pieces(traces):
+            rows_of_some = [(trace.number, step, row) for trace in some for step, row in enumerate(trace.rows)]
+            writer.write_batch(_batch(rows_of_some))
+            seen |= {row.event for _, _, row in rows_of_some}
+            first = some[0].number if first is None else first
+            count += len(some)
+            events += len(rows_of_some)
+    content = target.read_bytes()
+    written = TraceFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
+    parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1)
+    write_world(folder, world, sorted(seen))
+    write_manifest(folder, make_manifest(parameters, (written,)))
+    return Recording(open_run(folder), damage)
+
+
+def _pieces(traces: Iterator[RecordedTrace]) -> Iterator[list[RecordedTrace]]:
+    held: list[RecordedTrace] = []
+    rows = 0
+    for trace in traces:
+        held.append(trace)
+        rows += len(trace.rows)
+        if rows >= _ROWS_A_PIECE:
+            yield held
+            held, rows = [], 0
+    if held:
+        yield held
+
+
+def _batch(rows: Sequence[tuple[int, int, Row]]) -> pa.RecordBatch:
+    columns: dict[str, Any] = {name: [getattr(row, name) for _, _, row in rows] for name in NAMES}
+    columns["trace"] = [number for number, _, _ in rows]
+    columns["step"] = [step for _, step, _ in rows]
+    for name, codes in _CODES.items():
+        columns[name] = [codes.get(word, 0) for word in columns[name]]
+    return to_batch({name: np.array(values) for name, values in columns.items()}, _WORDS)
+
+
+def _simulated(file: Path) -> tuple[str, World] | None:
+    """What the manifest beside a simulated file says."""
+    if not (file.parent / MANIFEST).is_file():
+        return None
+    manifest = read_manifest(file.parent)
+    return manifest.parameters.profile, world_of(Run(file.parent, manifest))
+
+
+def _counterexample(file: Path) -> tuple[str, World, tuple[Row, ...]] | None:
+    """The events of a counterexample in the Informal Trace Format, if the file is one."""
+    if not file.name.endswith(".json"):
+        return None
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or "states" not in content:
+            return None
+        origin, picked = read_itf(file, content)
+        constants = constants_for(origin["profile"], origin["faults"], origin["instance"])
+    except (OSError, ValueError):
+        return None
+    except (KeyError, TypeError) as failure:
+        message = f"{file}: its #meta does not say {failure}; expected a counterexample that halfcheck wrote"
+        raise BadTracesError(message) from None
+    except ModelCheckError as failure:
+        raise BadTracesError(str(failure)) from None
+    return origin["profile"], World.of(constants), tuple(_rows_of(file, constants, picked))
+
+
+def _rows_of(file: Path, constants: Any, picked: Sequence[tuple[str, dict[str, int]]]) -> Iterator[Row]:
+    machine = TRANSACTIONAL_MESSAGES
+    steps = {(step.action.name, *step.arguments): step for step in machine.steps(constants)}
+    state = machine.initial(constants)
+    time = 0
+    for place, (action, picks) in enumerate(picked):
+        step = steps.get((action, *picks.values()))
+        refused = "there is no such step" if step is None else take(state, constants, step)
+        if step is None or refused is not None:
+            message = f"{file}: step {place + 1}, {action}, is not allowed by this specification ({refused})"
+            raise BadTracesError(message)
+        time += TICKS.get(step.action.event, 0)
+        shown = OBSERVATIONS.get(action, {})
+        told = {name: int(function(state, constants, *step.arguments[:1])) for name, function in shown.items()}
+        absent: dict[str, Any] = dict.fromkeys(("transaction", "half", "copy", "op", "check_times"), NONE)
+        absent |= {"trace": 0, "step": place, "time": time, "event": step.action.event, "action": action, "outcome": 0}
+        yield Row(**absent | told)
