@@ -2,7 +2,7 @@
 
 ::
 
-    spark.dataSource.register(RocketmqStore)
+    register(spark)
     spark.read.format("rocketmq_store").load("/home/rocketmq/store").where("topic = 'Orders'")
 
 The commit log is shared out into splits; each is scanned by compiled kernels over mapped bytes. Conditions on `topic`,
@@ -42,6 +42,7 @@ from pyspark.sql.datasource import (
     GreaterThanOrEqual,
     In,
     InputPartition,
+    IsNotNull,
     LessThan,
     LessThanOrEqual,
 )
@@ -58,6 +59,7 @@ from spark_trace_analysis.ingest.store_splits import Split, SplitRecords, read_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -115,8 +117,17 @@ _COMPARISONS: dict[type[Filter], Callable[[Any, Any], Any]] = {
     LessThanOrEqual: np.less_equal,
 }
 _COMPARED = {"queue_id", "store_timestamp", "physical_offset"}
+_NEVER_NULL = {"topic", "queue_id", "store_timestamp"}
+"""Columns that only a row of damage lacks."""
+
 _BATCH_ROWS = 8_192
 _V6_BORN, _V6_STORE = 1 << 4, 1 << 5
+
+
+def register(spark: SparkSession) -> None:
+    """Let a session know the data source, and hand conditions down to it."""
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    spark.dataSource.register(RocketmqStore)
 
 
 class RocketmqStore(DataSource):
@@ -178,6 +189,7 @@ class _Reader(DataSourceReader):
         self._checks_bodies = checks_bodies
         self._topics: set[str] | None = None
         self._filters: list[Filter] = []
+        self._drops_damage = False
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
         """Take the conditions that the scan can decide by itself."""
@@ -186,6 +198,8 @@ class _Reader(DataSourceReader):
             if name == "topic" and isinstance(one, EqualTo | In):
                 wanted = {one.value} if isinstance(one, EqualTo) else set(one.value)
                 self._topics = wanted if self._topics is None else self._topics & wanted
+            elif name in _NEVER_NULL and isinstance(one, IsNotNull):
+                self._drops_damage = True
             elif name in _COMPARED and type(one) in _COMPARISONS:
                 self._filters.append(one)
             else:
@@ -221,7 +235,8 @@ class _Reader(DataSourceReader):
         chosen = self._chosen(records)
         for start in range(0, len(chosen), _BATCH_ROWS):
             yield rows.batch(chosen[start : start + _BATCH_ROWS])
-        if self._topics is None and not self._filters and records.damage:
+        drops_damage = self._drops_damage or self._topics is not None or self._filters
+        if records.damage and not drops_damage:
             yield rows.damage()
 
     def _chosen(self, records: SplitRecords) -> Numbers:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql.datasource import EqualTo, In, LessThan
+from pyspark.sql.types import StructType
 
 from conformance.golden_stores import golden_store
 from reference.store.commit_log import CommitLog
@@ -14,7 +17,8 @@ from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.large_audit import row_from
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
-from spark_trace_analysis.ingest.rocketmq_store import SCHEMA, RocketmqStore
+from spark_trace_analysis.errors import BadOptionError
+from spark_trace_analysis.ingest.rocketmq_store import SCHEMA, RocketmqStore, register
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_same
 
 if TYPE_CHECKING:
@@ -39,45 +43,14 @@ def test_spark_tells_the_same_and_writes_every_row(spark: SparkSession, tmp_path
 
 
 def frame(spark: SparkSession, store: Path, **options: str) -> DataFrame:
-    spark.dataSource.register(RocketmqStore)
+    register(spark)
     return spark.read.format("rocketmq_store").options(**options).load(str(store))
 
 
 @pytest.mark.untraced
-def test_the_data_source_gives_every_record_and_field(spark: SparkSession) -> None:
-    store = golden_store("5.3.3", "wide").path
-    rows = frame(spark, store).orderBy("physical_offset").collect()
-    records = list(CommitLog.open(store).records())
-    assert [list(row.asDict()) for row in rows[:1]] == [list(SCHEMA)]
-    for row, record in zip(rows, records, strict=True):
-        for name in set(SCHEMA) - {"file", "position", "size", "problem", "body_size", "properties", "body"}:
-            assert row[name] == getattr(record, name)
-        assert (row["size"], row["body_size"], bytes(row["body"])) == (
-            record.total_size,
-            len(record.body),
-            record.body,
-        )
-        assert (row["properties"], row["problem"]) == (record.properties, None)
-        assert int(row["file"].rpartition("/")[2]) + row["position"] == record.physical_offset
-
-
-@pytest.mark.untraced
-def test_conditions_and_columns_reach_the_scan(spark: SparkSession) -> None:
-    columns = frame(spark, CRASH, columns="topic,queue_offset")
-    ops = columns.where(f"topic = '{OP_TOPIC}'")
-    plan = ops._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
-    assert "Filter" not in plan.replace("PushedFilters", "")
-    expected = [record.queue_offset for record in CommitLog.open(CRASH).records() if record.topic == OP_TOPIC]
-    assert sorted(row["queue_offset"] for row in ops.collect()) == expected
-    both = columns.where(f"topic in ('{OP_TOPIC}', '{HALF_TOPIC}') and queue_offset >= 3").count()
-    assert both == sum(
-        record.topic in (OP_TOPIC, HALF_TOPIC) and record.queue_offset >= 3
-        for record in CommitLog.open(CRASH).records()
-    )
-
-
-@pytest.mark.untraced
-def test_damage_is_a_row_with_its_place(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_data_source_gives_every_record_and_field_and_damage_as_rows_with_their_place(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     store = tmp_path / "s"
     shutil.copytree(CRASH, store, ignore=shutil.ignore_patterns("*.gz", "at_kill"))
     raw = bytearray((store / LOG).read_bytes())
@@ -86,19 +59,59 @@ def test_damage_is_a_row_with_its_place(spark: SparkSession, tmp_path: Path) -> 
     raw[torn.physical_offset : torn.physical_offset + torn.total_size] = bytes(torn.total_size)
     raw[flipped.physical_offset + 88] ^= 1
     (store / LOG).write_bytes(raw)
-    rows = frame(spark, store, columns="file,position,problem").collect()
-    problems = {row["position"]: row["problem"] for row in rows if row["problem"]}
-    assert list(problems) == [flipped.physical_offset, torn.physical_offset]
-    assert "bytes are passed over" in problems[torn.physical_offset]
-    assert "does not match its checksum" in problems[flipped.physical_offset]
-    assert len(rows) == len(records)
+    rows = frame(spark, store).orderBy("physical_offset").collect()
+    for row, record in zip(rows, records, strict=True):
+        assert list(row.asDict()) == list(SCHEMA)
+        assert (row["file"], row["position"]) == (LOG, record.physical_offset)
+        if record is torn:
+            assert "bytes are passed over" in row["problem"]
+            assert row["topic"] is None
+            continue
+        for name in set(SCHEMA) - {"file", "position", "size", "problem", "body_size", "properties", "body"}:
+            assert row[name] == getattr(record, name)
+        assert (row["size"], row["body_size"], row["properties"]) == (
+            record.total_size,
+            len(record.body),
+            record.properties,
+        )
+        assert (bytes(row["body"]) == record.body) == (record is not flipped)
+        assert row["problem"] == ("its body does not match its checksum" if record is flipped else None)
 
 
 @pytest.mark.untraced
+def test_conditions_and_columns_reach_the_scan(spark: SparkSession) -> None:
+    columns = frame(spark, CRASH, columns="topic,queue_offset", splitMegabytes="1")
+    ops = columns.where(f"topic = '{OP_TOPIC}'")
+    seen = [row["queue_offset"] for row in ops.collect()]
+    assert sorted(seen) == [
+        record.queue_offset for record in CommitLog.open(CRASH).records() if record.topic == OP_TOPIC
+    ]
+    plan = ops._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    assert "Filter (" not in plan
+
+
+def test_a_pushed_condition_leaves_out_splits_and_what_it_cannot_decide_goes_back() -> None:
+    reader = RocketmqStore({"path": str(CRASH)}).reader(StructType().add("topic", "string"))
+    unknown = EqualTo(("flag",), 3)
+    assert list(reader.pushFilters([In(("topic",), (OP_TOPIC, HALF_TOPIC)), unknown])) == [unknown]
+    (partition,) = reader.partitions()
+    batches = [batch for batch in reader.read(partition) if isinstance(batch, pa.RecordBatch)]
+    kinds = [topic for batch in batches for topic in batch.column("topic").to_pylist()]
+    records = CommitLog.open(CRASH).records()
+    assert kinds == [record.topic for record in records if record.topic in (OP_TOPIC, HALF_TOPIC)]
+    assert list(reader.pushFilters([LessThan(("physical_offset",), -5)])) == []
+    assert list(reader.partitions()) == []
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"columns": "topic,nope"}, "no column 'nope'"), ({"splitMegabytes": "x"}, "splitMegabytes is 'x'")],
+    [
+        ({"columns": "topic,nope"}, "no column 'nope'"),
+        ({"path": "x", "splitMegabytes": "x"}, "splitMegabytes is 'x'"),
+        ({"path": "x", "checkBodies": "maybe"}, "checkBodies is 'maybe'"),
+        ({}, "no path is given"),
+    ],
 )
-def test_a_bad_option_of_the_data_source_is_named(spark: SparkSession, options: dict[str, str], words: str) -> None:
-    with pytest.raises(Exception, match=words):
-        frame(spark, CRASH, **options).count()
+def test_a_bad_option_of_the_data_source_is_named(options: dict[str, str], words: str) -> None:
+    with pytest.raises(BadOptionError, match=words):
+        RocketmqStore(options).reader(StructType())
