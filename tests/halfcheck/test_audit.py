@@ -7,6 +7,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -208,6 +209,42 @@ def test_damage_gives_the_table_one_clear_line_and_exit_150(
         assert f"{region['file']}, byte {region['offset']}: {region['reason']}" in err
         assert app.run(["audit", str(store)]) == ExitCode.BAD_CONTENT
         assert f"corrupt: {region['file']}" in capfd.readouterr().out
+
+
+def test_rows_and_a_page_are_written_and_never_over_something(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["audit", str(golden_store("4.9.7", "late").path), "--json", "--all"]
+    words += ["--out", str(tmp_path / "rows"), "--report", str(tmp_path / "page.html")]
+    assert app.run(words) == ExitCode.OK
+    told = json.loads(capfd.readouterr().out)["transactions"]
+    rows = pq.read_table(tmp_path / "rows").to_pylist()
+    assert [row["unique_key"] for row in rows] == [row["unique_key"] for row in told]
+    assert [row["history"] for row in rows] == [row["history"] for row in told]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(row["unique_key"] in page for row in told if row["state"] == "doubled")
+    assert "://" not in page.replace("http-equiv", "")
+    assert app.run(words) == ExitCode.BAD_OPTION
+    assert "it exists already" in capfd.readouterr().err
+
+
+def test_a_transaction_s_line_of_advice_is_that_of_its_defect_or_its_state() -> None:
+    from spark_trace_analysis.audit.advice import advice
+    from spark_trace_analysis.audit.resembles import RULES
+    from spark_trace_analysis.audit.state import TransactionState
+
+    plain = {advice(state, ()) for state in TransactionState}
+    assert len(plain) == len(TransactionState)
+    of_defects = {advice("doubled", (defect,)) for defect in RULES}
+    assert len(of_defects) == len(RULES)
+    assert not plain & of_defects
+
+
+def test_a_master_that_is_none_is_refused_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert app.run(["audit", str(FIVE), "--master", "nonsense"]) == ExitCode.BAD_OPTION
+    out, err = capfd.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert "--master nonsense: expected" in err
 
 
 def without_log(store: Path) -> None:
