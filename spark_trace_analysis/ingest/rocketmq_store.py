@@ -249,7 +249,7 @@ class _Reader(DataSourceReader):
         if self._topics is not None:
             from spark_trace_analysis.ingest.bytes_kernels import hash_bytes
 
-            hashes = [hash_bytes(topic.encode()) for topic in self._topics if topic is not None]
+            hashes = [hash_bytes(topic.encode()) for topic in self._topics]
             fits &= np.isin(o[Outline.TOPIC_HASH], hashes)
         return np.flatnonzero(fits)
 

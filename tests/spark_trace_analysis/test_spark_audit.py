@@ -86,7 +86,7 @@ def test_conditions_and_columns_reach_the_scan(spark: SparkSession) -> None:
     assert sorted(seen) == [
         record.queue_offset for record in CommitLog.open(CRASH).records() if record.topic == OP_TOPIC
     ]
-    plan = ops._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    plan = ops._jdf.queryExecution().executedPlan().toString()
     assert "Filter (" not in plan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG = f"commitlog/{0:020d}"
-FEW = {"split_bytes": 5_000, "bucket_bytes": 10_000}
+FEW: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": 10_000}
 """Several splits and buckets, also of a small store."""
 
 DAMAGED = 25
@@ -224,14 +224,14 @@ def test_a_cut_short_audit_goes_on_from_its_files_with_the_same_result(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from spark_trace_analysis.audit import group_stage, scan_stage
+    from spark_trace_analysis.ingest.store_splits import read_split
 
     work, out = tmp_path / "work", tmp_path / "rows"
-    read = scan_stage.read_split
     times = []
 
     def counted(*arguments: object) -> object:
         times.append(1)
-        return read(*arguments)  # type: ignore[arg-type]
+        return read_split(*arguments)  # type: ignore[arg-type]
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
