@@ -34,10 +34,11 @@ def shares(walker: Walker, traces: int, steps: int) -> tuple[float, float]:
     """The shares of walks that violate S1 and S2."""
     columns = walker.walk(SEED, 0, traces, steps)
     event = columns["event"]
-    whose = columns["trace"].astype(np.int64) * _MOST_TRANSACTIONS + columns["transaction"].astype(np.int64)
+    transaction = columns["transaction"].astype(np.int64)
+    whose = columns["trace"].astype(np.int64) * _MOST_TRANSACTIONS + transaction
 
     def of(*names: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return whose[np.isin(event, [EVENTS.index(name) for name in names]) & (columns["transaction"] >= 0)]
+        return whose[np.isin(event, [EVENTS.index(name) for name in names]) & (transaction >= 0)]
 
     delivered, times = np.unique(of("message_delivered"), return_counts=True)
     both = np.intersect1d(delivered, of("half_rolled_back", "half_discarded"))

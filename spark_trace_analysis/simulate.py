@@ -32,7 +32,14 @@ from spark_trace_analysis.manifest import (
 )
 from spark_trace_analysis.runs import open_run
 from spark_trace_analysis.schema import EVENT_SCHEMA, to_batch
-from spark_trace_analysis.unfinished_run import UnfinishedRun, discard, is_unfinished, locked_run, remove_work
+from spark_trace_analysis.unfinished_run import (
+    UnfinishedRun,
+    can_be_made,
+    discard,
+    is_unfinished,
+    locked_run,
+    remove_work,
+)
 
 LARGEST_SEED = 2**63 - 1
 
@@ -82,7 +89,7 @@ def find_complete(parameters: Parameters, out: Path, source: EventSource = WALKS
     """
     _check(parameters)
     complete = _complete(parameters, out, source)
-    if complete is None:
+    if complete is None and not can_be_made(out):
         try:
             with locked_run(out) as unfinished:
                 if unfinished.is_begun:

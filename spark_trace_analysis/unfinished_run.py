@@ -188,6 +188,12 @@ def is_unfinished(out: Path) -> bool:
     return UnfinishedRun(_beside(out)).is_begun
 
 
+def can_be_made(out: Path) -> bool:
+    """Whether a run's parent folder is missing, so that nothing was begun there, and can be made."""
+    nearest = next(folder for folder in out.absolute().parents if folder.exists())
+    return nearest != out.absolute().parent and nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
 def _beside(out: Path) -> Path:
     return out.parent.resolve() / f".{out.name}.partial"
 

@@ -96,6 +96,12 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").read_text() == "two years of work"
 
 
+def test_to_look_for_a_run_makes_no_folder(tmp_path: Path) -> None:
+    assert find_complete(SMALL, tmp_path / "new") is None
+    assert find_complete(SMALL, tmp_path / "not" / "there" / "yet") is None
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_damaged_run_is_refused_and_named(spark: SparkSession, tmp_path: Path) -> None:
     few = replace(SMALL, traces=10)
     run = simulate(spark, few, tmp_path / "run").run
