@@ -166,9 +166,14 @@ def tally(traces: WholeTraces, recorded: npt.NDArray[np.bool_], late: npt.NDArra
             parked=int(np.count_nonzero(table[:, _IS_PARKED])),
             late_refused=int(np.count_nonzero(table[:, _LATE])),
         ),
-        written=Records(*(int(column.sum()) for column in (halves, copies)), int(ops.sum()) + shared,
-                        *(int(column.sum()) for column in (real, discarded))),
-    )  # fmt: skip
+        written=Records(
+            halves=int(halves.sum()),
+            copies=int(copies.sum()),
+            ops=int(ops.sum()) + shared,
+            real=int(real.sum()),
+            discarded=int(discarded.sum()),
+        ),
+    )
 
 
 def _between(table: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
