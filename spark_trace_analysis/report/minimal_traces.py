@@ -8,7 +8,7 @@ from model_check.instances import constants_for
 from model_check.walk import Walker
 from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge import Count
-from spark_trace_analysis.manifest import SPECIFICATION, Run
+from spark_trace_analysis.manifest import QUIET, SPECIFICATION, Run
 from spark_trace_analysis.report.told_counterexample import told_steps
 from spark_trace_analysis.report.told_steps import Counterexample
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -38,7 +38,9 @@ def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counte
         key = (count.property_id, count.environment)
         if key not in shortest or count.shortest_events < (shortest[key][1].shortest_events or 0):
             shortest[key] = (run, count)
-    return tuple(_told(run, count) for _, (run, count) in sorted(shortest.items(), key=lambda item: item[0]))
+    in_order = [one.property_id for one in ALL]
+    told = sorted(shortest, key=lambda key: (in_order.index(key[0]), key[1] != QUIET, key[1]))
+    return tuple(_told(*shortest[key]) for key in told)
 
 
 def _told(run: Run, count: Count) -> Counterexample:
