@@ -1,20 +1,21 @@
 """The other way of judging: plain Spark SQL over the rows, for all properties at once.
 
-A first scan groups the rows by trace, and leaves those traces of which a property suspects something. A second one
-brings their rows together: windows tell what was known at each, and from which row on a trace is broken.
+A first scan groups the rows by trace, and tells of which traces a property suspects something. A second one keeps the
+rows of these. Then, for each property, windows go over the rows of its suspects: they tell what was known at each row,
+and from which on a trace is broken.
 """
 
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
@@ -50,13 +51,13 @@ def judge_by_query(
     spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
 ) -> Verdicts:
     """Judge each run by each query."""
-    query = query_of(invariants, [world_of(run) for run in runs])
+    queries = queries_of(invariants, [world_of(run) for run in runs])
     found: Verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in invariants}
     for batch in _batches(runs):
-        kept = None if work is None else _Kept(work, query, batch, runs)
+        kept = None if work is None else _Kept(work, queries, batch, runs)
         told = None if kept is None else kept.find()
         if told is None:
-            told = _ask(spark, batch, runs, query)
+            told = _ask(spark, batch, runs, queries)
             if kept is not None:
                 kept.keep(told)
         for number, name, *fields in told:
@@ -69,46 +70,54 @@ def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
     return _rows_of(spark, [(number, file) for number, run in enumerate(runs) for file in run.manifest.files], runs)
 
 
-def query_of(invariants: Sequence[Invariant], worlds: Sequence[World]) -> str:
-    """Spark SQL over the view ``events``: a row a run, with what is found of each property.
+class Queries(NamedTuple):
+    """Spark SQL, one after the other.
 
-    Parameters
+    Attributes
     ----------
-    worlds
-        Of each ``run``.
-
-    Raises
-    ------
-    ValueError
-        Two properties mean different things by one name.
+    suspects
+        Over the view ``events``: the traces of which some property suspects something, and which ones do.
+    seen
+        Over ``events`` and ``suspects``: the rows of those traces.
+    found
+        Over ``seen``: a row a property and run that has broken traces.
     """
-    so_far = _together([each.so_far for each in invariants])
-    and_then = _together([each.and_then for each in invariants])
-    names = [each.property_id for each in invariants]
-    broken = [f"min(if({each.broken}, step + 1, NULL)) AS {each.property_id}" for each in invariants]
-    counted = [
-        f"count({name}) AS violations_{name}, min(if({name} IS NULL, NULL, trace)) AS first_{name}, "
-        f"min(if({name} IS NULL, NULL, struct({name}, trace))) AS least_{name}"
-        for name in names
-    ]
-    suspect = " OR ".join(f"({each.suspect})" for each in invariants)
-    query = f"""
-        WITH suspects AS (SELECT run, trace FROM events GROUP BY run, trace HAVING {suspect})
-        SELECT run, {", ".join(counted)} FROM (
-            SELECT run, trace, {", ".join(broken)} FROM (
-                SELECT *{_listed(and_then)} FROM (
-                    SELECT *{_listed(so_far)} FROM (
-                        SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)},
-                            if(copy >= 0, copy, half) AS slot
-                        FROM events LEFT SEMI JOIN suspects USING (run, trace) WHERE event <> 'time_passed'
-                    ){_WINDOWS}
-                ){_WINDOWS}
-            ) GROUP BY run, trace
-        ) GROUP BY run
-    """  # noqa: S608 (made of constants)
+
+    suspects: str
+    seen: str
+    found: str
+
+
+def queries_of(invariants: Sequence[Invariant], worlds: Sequence[World]) -> Queries:
+    """What Spark is asked; ``worlds`` has that of each ``run``."""
+    flags = ", ".join(f"coalesce({each.suspect}, false) AS suspect_{each.property_id}" for each in invariants)
+    some = " OR ".join(f"suspect_{each.property_id}" for each in invariants)
+    suspects = f"SELECT * FROM (SELECT run, trace, {flags} FROM events GROUP BY run, trace) WHERE {some}"  # noqa: S608
+    seen = f"""
+        SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot,
+            {", ".join(f"suspect_{each.property_id}" for each in invariants)}
+        FROM events JOIN suspects USING (run, trace) WHERE event <> 'time_passed'
+    """  # noqa: S608
+    found = " UNION ALL ".join(_query(each) for each in invariants)
     for name in World._fields:
-        query = re.sub(rf"\b{name}\b", _by_run([getattr(world, name) for world in worlds]), query)
-    return query
+        setting = _by_run([getattr(world, name) for world in worlds])
+        suspects, found = (re.sub(rf"\b{name}\b", setting, query) for query in (suspects, found))
+    return Queries(suspects, seen, found)
+
+
+def _query(invariant: Invariant) -> str:
+    columns = f"run, trace, slot, {', '.join(_ROW)}"
+    rows = f"SELECT {columns} FROM seen WHERE suspect_{invariant.property_id}"  # noqa: S608
+    for added in (invariant.so_far, invariant.and_then):
+        if added:
+            listed = ", ".join(f"{expression} AS {name}" for name, expression in added.items())
+            rows = f"SELECT *, {listed} FROM ({rows}){_WINDOWS}"  # noqa: S608
+    return f"""
+        SELECT '{invariant.property_id}' AS property, run, count(*) AS violations, min(trace) AS first,
+            min(struct(events, trace)) AS least
+        FROM (SELECT run, trace, min(step + 1) AS events FROM ({rows}) WHERE {invariant.broken} GROUP BY run, trace)
+        GROUP BY run
+    """  # noqa: S608
 
 
 def _by_run(values: Sequence[int]) -> str:
@@ -118,31 +127,11 @@ def _by_run(values: Sequence[int]) -> str:
     return f"element_at(array({', '.join(map(str, values))}), run + 1)"
 
 
-def _listed(columns: Mapping[str, str]) -> str:
-    return "".join(f", {expression} AS {name}" for name, expression in columns.items())
-
-
-def _together(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """All columns, each once.
-
-    Raises
-    ------
-    ValueError
-        Two properties mean different things by one name.
-    """
-    columns: dict[str, str] = {}
-    for name, expression in (item for part in parts for item in part.items()):
-        if columns.setdefault(name, expression) != expression:
-            message = f"two queries mean different things by {name!r}"
-            raise ValueError(message)
-    return columns
-
-
 _Batch = Sequence[tuple[int, TraceFile]]
 """Files, each with the place of its run."""
 
 _Told = list[tuple[Any, ...]]
-"""For each run and property that a batch has traces of: the place of the run, the property, the fields of a `Found`."""
+"""For each run and property of which traces are broken: the place of the run, the property, the fields of a `Found`."""
 
 
 def _batches(runs: Sequence[Run]) -> Iterator[_Batch]:
@@ -167,23 +156,26 @@ def _rows_of(spark: SparkSession, batch: _Batch, runs: Sequence[Run]) -> DataFra
     return reduce(DataFrame.unionByName, frames)
 
 
-def _ask(spark: SparkSession, batch: _Batch, runs: Sequence[Run], query: str) -> _Told:
+def _ask(spark: SparkSession, batch: _Batch, runs: Sequence[Run], queries: Queries) -> _Told:
     _rows_of(spark, batch, runs).createOrReplaceTempView("events")
-    told: _Told = []
-    for row in spark.sql(query).collect():
-        for column in row.__fields__:
-            if column.startswith("violations_"):
-                name = column.removeprefix("violations_")
-                events, shortest = row[f"least_{name}"] or (None, None)
-                told.append((row["run"], name, row[column], row[f"first_{name}"], shortest, events))
-    return told
+    spark.sql(queries.suspects).createOrReplaceTempView("suspects")
+    seen = spark.sql(queries.seen).persist()
+    try:
+        seen.createOrReplaceTempView("seen")
+        rows = spark.sql(queries.found).collect()
+    finally:
+        seen.unpersist()
+    return [
+        (row["run"], row["property"], row["violations"], row["first"], row["least"]["trace"], row["least"]["events"])
+        for row in rows
+    ]
 
 
 class _Kept:
     """What a query has found of a batch, by the query and the files' checksums."""
 
-    def __init__(self, folder: Path, query: str, batch: _Batch, runs: Sequence[Run]) -> None:
-        told = [query, *(f"{number} {runs[number].folder} {file.sha256}" for number, file in batch)]
+    def __init__(self, folder: Path, queries: Queries, batch: _Batch, runs: Sequence[Run]) -> None:
+        told = [*queries, *(f"{number} {runs[number].folder} {file.sha256}" for number, file in batch)]
         self._place = folder / f"query-{hashlib.sha256(chr(0).join(told).encode()).hexdigest()[:32]}.json"
 
     def find(self) -> _Told | None:

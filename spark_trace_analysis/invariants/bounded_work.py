@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
-from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.kernel_room import forget, is_among, room_for
 
 
 def find_wasted_work(  # noqa: C901 (one branch an event)
@@ -48,7 +48,7 @@ def find_wasted_work(  # noqa: C901 (one branch an event)
                 moved = False
             elif event in (crashed, stopped, role_changed, regressed):
                 moved = False
-            elif is_put_back or (event == other_steps).any():
+            elif is_put_back or is_among(event, other_steps):
                 moved = True
             if t >= 0:
                 is_acknowledged = event in (op_stored, op_buffered, op_lost) and rows.half[row] >= 0

@@ -1,4 +1,4 @@
-"""Scratch arrays of the kernels: one place a transaction or a half, made once and emptied trace by trace."""
+"""What the kernels share: scratch arrays with a place a transaction or half, made once and emptied trace by trace."""
 
 from typing import Any
 
@@ -24,5 +24,10 @@ def forget(marks: npt.NDArray[Any], column: npt.NDArray[Any], first: int, last: 
             marks[column[row]] = value
 
 
-NOWHERE = np.int64(-1)
-"""A step that was not taken, or an offset that is not known."""
+@numba.njit(cache=True)
+def is_among(code: int, codes: npt.NDArray[np.int16]) -> bool:
+    """Whether a code is one of some."""
+    for other in codes:  # noqa: SIM110 (as the compiler wants it)
+        if code == other:
+            return True
+    return False

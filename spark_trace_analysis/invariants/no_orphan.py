@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
-from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.kernel_room import forget, is_among, room_for
 
 
 def find_lost(  # noqa: C901 (one branch an event)
@@ -45,7 +45,7 @@ def find_lost(  # noqa: C901 (one branch an event)
                 break
             is_jump = event == missed and half < 0
             if event == ended:
-                if is_lost and (action == committing).any():
+                if is_lost and is_among(action, committing):
                     at[n] = row - starts[n] + 1
                     break
                 is_lost = False

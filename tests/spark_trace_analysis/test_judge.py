@@ -15,7 +15,7 @@ from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, NOT_SHOWN, Invariant
 from spark_trace_analysis.judge import Count, judge
 from spark_trace_analysis.judge_by_kernel import find_violations
-from spark_trace_analysis.judge_by_query import judge_by_query, query_of
+from spark_trace_analysis.judge_by_query import judge_by_query
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.whole_traces import WholeTraces, read_whole_traces
@@ -178,12 +178,6 @@ def test_a_disagreement_ends_the_judging_and_names_both(spark: SparkSession, by_
     with pytest.raises(DisagreementError, match=r"the kernel finds \d+ .*the query \d+ ") as disagreement:
         judge(spark, [by_hand], [mutant])
     assert disagreement.value.exit_code == 75
-
-
-def test_queries_that_mean_different_things_by_one_name_are_refused() -> None:
-    other = replace(BY_ID["S3"], so_far={"delivered": "0"})
-    with pytest.raises(ValueError, match="two queries mean different things by 'delivered'"):
-        query_of([BY_ID["S1"], other], [])
 
 
 # --- what is judged ---------------------------------------------------------------------------------------------------

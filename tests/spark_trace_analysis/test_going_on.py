@@ -1,0 +1,77 @@
+"""What was found before a kill is found again without looking, and nothing is counted twice."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_trace_analysis.errors import BadTracesError, DisagreementError
+from spark_trace_analysis.invariants import ALL
+from spark_trace_analysis.judge import judge
+from spark_trace_analysis.judge_by_kernel import judge_by_kernel
+from spark_trace_analysis.judge_by_query import judge_by_query
+from spark_trace_analysis.manifest import Run
+from tests.spark_trace_analysis.traces_by_hand import BY_HAND
+
+WriteRun = Callable[..., Run]
+SOME = [each for each in ALL if each.property_id in {"S1", "S3"}]
+
+
+@pytest.fixture
+def run(write_run: WriteRun, tmp_path: Path) -> Run:
+    return write_run(tmp_path / "run", [trace for trace, _ in BY_HAND])
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def damage_in_place(run: Run) -> None:
+    """Change a byte, and neither the size nor the time of the file."""
+    path = run.folder / run.manifest.files[0].name
+    there = path.stat()
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(there.st_atime_ns, there.st_mtime_ns))
+
+
+def test_a_file_that_was_judged_is_not_judged_again(spark: SparkSession, run: Run, work: Path) -> None:
+    before = judge_by_kernel(spark, [run], SOME, work)
+    assert [path.suffix for path in work.iterdir()] == [".json"]
+    damage_in_place(run)
+    assert judge_by_kernel(spark, [run], SOME, work) == before
+    with pytest.raises(BadTracesError, match="SHA-256"):
+        judge_by_kernel(spark, [run], ALL[:2], work)
+    os.utime(run.folder / run.manifest.files[0].name)
+    with pytest.raises(BadTracesError, match="SHA-256"):
+        judge_by_kernel(spark, [run], SOME, work)
+
+
+def test_what_a_query_found_is_found_again(spark: SparkSession, run: Run, work: Path) -> None:
+    before = judge_by_query(spark, [run], SOME, work)
+    (kept,) = work.iterdir()
+    damage_in_place(run)
+    assert judge_by_query(spark, [run], SOME, work) == before
+    kept.write_text("cut")
+    run.folder.joinpath(run.manifest.files[0].name).unlink()
+    with pytest.raises(Exception, match=r"PATH_NOT_FOUND|does not exist"):
+        judge_by_query(spark, [run], SOME, work)
+
+
+def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run: Run, work: Path) -> None:
+    judge_by_kernel(spark, [run], SOME, work)
+    (kept,) = work.iterdir()
+    rows = json.loads(kept.read_text())
+    kept.write_text(json.dumps([{**row, "violations": row["violations"] + 1} for row in rows]))
+    with pytest.raises(DisagreementError):
+        judge(spark, [run], SOME, work)
+    kept.unlink()
+    assert judge(spark, [run], SOME, work).violations()["5.3.3"]["quiet"].keys() == {"S1", "S3"}
+    assert not work.exists()
