@@ -38,6 +38,6 @@ AT_MOST_ONE_DELIVERY = Invariant(
     events=("message_delivered",),
     kernel=find_doubled,
     so_far=so_far.DELIVERED,
-    suspect="count_if(event = 'message_delivered') >= 2",
+    suspect=so_far.is_repeated("event = 'message_delivered'", "transaction"),
     broken="event = 'message_delivered' AND transaction >= 0 AND delivered >= 2",
 )

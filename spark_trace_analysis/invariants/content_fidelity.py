@@ -44,7 +44,7 @@ CONTENT_FIDELITY = Invariant(
     kernel=find_committed_copies,
     so_far=so_far.FIRST_HALF,
     suspect=f"""({so_far.is_missing_before("event = 'message_delivered'", "event = 'half_stored'", "half")})
-        OR (count_if(event = 'message_delivered') > 0 AND count_if(event = 'half_stored') > 1)""",
+        OR {so_far.is_repeated("event = 'half_stored'", "transaction")}""",
     broken="""event = 'message_delivered' AND transaction >= 0 AND keeps_flag = 0 AND half >= 0 AND first_half >= 0
         AND half <> first_half""",
 )

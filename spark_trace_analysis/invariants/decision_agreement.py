@@ -62,8 +62,9 @@ DECISION_AGREEMENT = Invariant(
         **so_far.PARKED,
         "rolled_back": f"count_if({_ROLLED_BACK}) OVER of_transaction",
     },
-    suspect=f"""count_if(event = 'message_delivered') > 0
-        AND count_if(event = 'half_discarded' OR {_ROLLED_BACK}) > 0""",
+    suspect=so_far.have_one_in_common(
+        "event = 'message_delivered'", f"event = 'half_discarded' OR {_ROLLED_BACK}", "transaction"
+    ),
     broken="""transaction >= 0 AND (
         (delivered > 0 AND rolled_back > 0)
         OR (event = 'message_delivered' AND half >= 0 AND delivered = 1 AND parked > 0)

@@ -51,11 +51,30 @@ def is_missing_before(what: str, wanted: str, field: str) -> str:
     It is true of each trace of which that is true, and of few others: where the field's numbers fit into 63 bits, sets
     of them are compared, and then the order of the rows.
     """
-    sets = [
-        f"coalesce(bit_or(if(({rows}) AND {field} >= 0, shiftleft(1L, {field} % 63), NULL)), 0L)"
-        for rows in (what, wanted)
-    ]
     return f"""count_if({what}) > 0 AND (
-        max({field}) >= 63 OR ({sets[0]} & ~{sets[1]}) <> 0L
+        max({field}) >= {_BITS} OR ({_set_of(what, field)} & ~{_set_of(wanted, field)}) <> 0L
         OR min(if({what}, step, NULL)) < max(if({wanted}, step, NULL))
     )"""
+
+
+def have_one_in_common(one: str, other: str, field: str) -> str:
+    """An aggregate over a trace: a row that is ``one`` and a row that is ``other`` have the same ``field``.
+
+    It is true of other traces, too, where the field's numbers do not fit into 63 bits.
+    """
+    return f"""count_if({one}) > 0 AND (
+        max({field}) >= {_BITS} OR ({_set_of(one, field)} & {_set_of(other, field)}) <> 0L
+    )"""
+
+
+def is_repeated(what: str, field: str) -> str:
+    """An aggregate over a trace: two rows that are ``what`` have the same ``field``; or its numbers are large."""
+    return f"(max({field}) >= {_BITS} OR bit_count({_set_of(what, field)}) < count_if(({what}) AND {field} >= 0))"
+
+
+_BITS = 63
+
+
+def _set_of(rows: str, field: str) -> str:
+    """The numbers of a field in some rows of a trace, a bit each."""
+    return f"coalesce(bit_or(if(({rows}) AND {field} >= 0, shiftleft(1L, {field} % {_BITS}), NULL)), 0L)"
