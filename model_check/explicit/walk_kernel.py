@@ -67,7 +67,7 @@ def step_on(here, count, walker, states, weights, switches, is_on, K, found, ste
         total[i] = i64((draw * u64(total[i])) >> u64(32)) if total[i] > 0 else -1
     for j in range(m):  # the successors of one state come in the order of the steps
         i = parents[j]
-        if picked[i] < 0 and total[i] >= 0:
+        if total[i] >= 0:
             total[i] -= weights[steps[j]] * is_on[walker[i], switches[steps[j]]]
             if total[i] < 0:
                 picked[i] = j
