@@ -19,7 +19,7 @@ from tests.model_check.checked import at_full_speed
 
 PHASES = [
     "refuse", "search", "cross-check", "audit", "lockstep", "mutants", "simulate", "judge by kernels", "judge by SQL",
-    "statistics",
+    "statistics", "states seen",
 ]  # fmt: skip
 """Those that fail soonest come first."""
 
