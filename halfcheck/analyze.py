@@ -85,7 +85,7 @@ def command(
         raise typer.BadParameter(message)
     with _phases() as begin, ExitStack() as stack:
         begin("reading the traces")
-        runs, conf = _runs_of(directory, profile, broker_conf, stack)
+        runs, read_conf = _runs_of(directory, profile, broker_conf, stack)
         seconds = {"find": perf_counter() - began}
         begin("starting Spark")
         started = perf_counter()
@@ -98,7 +98,7 @@ def command(
             if explain:
                 begin("explaining traces")
                 started = perf_counter()
-                explained = explain_some(spark, runs, explain, conf)
+                explained = explain_some(spark, runs, explain, read_conf)
                 seconds["explain"] = perf_counter() - started
             if report is not None:
                 begin("gathering statistics")
