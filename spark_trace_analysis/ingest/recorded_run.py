@@ -110,7 +110,7 @@ def record_run(file: Path, folder: Path, profile: str, world: World) -> Recordin
             events += len(rows_of_some)
     content = target.read_bytes()
     written = TraceFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
-    parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1)
+    parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1, of="recorded")
     write_world(folder, world, sorted(seen))
     write_manifest(folder, make_manifest(parameters, (written,)))
     return Recording(open_run(folder), damage)

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.event_source import WALKS
 from spark_trace_analysis.manifest import Parameters, Run
 from spark_trace_analysis.over_files import over_files
 from spark_trace_analysis.simulate import simulate
@@ -29,8 +30,8 @@ def count_rows(content: pa.Buffer) -> Iterator[dict[str, Any]]:
 def test_each_file_is_looked_at_once_and_knows_its_run(
     spark: SparkSession, simulated: list[Run], tmp_path: Path
 ) -> None:
-    parameters = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=105_000, steps=3)
-    many = simulate(spark, parameters, tmp_path / "many").run
+    parameters = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=1_050, steps=3)
+    many = simulate(spark, parameters, tmp_path / "many", source=replace(WALKS, events_a_file=600)).run
     assert len(many.manifest.files) == 6, "more files than tasks"
     runs = [simulated[0], many, simulated[0]]
     rows = over_files(spark, runs, count_rows, {"events": "bigint"})
