@@ -15,9 +15,15 @@ from pyspark.sql import SparkSession
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.session import spark_session
 from tests.spark_trace_analysis.cluster_driver import JOBS
-from tests.spark_trace_analysis.standalone_cluster import PROJECT, StandaloneCluster, kill_tree, signal_tree
+from tests.spark_trace_analysis.standalone_cluster import (
+    PROJECT,
+    StandaloneCluster,
+    kill_tree,
+    python_seconds,
+    signal_tree,
+)
 
-LONGEST_ANSWER_SECONDS = 300
+LONGEST_ANSWER_SECONDS = 600
 
 
 class Driver:
@@ -67,9 +73,12 @@ def on_this_machine(spark: SparkSession, tmp_path_factory: pytest.TempPathFactor
 
 
 def lose(driver: Driver, job: str, executor: int, also: int | None = None) -> Any:
-    """Let a process have a share of a job and kill it before that is done: it stands still from before the job on."""
-    signal_tree(executor, signal.SIGSTOP)
+    """Kill an executor in the midst of its share of a job: it is stopped once its Python is at work, then killed."""
+    before = python_seconds(executor)
     driver.begin(job)
+    while python_seconds(executor) < before + 0.1:
+        assert driver.is_silent_for(0.02), "the job ended before its Python was seen at work"
+    signal_tree(executor, signal.SIGSTOP)
     assert driver.is_silent_for(4), "the job ended without the share of the executor that stands still"
     if also is not None:
         kill_tree(also)
