@@ -147,6 +147,7 @@ def checksum(raw: bytes) -> int:
 
     Examples
     --------
+    >>> import zlib
     >>> checksum(b"a body of some length") == zlib.crc32(b"a body of some length")
     True
     """
