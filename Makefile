@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit format lock clean
+.PHONY: help setup browser verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
 
 BIN := .venv/bin
 
@@ -84,6 +84,9 @@ bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the repor
 
 bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
+
+cluster-kills: setup ## simulate, analyze and audit on a Spark cluster of three processes, executors and drivers killed (ARGS=SEED)
+	@$(BIN)/python -m tests.spark_trace_analysis.cluster_kills $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes
 	$(BIN)/ruff format .

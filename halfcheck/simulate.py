@@ -81,10 +81,7 @@ def command(
 
         prepare(parameters, source)
         kernels = walk_kernels(instance) if of == SPECIFICATION else ()
-        with (
-            spark_session(master, conf=conf or (), kernels=kernels) as spark,
-            _progress_line(traces) as progress,
-        ):
+        with spark_session(master, conf=conf or (), kernels=kernels) as spark, _progress_line(traces) as progress:
             done = simulate(spark, parameters, out, source=source, progress=progress)
     _print(done, as_json=as_json)
 
