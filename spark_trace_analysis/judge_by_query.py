@@ -92,13 +92,18 @@ def queries_of(invariants: Sequence[Invariant], worlds: Sequence[World]) -> Quer
     """What Spark is asked; ``worlds`` has that of each ``run``."""
     flags = ", ".join(f"coalesce({each.suspect}, false) AS suspect_{each.property_id}" for each in invariants)
     some = " OR ".join(f"suspect_{each.property_id}" for each in invariants)
-    suspects = f"SELECT * FROM (SELECT run, trace, {flags} FROM events GROUP BY run, trace) WHERE {some}"  # noqa: S608
+    rows = "FROM events WHERE event <> 'time_passed'"
+    suspects = f"SELECT * FROM (SELECT run, trace, {flags} {rows} GROUP BY run, trace) WHERE {some}"  # noqa: S608
     seen = f"""
         SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot,
             {", ".join(f"suspect_{each.property_id}" for each in invariants)}
-        FROM events JOIN suspects USING (run, trace) WHERE event <> 'time_passed'
+        FROM events JOIN suspects USING (run, trace) WHERE event <> 'time_passed' DISTRIBUTE BY run, trace
     """  # noqa: S608
-    found = " UNION ALL ".join(_query(each) for each in invariants)
+    broken = " UNION ALL ".join(_query(each) for each in invariants)
+    found = f"""
+        SELECT property, run, count(*) AS violations, min(trace) AS first, min(struct(events, trace)) AS least
+        FROM ({broken}) GROUP BY property, run
+    """  # noqa: S608
     for name in World._fields:
         setting = _by_run([getattr(world, name) for world in worlds])
         suspects, found = (re.sub(rf"\b{name}\b", setting, query) for query in (suspects, found))
@@ -113,10 +118,8 @@ def _query(invariant: Invariant) -> str:
             listed = ", ".join(f"{expression} AS {name}" for name, expression in added.items())
             rows = f"SELECT *, {listed} FROM ({rows}){_WINDOWS}"  # noqa: S608
     return f"""
-        SELECT '{invariant.property_id}' AS property, run, count(*) AS violations, min(trace) AS first,
-            min(struct(events, trace)) AS least
-        FROM (SELECT run, trace, min(step + 1) AS events FROM ({rows}) WHERE {invariant.broken} GROUP BY run, trace)
-        GROUP BY run
+        SELECT '{invariant.property_id}' AS property, run, trace, min(step + 1) AS events
+        FROM ({rows}) WHERE {invariant.broken} GROUP BY run, trace
     """  # noqa: S608
 
 
