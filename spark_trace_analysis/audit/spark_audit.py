@@ -8,28 +8,18 @@ and an audit that was killed goes on from what is there.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shutil
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from tempfile import mkdtemp
-from threading import Event, Thread
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
-import reference.store
-import spark_trace_analysis
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.store.consume_queue import open_consume_queues
 from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
 from reference.store.corrupt_region import CorruptRegion
-from reference.store.errors import NotAStoreError, StoreError
+from reference.store.errors import NotAStoreError
 from spark_trace_analysis.audit.audit_store import (
     DEFAULT_CHECK_INTERVAL_MS,
     DEFAULT_TIMEOUT_MS,
@@ -43,40 +33,44 @@ from spark_trace_analysis.audit.audit_store import (
 )
 from spark_trace_analysis.audit.bucket_rows import Bucket
 from spark_trace_analysis.audit.consistency import unknown_key
+from spark_trace_analysis.audit.damage import Damage
 from spark_trace_analysis.audit.findings import Finding, Rank, found
-from spark_trace_analysis.audit.group_stage import GRAVITY, GroupTask
-from spark_trace_analysis.audit.large_audit import LargeAudit, row_from
+from spark_trace_analysis.audit.group_stage import GroupTask
+from spark_trace_analysis.audit.judged_buckets import (
+    all_rows,
+    facts_of,
+    gravest_rows,
+    places_of_records,
+    scans_before,
+)
+from spark_trace_analysis.audit.large_audit import LargeAudit
 from spark_trace_analysis.audit.op_stage import OpTask
-from spark_trace_analysis.audit.put_back_parents import first_behind
 from spark_trace_analysis.audit.record_kind import classify
 from spark_trace_analysis.audit.resembles import Circumstances
 from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
+from spark_trace_analysis.audit.scan_progress import watched
 from spark_trace_analysis.audit.scan_stage import ScanTask
-from spark_trace_analysis.audit.stage_files import read_bucket, read_facts, read_findings, write_facts
+from spark_trace_analysis.audit.stage_files import read_bucket, read_findings, write_facts
 from spark_trace_analysis.audit.state import TransactionState
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, is_before
 from spark_trace_analysis.audit.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
-from spark_trace_analysis.errors import BadOptionError
+from spark_trace_analysis.audit.work_folder import key_of, work_folder
 from spark_trace_analysis.ingest.store_splits import SPLIT_BYTES, Split, splits_of
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-    from spark_trace_analysis.audit.table import TransactionRow
 
 BUCKET_BYTES = 256 << 20
 """So many bytes of the log go into a bucket, on average."""
 
 _MOST_FILES_TIMES_BUCKETS = 1 << 18
-_MOST_DAMAGE = 100_000
-"""So many pieces of damage are held and told; more are counted."""
-
 _RULES = 1000
-_KEY = "key.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +123,7 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
     if options.out is not None:
         require_new(options.out)
     job = _Job(spark, store, options)
-    with _work_folder(job.key, options) as folder:
+    with work_folder(job.key, options) as folder:
         return job.run(folder)
 
 
@@ -147,7 +141,7 @@ class _Job:
         size = self.log.size_bytes
         self.buckets = max(min(-(-size // options.bucket_bytes), 1 << 12), 1)
         self.split_bytes = max(options.split_bytes, size * self.buckets // _MOST_FILES_TIMES_BUCKETS)
-        self.key = _key(store, self.log, self.saved, self.conf, options)
+        self.key = key_of(store, self.log, self.saved, self.conf, options)
 
     def run(self, folder: Path) -> LargeAudit:
         timeout_ms = self.conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS
@@ -155,7 +149,7 @@ class _Job:
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
         numbers = [split.number for split in splits]
-        damage = _Damage()
+        damage = Damage()
         for number in numbers:
             damage.take(read_findings(scan.path("findings", number, "jsonl")))
         damage.take(whole.findings)
@@ -194,7 +188,7 @@ class _Job:
         def done(split: Split) -> Path:
             return scan.path("scan", split.number, "json")
 
-        with _watched(self.options.on_progress, splits, done):
+        with watched(self.options.on_progress, splits, done):
             self._each("read", scan.run, splits, done)
         broken = set(broken_joins(self.log, splits, scan))
         whole = [Split(len(splits) + index, index, 0, len(self.log.files[index].data)) for index in sorted(broken)]
@@ -202,7 +196,7 @@ class _Job:
         joined = [split for split in splits if split.file not in broken] + whole
         return sorted(joined, key=lambda split: (split.file, split.start))
 
-    def _check_queues(self, scan: ScanTask, whole: WholeLog, damage: _Damage) -> None:
+    def _check_queues(self, scan: ScanTask, whole: WholeLog, damage: Damage) -> None:
         findings, doubtful = wrong_queues(self.log, scan, whole.matched)
         damage.take(findings)
         task = QueueTask(scan)
@@ -211,12 +205,12 @@ class _Job:
         for number, _ in items:
             damage.take(read_findings(task.path(number, "jsonl")))
 
-    def _judge(self, ops: OpTask, whole: WholeLog, damage: _Damage) -> tuple[GroupTask, list[GroupTask]]:
+    def _judge(self, ops: OpTask, whole: WholeLog, damage: Damage) -> tuple[GroupTask, list[GroupTask]]:
         """Judge all buckets, again where something was learnt: which copies were put back, and whether all is sound."""
         is_complete = self.log.start == 0 and not damage.count
         task = self._group_task(ops, whole, is_complete=is_complete)
         rounds = self._round(task, [task] * self.buckets)
-        learnt = _Damage()
+        learnt = Damage()
         self._take_round(rounds, learnt)
         if is_complete and learnt.count:
             task = self._group_task(ops, whole, is_complete=False)
@@ -233,17 +227,17 @@ class _Job:
                 items,
                 lambda item: item[1].path("rows", item[0], "json"),
             )
-            return [_facts_of(one, bucket) for bucket, one in items]
+            return [facts_of(one, bucket) for bucket, one in items]
 
         facts = run(rounds)
         if any(fact["ambiguous"] for fact in facts):
-            scans = _scans(task, self.buckets)
+            scans = scans_before(task, self.buckets)
             again = replace(task, round=f"{task.round}-scanned", scans=scans)
             rounds = [again if fact["ambiguous"] else one for fact, one in zip(facts, rounds, strict=True)]
             run(rounds)
         return rounds
 
-    def _take_round(self, rounds: Sequence[GroupTask], damage: _Damage) -> None:
+    def _take_round(self, rounds: Sequence[GroupTask], damage: Damage) -> None:
         for bucket, task in enumerate(rounds):
             damage.take(read_findings(task.path("rows", bucket, "jsonl")))
         damage.take(self._orphans(rounds))
@@ -252,7 +246,7 @@ class _Job:
         """Transactions without a half of which another one has the birth."""
         orphans: list[tuple[int, int, str]] = []
         for bucket, task in enumerate(rounds):
-            if _facts_of(task, bucket)["orphans"]:
+            if facts_of(task, bucket)["orphans"]:
                 path = task.path("orphans", bucket, "json")
                 orphans += [tuple(one) for one in json.loads(path.read_text(encoding="utf-8"))]
         if not orphans:
@@ -309,11 +303,11 @@ class _Job:
             highest = max(highest, whole.copy_checks)
         return highest or self.conf.check_max
 
-    def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: _Damage) -> LargeAudit:
+    def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> LargeAudit:
         counts = {state.value: 0 for state in TransactionState}
         plain = 0
         for bucket, one in enumerate(rounds):
-            facts = _facts_of(one, bucket)
+            facts = facts_of(one, bucket)
             plain += facts["plain"]
             for state, count in facts["counts"].items():
                 counts[state] += count
@@ -326,12 +320,14 @@ class _Job:
             damage=damage.count,
             counts=counts,
             plain=plain,
-            transactions=tuple(_all_rows(rounds) if self.options.everything else _gravest(rounds, self.options.limit)),
+            transactions=tuple(
+                all_rows(rounds) if self.options.everything else gravest_rows(rounds, self.options.limit)
+            ),
             notes=tuple(notes_on(self.saved)),
             trace=self._trace(task, whole, damage),
         )
 
-    def _trace(self, task: GroupTask, whole: WholeLog, damage: _Damage) -> TraceVerdict:
+    def _trace(self, task: GroupTask, whole: WholeLog, damage: Damage) -> TraceVerdict:
         """Hold a short trace against the specification, as in one process."""
         question = self.options.question
         reason = None
@@ -344,7 +340,7 @@ class _Job:
         if reason is not None:
             return TraceVerdict(whole.events, None, reason=reason)
         trace = StoreTrace(task.ops.scan.timeout_ms)
-        for at in _places(task):
+        for at in places_of_records(task):
             record = self.log.record_at(at)
             trace.add(record, classify(record))
         if trace.unfit:
@@ -357,182 +353,3 @@ class _Job:
             for bucket, one in enumerate(rounds):
                 move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")
             write_facts(unfinished / SUMMARY, replace(audit, transactions=()).to_json(limit=0))
-
-
-class _Damage:
-    """All damage, of two pieces in one place the first; beyond a number it is counted only."""
-
-    def __init__(self) -> None:
-        self.of_log = 0
-        self._kept: dict[object, Finding] = {}
-        self._more = 0
-
-    def take(self, findings: Iterable[Finding]) -> None:
-        for one in findings:
-            self.of_log += one.rank == Rank.LOG
-            place: object = (one.file, one.offset)
-            if one.rank == Rank.LOG:
-                place = one
-            known = self._kept.get(place)
-            if known is None and len(self._kept) >= _MOST_DAMAGE:
-                self._more += 1
-            elif known is None or one < known:
-                self._kept[place] = one
-
-    @property
-    def count(self) -> int:
-        return sum(1 for _ in self._findings()) + self._more
-
-    def _findings(self) -> Iterator[Finding]:
-        of_log = {(one.file, one.offset) for one in self._kept.values() if one.rank == Rank.LOG}
-        for one in sorted(self._kept.values()):
-            if one.rank == Rank.LOG or (one.file, one.offset) not in of_log:
-                yield one
-
-    def regions(self) -> Iterator[CorruptRegion]:
-        return (one.region for one in self._findings())
-
-    @property
-    def first_of_log(self) -> str:
-        return min(one for one in self._kept.values() if one.rank == Rank.LOG).reason
-
-
-def _facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
-    facts = read_facts(task.path("rows", bucket, "json"))
-    if facts is None:
-        message = f"{task.path('rows', bucket, 'json')} is missing: the folder was changed during the audit"
-        raise RuntimeError(message)
-    return facts
-
-
-def _scans(task: GroupTask, buckets: int) -> dict[int, int]:
-    """Where the scan of the half queue was before each put-back that several copies could be the parent of.
-
-    All put-backs of all transactions in the order of the log, one stretch of it after the other.
-    """
-    paths = [task.path("links", bucket, "arrow") for bucket in range(buckets)]
-    scan: dict[int, int] = {}
-    scans = {}
-    for stretch in range(buckets):
-        table = read_bucket(paths, stretch).sort_by("at")
-        columns = table.to_pydict()
-        for at, queue_id, parent, candidates in zip(
-            columns["at"], columns["queue_id"], columns["parent"], columns["candidates"], strict=True
-        ):
-            offset = parent
-            if candidates:
-                scans[at] = scan.get(queue_id, -1)
-                offset = first_behind(candidates, scans[at])
-            scan[queue_id] = offset
-    return scans
-
-
-def _gravest(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow]:
-    """The gravest rows of all buckets; at any time no more than twice the limit are held."""
-    rows: list[TransactionRow] = []
-    for bucket, task in enumerate(rounds):
-        with task.path("listed", bucket, "jsonl").open(encoding="utf-8") as stream:
-            rows += [row_from(json.loads(line)) for line in stream]
-        rows.sort(key=lambda row: (GRAVITY[row.state], row.first_offset))
-        del rows[limit:]
-    return rows
-
-
-def _all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:
-    rows = [
-        row_from(told)
-        for bucket, task in enumerate(rounds)
-        for told in pq.read_table(task.path("rows", bucket, "parquet"), partitioning=None).to_pylist()
-    ]
-    return sorted(rows, key=lambda row: row.first_offset)
-
-
-def _places(task: GroupTask) -> list[int]:
-    """The commit log offsets of all records of transactions, in order; for short stores only."""
-    scan = task.ops.scan
-    places: set[int] = set()
-    for kind in ("records", "entries"):
-        for bucket in range(scan.buckets):
-            table = read_bucket([scan.path(kind, split) for split in task.ops.splits], bucket)
-            places.update(table.column("at").to_pylist())
-    return sorted(places)
-
-
-def _key(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: Options) -> dict[str, Any]:
-    """What the files between the stages depend on: the store's files, the settings and the sources."""
-    digest = hashlib.sha256()
-    for package in (reference.store, spark_trace_analysis):
-        for root in package.__path__:
-            for path in sorted(Path(root).rglob("*.py")):
-                digest.update(path.read_bytes())
-    queues = hashlib.sha256()
-    for path in sorted((store / CONSUME_QUEUES).rglob("*")) if (store / CONSUME_QUEUES).is_dir() else ():
-        if path.is_file():
-            stat = path.stat()
-            queues.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
-    return {
-        "store": str(store),
-        "files": [[file.path.name, (stat := file.path.stat()).st_size, stat.st_mtime_ns] for file in log.files],
-        "queues": queues.hexdigest(),
-        "saved": repr(saved),
-        "conf": {name: value for name, value in asdict(conf).items() if value is not None},
-        "version": options.version,
-        "limit": options.limit,
-        "split_bytes": options.split_bytes,
-        "bucket_bytes": options.bucket_bytes,
-        "source": digest.hexdigest(),
-    }
-
-
-@contextmanager
-def _work_folder(key: dict[str, Any], options: Options) -> Iterator[Path]:
-    """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
-    folder = options.work
-    if folder is None and options.out is not None:
-        folder = options.out.with_name(f".{options.out.name}.audit")
-    if folder is None:
-        temporary = Path(mkdtemp(prefix="halfcheck-audit-"))
-        try:
-            yield temporary
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        return
-    folder = folder.absolute()
-    told = read_facts(folder / _KEY) if folder.is_dir() else None
-    if told != json.loads(json.dumps(key)):
-        if folder.exists() and told is None and (not folder.is_dir() or any(folder.iterdir())):
-            message = f"--work {folder}: it holds other things than an audit's files; name a new directory"
-            raise BadOptionError(message)
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        write_facts(folder / _KEY, key)
-    try:
-        yield folder
-    except StoreError:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _watched(
-    on_progress: Callable[[int, int], None] | None, splits: Sequence[Split], done: Callable[[Split], Path]
-) -> Iterator[None]:
-    """Tell now and then how many bytes were read: those of the splits whose file is there."""
-    if on_progress is None:
-        yield
-        return
-    over = Event()
-    total = sum(split.end - split.start for split in splits)
-
-    def watch() -> None:
-        while not over.wait(0.5):
-            on_progress(sum(split.end - split.start for split in splits if done(split).exists()), total)
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

@@ -57,7 +57,7 @@ def in_stages(store: Path, **options: Any) -> LargeAudit:
     return audit_by_spark(spark, store, Options(**{"everything": True, "question": NO_TRACE, **options}))
 
 
-def same(store: Path, one: Audit | None = None, **options: Any) -> Audit:
+def assert_both(store: Path, one: Audit | None = None, **options: Any) -> Audit:
     """Audit a store in both ways and see that they say the same; gives what one process says."""
     one = audit_store(store, question=NO_TRACE) if one is None else one
     other = in_stages(store, **options)

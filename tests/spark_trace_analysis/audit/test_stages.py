@@ -15,7 +15,7 @@ from reference.store.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC
 from tests.reference.store.store_writer import StoreWriter
-from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, in_stages, same
+from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both, in_stages
 from tests.spark_trace_analysis.audit.random_broker import write_random_store
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ RANDOM_STORES = 12
 @pytest.mark.parametrize("golden", golden_stores(), ids=lambda golden: golden.name)
 def test_every_golden_store_is_told_the_same(golden: GoldenStore) -> None:
     size = CommitLog.open(golden.path).size_bytes
-    same(golden.path, split_bytes=max(size // 5, 3_000), bucket_bytes=max(size // 3, 5_000))
+    assert_both(golden.path, split_bytes=max(size // 5, 3_000), bucket_bytes=max(size // 3, 5_000))
     if golden.at_kill is not None:
-        same(golden.at_kill, **FEW)
+        assert_both(golden.at_kill, **FEW)
 
 
 def test_a_short_store_is_held_against_the_specification_in_stages_too() -> None:
@@ -104,9 +104,9 @@ FAULTS: dict[Callable[[Path], None], str] = {
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_found_and_named_in_both_ways(store: Path, plant: Callable[[Path], None]) -> None:
-    assert same(store, **FEW).corrupt == ()
+    assert assert_both(store, **FEW).corrupt == ()
     plant(store)
-    audit = same(store, **FEW)
+    audit = assert_both(store, **FEW)
     assert FAULTS[plant] in str(audit.corrupt[0])
     assert "commitlog/00000000000000000000" in str(audit.corrupt[0])
 
@@ -117,7 +117,7 @@ def test_an_op_that_names_a_half_beyond_the_queue_is_found_across_splits(tmp_pat
         writer.commit(writer.half(f"K{number}", body=b"%d" % number))
     place = len(writer.log)
     writer.op(77)
-    (region,) = same(writer.write(tmp_path / "s"), split_bytes=700).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), split_bytes=700).corrupt
     assert (region.offset, region.reason) == (
         place,
         "the op names half 77, but the half queue ended at 30 when it was written",
@@ -131,7 +131,7 @@ def test_a_real_message_that_was_appended_twice_is_doubled(tmp_path: Path) -> No
         writer.commit(half)
         if number == 4:
             writer.deliver(half)
-    rows = {row.unique_key: row for row in same(writer.write(tmp_path / "s"), **FEW).transactions}
+    rows = {row.unique_key: row for row in assert_both(writer.write(tmp_path / "s"), **FEW).transactions}
     assert (rows["K4"].state, rows["K4"].resembles, rows["K4"].deliveries) == ("doubled", ("A13",), 2)
     assert [row.state for key, row in rows.items() if key != "K4"] == ["delivered"] * 8
 
@@ -142,7 +142,7 @@ def test_a_half_behind_the_saved_offset_without_a_copy_is_lost(tmp_path: Path) -
         half = writer.half(f"K{number}", body=b"%d" % number)
         if number != 2:
             writer.commit(half)
-    rows = same(writer.write(tmp_path / "s"), **FEW).transactions
+    rows = assert_both(writer.write(tmp_path / "s"), **FEW).transactions
     assert [(row.state, row.resembles) for row in rows if row.unique_key == "K2"] == [("lost", ("B13",))]
 
 
@@ -187,7 +187,9 @@ def test_randomly_damaged_stores_are_told_the_same(tmp_path: Path) -> None:
             with pytest.raises(NotAStoreError, match=re.escape(str(error))):
                 in_stages(store)
             continue
-        same(store, one, split_bytes=choose.choice([900, 3_000, 1 << 20]), bucket_bytes=choose.choice([4_000, 1 << 20]))
+        assert_both(
+            store, one, split_bytes=choose.choice([900, 3_000, 1 << 20]), bucket_bytes=choose.choice([4_000, 1 << 20])
+        )
         damaged += bool(one.corrupt)
     assert damaged > DAMAGED // 2
 
@@ -199,7 +201,7 @@ def test_random_stores_of_the_reference_broker_are_told_the_same(tmp_path: Path,
     for seed in range(RANDOM_STORES // 4):
         store = tmp_path / str(seed)
         write_random_store(version, store, seed)
-        audit = same(store, split_bytes=20_000, bucket_bytes=30_000)
+        audit = assert_both(store, split_bytes=20_000, bucket_bytes=30_000)
         assert audit.corrupt == ()
         seen |= {row.state.value for row in audit.transactions}
     assert {"delivered", "rolled_back"} < seen
@@ -215,7 +217,7 @@ def test_a_finding_of_each_stage_changes_what_a_lost_half_resembles(tmp_path: Pa
     last = writer.put_back(copy)
     last.properties["KEYS"] = "one"
     writer.commit(last)
-    audit = same(writer.write(tmp_path / "s"), **FEW)
+    audit = assert_both(writer.write(tmp_path / "s"), **FEW)
     assert next((row.state, row.resembles) for row in audit.transactions) == ("lost", ())
     assert len(audit.corrupt) == 1
 
@@ -258,12 +260,13 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     other = StoreWriter()
     other.commit(other.half())
     work = tmp_path / "work"
-    from spark_trace_analysis.audit.spark_audit import Options, _Job, _work_folder
+    from spark_trace_analysis.audit.spark_audit import Options, _Job
+    from spark_trace_analysis.audit.work_folder import work_folder
     from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
 
     options = Options(work=work)
     job = _Job(OneAfterTheOther(), other.write(tmp_path / "other"), options)  # type: ignore[arg-type]
-    with pytest.raises(KeyboardInterrupt), _work_folder(job.key, options):
+    with pytest.raises(KeyboardInterrupt), work_folder(job.key, options):
         raise KeyboardInterrupt
     assert work.is_dir()
     assert in_stages(store, work=work).total == 7

@@ -1,0 +1,88 @@
+"""What the driver of an audit reads out of the files that its judging stage has written, bucket by bucket."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from spark_trace_analysis.audit.group_stage import GRAVITY
+from spark_trace_analysis.audit.large_audit import row_from
+from spark_trace_analysis.audit.put_back_parents import first_behind
+from spark_trace_analysis.audit.stage_files import read_bucket, read_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spark_trace_analysis.audit.group_stage import GroupTask
+    from spark_trace_analysis.audit.table import TransactionRow
+
+
+def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
+    """What the judging of a bucket tells beside its rows.
+
+    Raises
+    ------
+    RuntimeError
+        The file is gone.
+    """
+    facts = read_facts(task.path("rows", bucket, "json"))
+    if facts is None:
+        message = f"{task.path('rows', bucket, 'json')} is missing: the folder was changed during the audit"
+        raise RuntimeError(message)
+    return facts
+
+
+def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
+    """Where the scan of the half queue was before each put-back that several copies could be the parent of.
+
+    All put-backs of all transactions in the order of the log, one stretch of it after the other.
+    """
+    paths = [task.path("links", bucket, "arrow") for bucket in range(buckets)]
+    scan: dict[int, int] = {}
+    scans = {}
+    for stretch in range(buckets):
+        table = read_bucket(paths, stretch).sort_by("at")
+        columns = table.to_pydict()
+        for at, queue_id, parent, candidates in zip(
+            columns["at"], columns["queue_id"], columns["parent"], columns["candidates"], strict=True
+        ):
+            offset = parent
+            if candidates:
+                scans[at] = scan.get(queue_id, -1)
+                offset = first_behind(candidates, scans[at])
+            scan[queue_id] = offset
+    return scans
+
+
+def gravest_rows(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow]:
+    """The gravest rows of all buckets; at any time no more than twice the limit are held."""
+    rows: list[TransactionRow] = []
+    for bucket, task in enumerate(rounds):
+        with task.path("listed", bucket, "jsonl").open(encoding="utf-8") as stream:
+            rows += [row_from(json.loads(line)) for line in stream]
+        rows.sort(key=lambda row: (GRAVITY[row.state], row.first_offset))
+        del rows[limit:]
+    return rows
+
+
+def all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:
+    """All rows of all buckets, in the order of their first records; they are all held."""
+    rows = [
+        row_from(told)
+        for bucket, task in enumerate(rounds)
+        for told in pq.read_table(task.path("rows", bucket, "parquet"), partitioning=None).to_pylist()
+    ]
+    return sorted(rows, key=lambda row: row.first_offset)
+
+
+def places_of_records(task: GroupTask) -> list[int]:
+    """The commit log offsets of all records of transactions, in order; for short stores only."""
+    scan = task.ops.scan
+    places: set[int] = set()
+    for kind in ("records", "entries"):
+        for bucket in range(scan.buckets):
+            table = read_bucket([scan.path(kind, split) for split in task.ops.splits], bucket)
+            places.update(table.column("at").to_pylist())
+    return sorted(places)
