@@ -3,6 +3,9 @@
 A first scan groups the rows by trace, and tells of which traces a property suspects something. A second one keeps the
 rows of these. Then, for each property, windows go over the rows of its suspects: they tell what was known at each row,
 and from which on a trace is broken.
+
+Properties name events and actions by their words. What Spark is asked compares numbers: each word of a row is looked
+up once, in place of a hundred comparisons of strings.
 """
 
 import hashlib
@@ -22,9 +25,11 @@ from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own 
 
 from spark_trace_analysis.found import Found, Verdicts
 from spark_trace_analysis.invariants import Invariant, World
+from spark_trace_analysis.invariants.so_far import BITS_A_LANE
 from spark_trace_analysis.manifest import Run, TraceFile
+from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.world import world_of
-from spec.events import FIELDS
+from spec.events import EVENTS, FIELDS
 
 EVENTS_A_QUERY = 25_000_000
 """So many events are judged by one query, or a single file if it has more: what a query has found is kept, and Spark
@@ -33,6 +38,17 @@ hands the suspects of no more traces than that to all tasks."""
 _KINDS = {"int8": "tinyint", "int32": "int", "int64": "bigint", "string": "string"}
 
 _ROW = ("step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
+
+_CODES = {
+    "event": {word: code for code, word in enumerate(EVENTS)},
+    "action": {"": -1, **{word: code for code, word in enumerate(ACTIONS)}},
+}
+
+_OF_NO_INTEREST = -2
+"""The number of all words that nothing asks about."""
+
+_COMPARED = re.compile(r"\b(event|action)(\s*(?:=|<>|IN|NOT IN)\s*)('\w*'|\([^()]*\))")
+_WORD = re.compile(r"'(\w*)'")
 
 _SCHEMA = ", ".join(f"{field.name} {_KINDS[field.kind]}" for field in FIELDS)
 
@@ -51,7 +67,8 @@ def judge_by_query(
     spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
 ) -> Verdicts:
     """Judge each run by each query."""
-    queries = queries_of(invariants, [world_of(run) for run in runs])
+    longest = max((run.parameters.steps for run in runs), default=0)
+    queries = queries_of(invariants, [world_of(run) for run in runs], longest)
     found: Verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in invariants}
     for batch in _batches(runs):
         kept = None if work is None else _Kept(work, queries, batch, runs)
@@ -88,26 +105,59 @@ class Queries(NamedTuple):
     found: str
 
 
-def queries_of(invariants: Sequence[Invariant], worlds: Sequence[World]) -> Queries:
-    """What Spark is asked; ``worlds`` has that of each ``run``."""
+def queries_of(invariants: Sequence[Invariant], worlds: Sequence[World], longest: int) -> Queries:
+    """What Spark is asked; ``worlds`` has that of each ``run``, and few traces have more than ``longest`` events."""
     flags = ", ".join(f"coalesce({each.suspect}, false) AS suspect_{each.property_id}" for each in invariants)
     some = " OR ".join(f"suspect_{each.property_id}" for each in invariants)
-    rows = "FROM events WHERE event <> 'time_passed'"
-    suspects = f"SELECT * FROM (SELECT run, trace, {flags} {rows} GROUP BY run, trace) WHERE {some}"  # noqa: S608
+    broken = " UNION ALL ".join(_query(each) for each in invariants)
+    actions = _words(flags + broken, "action")
+    suspects = f"""
+        SELECT * FROM (SELECT run, trace, {_numbered(flags)} FROM ({_rows(actions)}
+            WHERE event IN ({_listed(_words(flags, "event"))})) GROUP BY run, trace) WHERE {some}
+    """  # noqa: S608
     seen = f"""
         SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot,
             {", ".join(f"suspect_{each.property_id}" for each in invariants)}
-        FROM events JOIN suspects USING (run, trace) WHERE event <> 'time_passed' DISTRIBUTE BY run, trace
+        FROM ({_rows(actions)} WHERE event <> 'time_passed') JOIN suspects USING (run, trace) DISTRIBUTE BY run, trace
     """  # noqa: S608
-    broken = " UNION ALL ".join(_query(each) for each in invariants)
     found = f"""
         SELECT property, run, count(*) AS violations, min(trace) AS first, min(struct(events, trace)) AS least
-        FROM ({broken}) GROUP BY property, run
+        FROM ({_numbered(broken)}) GROUP BY property, run
     """  # noqa: S608
-    for name in World._fields:
-        setting = _by_run([getattr(world, name) for world in worlds])
-        suspects, found = (re.sub(rf"\b{name}\b", setting, query) for query in (suspects, found))
-    return Queries(suspects, seen, found)
+    settings = {name: _by_run([getattr(world, name) for world in worlds]) for name in World._fields}
+    settings["steps_a_bit"] = str(-(-longest // BITS_A_LANE))
+    names = re.compile(rf"\b({'|'.join(settings)})\b")
+    return Queries(*(names.sub(lambda name: settings[name[0]], each) for each in (suspects, seen, found)))
+
+
+def _rows(actions: Sequence[str]) -> str:
+    """All rows, events and actions as numbers; actions that are not among these have the same one."""
+    plain = ", ".join(name for name in _ROW if name not in _CODES)
+    return f"SELECT run, trace, {plain}, {_code('event', EVENTS)}, {_code('action', actions)} FROM events"  # noqa: S608
+
+
+def _code(column: str, words: Sequence[str]) -> str:
+    cases = " ".join(f"WHEN '{word}' THEN {_CODES[column][word]}S" for word in words)
+    return (
+        f"CASE {column} {cases} ELSE {_OF_NO_INTEREST}S END AS {column}" if words else f"{_OF_NO_INTEREST}S AS {column}"
+    )
+
+
+def _words(query: str, column: str) -> list[str]:
+    """The words with which a query compares a column, in the order of their numbers."""
+    compared = {word for found in _COMPARED.finditer(query) if found[1] == column for word in _WORD.findall(found[3])}
+    return [word for word in _CODES[column] if word in compared]
+
+
+def _numbered(query: str) -> str:
+    """Say the same with numbers in place of the words of events and actions."""
+    return _COMPARED.sub(
+        lambda found: found[1] + found[2] + _WORD.sub(lambda word: f"{_CODES[found[1]][word[1]]}S", found[3]), query
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
 
 
 def _query(invariant: Invariant) -> str:

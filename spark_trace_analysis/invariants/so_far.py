@@ -48,12 +48,15 @@ OF_A_ROUND = """event IN ('half_passed', 'put_back_for_check', 'put_back_for_imm
 def is_missing_before(what: str, wanted: str, field: str) -> str:
     """An aggregate over a trace: some row is ``what``, and none of the same ``field`` before it is ``wanted``; perhaps.
 
-    It is true of each trace of which that is true, and of few others: where the field's numbers fit into 63 bits, sets
-    of them are compared, and then the order of the rows.
+    It is true of each trace of which that is true, and of few others. Where the field's numbers fit into 63 bits, sets
+    of them are compared, and then the order of the rows; where they are below four, the order for each of them.
     """
+    wanted_at = _lanes_of(wanted, field)
+    not_after_it = f"({wanted_at} | (({wanted_at} | {_GUARDS}L) - {_LOWEST}L))"
     return f"""count_if({what}) > 0 AND (
         max({field}) >= {_BITS} OR ({_set_of(what, field)} & ~{_set_of(wanted, field)}) <> 0L
-        OR min(if({what}, step, NULL)) < max(if({wanted}, step, NULL))
+        OR (min(if({what}, step, NULL)) < max(if({wanted}, step, NULL))
+            AND (max({field}) >= {_LANES} OR ({_lanes_of(what, field)} & {not_after_it}) <> 0L))
     )"""
 
 
@@ -78,3 +81,20 @@ _BITS = 63
 def _set_of(rows: str, field: str) -> str:
     """The numbers of a field in some rows of a trace, a bit each."""
     return f"coalesce(bit_or(if(({rows}) AND {field} >= 0, shiftleft(1L, {field} % {_BITS}), NULL)), 0L)"
+
+
+BITS_A_LANE = 14
+_LANES = 4
+_WIDTH = BITS_A_LANE + 1
+_LOWEST = sum(1 << _WIDTH * lane for lane in range(_LANES))
+_GUARDS = _LOWEST << BITS_A_LANE
+"""A bit above each lane, from which the lane can borrow: less one, it has all bits below the lowest that was set."""
+
+
+def _lanes_of(rows: str, field: str) -> str:
+    """When there are such rows: a lane of bits for each small number of a field, each bit some steps of the trace.
+
+    A step that is too late for all bits of a lane counts as the last one.
+    """
+    bit = f"{_WIDTH} * {field} + least(step DIV steps_a_bit, {BITS_A_LANE - 1})"
+    return f"coalesce(bit_or(if(({rows}) AND {field} BETWEEN 0 AND {_LANES - 1}, shiftleft(1L, {bit}), NULL)), 0L)"
