@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,10 +15,10 @@ from spark_trace_analysis.audit.stage_files import appearing, write_facts
 from spark_trace_analysis.errors import BadOptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from spark_trace_analysis.audit.table import Audit, TransactionRow
+    from spark_trace_analysis.audit.table import Audit, HistoryEvent, TransactionRow
 
 SUMMARY = "_audit.json"
 """Beside the rows: the audit as ``--json`` prints it, the transactions aside. Readers of Parquet pass over the name."""
@@ -86,29 +87,36 @@ def write_audit(audit: Audit, out: Path, limit: int) -> None:
         write_facts(unfinished / SUMMARY, told)
 
 
-def table_of(rows: list[TransactionRow]) -> pa.Table:
+def table_of(rows: Sequence[TransactionRow]) -> pa.Table:
     """Rows as they are written into files."""
-    return pa.Table.from_pylist(
-        [
-            {
-                "unique_key": row.unique_key,
-                "group": row.group,
-                "topic": row.topic,
-                "state": row.state.value,
-                "also": [state.value for state in row.also],
-                "deliveries": row.deliveries,
-                "checks": row.checks,
-                "put_backs": row.put_backs,
-                "half_offsets": row.half_offsets,
-                "op_offsets": row.op_offsets,
-                "resembles": row.resembles,
-                "first_offset": row.first_offset,
-                "history": [event._asdict() for event in row.history],
-            }
-            for row in rows
-        ],
-        ROW_SCHEMA,
+    columns: dict[str, list[Any]] = {
+        "unique_key": [row.unique_key for row in rows],
+        "group": [row.group for row in rows],
+        "topic": [row.topic for row in rows],
+        "state": [row.state.value for row in rows],
+        "also": [[state.value for state in row.also] for row in rows],
+        "deliveries": [row.deliveries for row in rows],
+        "checks": [row.checks for row in rows],
+        "put_backs": [row.put_backs for row in rows],
+        "half_offsets": [row.half_offsets for row in rows],
+        "op_offsets": [row.op_offsets for row in rows],
+        "resembles": [row.resembles for row in rows],
+        "first_offset": [row.first_offset for row in rows],
+    }
+    arrays = [pa.array(columns[name], ROW_SCHEMA.field(name).type) for name in columns]
+    return pa.Table.from_arrays([*arrays, _histories([row.history for row in rows])], schema=ROW_SCHEMA)
+
+
+def _histories(histories: Sequence[tuple[HistoryEvent, ...]]) -> pa.ListArray:
+    """The events of all rows one behind the other, and where each row's end."""
+    event, at, time = zip(*chain.from_iterable(histories), strict=True) if any(histories) else ((), (), ())
+    kind = ROW_SCHEMA.field("history").type
+    events = pa.StructArray.from_arrays(
+        [pa.array(event, pa.string()), pa.array(at, pa.int64()), pa.array(time, pa.int64())],
+        fields=list(kind.value_type),
     )
+    ends = pa.array([0, *accumulate(map(len, histories))], pa.int32())
+    return pa.ListArray.from_arrays(ends, events, type=kind)
 
 
 def move(source: Path, target: Path) -> None:

@@ -8,6 +8,7 @@ removed), and by writing discards at all. They tell ranges apart, not patch rele
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from reference.store import properties
@@ -59,6 +60,7 @@ class VersionMarks:
         return ordered[0] if len(ordered) == 1 else f"{ordered[0]}-{ordered[-1]}"
 
 
+@lru_cache(maxsize=64)
 def is_before(version: str | None, release: str) -> bool:
     """Whether every version of a range is older than a release; False if the version is not known.
 
@@ -70,6 +72,7 @@ def is_before(version: str | None, release: str) -> bool:
     return version is not None and _numbers(version.split("-")[-1]) < _numbers(release)
 
 
+@lru_cache(maxsize=64)
 def is_since(version: str | None, release: str) -> bool:
     """Whether every version of a range is a release or younger; False if the version is not known."""
     return version is not None and _numbers(version.split("-")[0]) >= _numbers(release)
