@@ -163,6 +163,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.extraJavaOptions": _SHORT_JOBS,
             "spark.executorEnv.PYTHONPATH": str(_PROJECT),
+            "spark.python.daemon.module": "spark_trace_analysis.worker_daemon",
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
         }
     else:

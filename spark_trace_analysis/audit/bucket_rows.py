@@ -12,7 +12,7 @@ from spark_trace_analysis.audit.row_files import ROW_SCHEMA, table_of
 from spark_trace_analysis.audit.rows import DELIVERED, EVENTS, HALF, OP
 from spark_trace_analysis.audit.stage_files import appearing
 from spark_trace_analysis.audit.state import TransactionState
-from spark_trace_analysis.ingest.property_kernels import NOTHING, Kind
+from spark_trace_analysis.ingest.told_fields import NOTHING, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

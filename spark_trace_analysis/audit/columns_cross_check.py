@@ -16,14 +16,14 @@ from reference.store.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_coun
 from reference.store.frame import Frame
 from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
 from spark_trace_analysis.audit.findings import Finding, Rank, found
-from spark_trace_analysis.ingest.property_kernels import NOTHING
 from spark_trace_analysis.ingest.record_kernels import Outline
+from spark_trace_analysis.ingest.told_fields import NOTHING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reference.store.commit_log import CommitLog
-    from spark_trace_analysis.ingest.store_splits import SplitRecords
+    from spark_trace_analysis.ingest.split_records import SplitRecords
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 

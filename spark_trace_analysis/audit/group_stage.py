@@ -37,7 +37,7 @@ from spark_trace_analysis.audit.stage_files import (
     write_findings,
 )
 from spark_trace_analysis.audit.state import TransactionState
-from spark_trace_analysis.ingest.property_kernels import NOTHING, Kind
+from spark_trace_analysis.ingest.told_fields import NOTHING, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from reference.store.commit_log import CommitLog
 from reference.store.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.findings import Finding, Rank, found
 from spark_trace_analysis.audit.grouping import beyond_the_end
-from spark_trace_analysis.audit.scan_stage import ScanTask, key_bucket
+from spark_trace_analysis.audit.scan_task import ScanTask, key_bucket
 from spark_trace_analysis.audit.stage_files import read_bucket, write_buckets, write_facts, write_findings
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ from spark_trace_analysis.audit.record_kind import classify
 from spark_trace_analysis.audit.resembles import Circumstances
 from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
 from spark_trace_analysis.audit.scan_progress import watched
-from spark_trace_analysis.audit.scan_stage import ScanTask
+from spark_trace_analysis.audit.scan_task import ScanTask
 from spark_trace_analysis.audit.stage_files import read_bucket, read_findings, write_facts
 from spark_trace_analysis.audit.state import TransactionState
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict

@@ -13,7 +13,7 @@ from reference.store.cross_check import CrossCheck, wrong_count
 from reference.store.frame import Frame
 from spark_trace_analysis.audit.consistency import FEW, lone_host
 from spark_trace_analysis.audit.findings import Finding, Rank, found
-from spark_trace_analysis.audit.scan_stage import releases_of
+from spark_trace_analysis.audit.release_masks import releases_of
 from spark_trace_analysis.audit.stage_files import read_facts, read_findings, write_facts, write_findings
 from spark_trace_analysis.audit.version import VersionMarks
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from spark_trace_analysis.audit.scan_stage import ScanTask
+    from spark_trace_analysis.audit.scan_task import ScanTask
     from spark_trace_analysis.ingest.store_splits import Split
 
 _RULES = 1000

@@ -4,7 +4,6 @@ A record that is as a broker writes it is told by numbers and hashes alone. One 
 text that is not ASCII, a count that is no number, an op message of another form) is marked as odd, and Python reads it.
 """
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -14,60 +13,7 @@ from reference.store import properties
 from reference.store.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.ingest.bytes_kernels import HASH_START, hash_bytes, hash_of, hash_step, mixed
 from spark_trace_analysis.ingest.record_kernels import Bytes, Columns
-
-NOTHING = -(1 << 62)
-"""Where a record has no such number."""
-
-
-class Told(IntEnum):
-    """The fields of what a record tells; texts are given by their positions in the file, 0 and 0 if there are none."""
-
-    KIND = 0
-    IS_ODD = 1
-    KEY_HASH = 2
-    GROUP_HASH = 3
-    CHECK_TIMES = 4
-    IMMUNITY_SECONDS = 5
-    HAS_PREPARED_QUEUE_OFFSET = 6
-    UNCHANGING = 7
-    REAL_TOPIC = 8
-    REAL_QUEUE = 9
-    PREPARED_QUEUE_OFFSET = 10
-    BIRTH = 11
-    FEATURES = 12
-    STORE_HOST = 13
-    KEY_AT = 14
-    KEY_SIZE = 15
-    GROUP_AT = 16
-    GROUP_SIZE = 17
-    TOPIC_AT = 18
-    TOPIC_SIZE = 19
-    TAGS_CODE = 20
-    ENTRIES = 21
-
-
-class Kind(IntEnum):
-    """:class:`spark_trace_analysis.audit.record_kind.RecordKind` as a number."""
-
-    FIRST_HALF = 0
-    PUT_BACK = 1
-    DELIVERED = 2
-    DISCARDED = 3
-    OP = 4
-    OTHER = 5
-
-
-class Feature(IntEnum):
-    """Bits of a record that tell versions apart, and whether its properties stand in a known order."""
-
-    TRANSACTION_ID = 1
-    TRAILING_SEPARATOR = 2
-    REGION = 4
-    SMALL_ORDER = 8
-    LARGE_ORDER = 16
-    REAL_TOPIC = 32
-    BATCHED = 64
-
+from spark_trace_analysis.ingest.told_fields import NOTHING, Told
 
 _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS = (
     hash_bytes(name.encode())

@@ -54,7 +54,8 @@ from reference.store.stored_message import host_text
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.property_kernels import gather
 from spark_trace_analysis.ingest.record_kernels import BORN_HOST_AT, Outline
-from spark_trace_analysis.ingest.store_splits import Split, SplitRecords, read_split, splits_of
+from spark_trace_analysis.ingest.split_records import SplitRecords, read_split
+from spark_trace_analysis.ingest.store_splits import Split, splits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence

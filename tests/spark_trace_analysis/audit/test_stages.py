@@ -226,7 +226,7 @@ def test_a_cut_short_audit_goes_on_from_its_files_with_the_same_result(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from spark_trace_analysis.audit import group_stage, scan_stage
-    from spark_trace_analysis.ingest.store_splits import read_split
+    from spark_trace_analysis.ingest.split_records import read_split
 
     work, out = tmp_path / "work", tmp_path / "rows"
     times = []
