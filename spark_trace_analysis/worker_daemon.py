@@ -1,7 +1,7 @@
 """The process that Spark forks its Python workers from, which has loaded before what every one of them needs.
 
 Numba, PyArrow and the pandas that PyArrow asks for take a process more than a second, and Spark collects garbage after
-each task: what is loaded here is loaded once, shared by all workers, and frozen, so that no collection looks at it again.
+each task: what is loaded here is loaded once, shared by all workers, and frozen, so that no collection looks at it.
 Spark starts it by its setting ``spark.python.daemon.module``.
 """
 

@@ -1,5 +1,6 @@
 """The session: who may be a master, whose Python works, who may connect, and what the user has to read."""
 
+import gc
 import sys
 
 import pytest
@@ -21,6 +22,13 @@ def test_workers_run_this_python_on_loopback_in_utc(spark: SparkSession) -> None
     assert spark.conf.get("spark.driver.bindAddress") == "127.0.0.1"
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.sparkContext.uiWebUrl is None
+
+
+def test_a_worker_begins_with_numba_loaded_and_out_of_the_collectors_sight(spark: SparkSession) -> None:
+    workers = spark.sparkContext.parallelize([0], 1).map(lambda _: ("numba" in sys.modules, gc.get_freeze_count()))
+    ((is_loaded, frozen),) = workers.collect()
+    assert is_loaded
+    assert frozen > 100_000
 
 
 def test_a_failing_job_ends_in_one_line(spark: SparkSession) -> None:
