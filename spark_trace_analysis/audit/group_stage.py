@@ -1,21 +1,22 @@
 """The third stage of an audit: each task takes some transactions, puts their records together and judges each.
 
-The plain majority (one half, one op, delivered once or rolled back, nothing that disagrees) is told from columns. Every
-other history is built as objects and judged by the same rules as in one process.
+Straight histories, the large majority, are judged from columns (:mod:`spark_trace_analysis.audit.straight_histories`).
+Every other one is built as objects and judged by the same rules as in one process.
 """
 
 from __future__ import annotations
 
-import heapq
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from reference.store.commit_log import CommitLog
 from reference.store.corrupt_region import CorruptRegion
-from spark_trace_analysis.audit.bucket_rows import Bucket, write_rows
+from spark_trace_analysis.audit.bucket import Bucket, ranges
+from spark_trace_analysis.audit.bucket_rows import write_rows
 from spark_trace_analysis.audit.consistency import Siblings, unchanging, wrong_groups, wrong_links
 from spark_trace_analysis.audit.findings import Finding, Rank, found
 from spark_trace_analysis.audit.grouping import Grouping
@@ -36,7 +37,7 @@ from spark_trace_analysis.audit.stage_files import (
     write_facts,
     write_findings,
 )
-from spark_trace_analysis.audit.state import TransactionState
+from spark_trace_analysis.audit.straight_histories import straight_histories
 from spark_trace_analysis.ingest.told_fields import NOTHING, Kind
 
 if TYPE_CHECKING:
@@ -46,10 +47,8 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.op_stage import OpTask
     from spark_trace_analysis.audit.resembles import Circumstances
     from spark_trace_analysis.audit.state import ScanOffsets
-    from spark_trace_analysis.audit.table import TransactionRow
 
 _RULES = 1000
-GRAVITY = {state: rank for rank, state in enumerate(TransactionState)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,6 @@ class GroupTask:
         As for the rules.
     log_start
         Where the log begins.
-    limit
-        How many rows that are not plain each task lists at most, the gravest first.
     round
         Files of an earlier round are other files: a round is repeated where something was learnt that it needs.
     range_bytes
@@ -76,7 +73,6 @@ class GroupTask:
     offsets: ScanOffsets
     circumstances: Circumstances
     log_start: int
-    limit: int
     round: str
     range_bytes: int
     scans: Mapping[int, int] = field(default_factory=dict)
@@ -97,7 +93,8 @@ class _Judging:
         self.number = bucket
         records = read_bucket([scan.path("records", split) for split in task.ops.splits], bucket)
         ops = read_bucket([task.ops.path(number) for number in range(scan.buckets)], bucket)
-        self.bucket = Bucket(records, ops, task.offsets)
+        self.bucket = Bucket(records, ops)
+        self.straight = straight_histories(self.bucket, task.offsets, task.circumstances)
         self.log = CommitLog.open(scan.store)
         self.findings: list[Finding] = []
         self.links: list[tuple[int, int, int, list[int]]] = []
@@ -106,30 +103,30 @@ class _Judging:
 
     def run(self) -> None:
         task, bucket = self.task, self.bucket
-        numbers = np.flatnonzero(~bucket.is_plain)
-        histories = self._histories(numbers)
+        is_crooked = np.ones(bucket.count, bool)
+        is_crooked[self.straight.numbers] = False
+        histories = self._histories(np.flatnonzero(is_crooked))
+        puts_back, births = bucket.puts_back, bucket.births()
         offsets, at = task.offsets, task.circumstances
         rows = {}
         for number, history in histories.items():
-            if bucket.has_shadow[number] or bucket.puts_back[number]:
+            if bucket.has_shadow[number] or puts_back[number]:
                 self._link(history, bucket.shadowed_at)
             rows[number] = row_of(history, offsets, at)
             for place, reason in wrong_links(history, task.log_start):
                 self._find(Rank.LINKS, place, reason)
             if not task.log_start and not any(copy.check_times is None for copy in history.copies):
-                self.orphans.append([bucket.birth_of(number), history.first_offset, history.key.unique_key])
+                self.orphans.append([int(births[number]), history.first_offset, history.key.unique_key])
         for namesakes in bucket.namesakes():
             for place, reason in wrong_groups([histories[number] for number in namesakes]):
                 self._find(Rank.GROUPS, place, reason)
-        counts = write_rows(task.path("rows", self.number, "parquet"), bucket, rows)
-        self._write_listed(rows)
-        self._write_links()
+        told = write_rows(task.path("rows", self.number, "parquet"), bucket, self.straight, rows.values())
+        put_backs = self._write_links()
         damage = write_findings(task.path("rows", self.number, "jsonl"), self.findings)
         facts = {
-            "counts": counts,
-            "plain": bucket.count - sum(not row.is_plain for row in rows.values()),
+            **told,
             "ambiguous": sum(bool(candidates) for *_, candidates in self.links),
-            "put_backs": len(self.links),
+            "put_backs": put_backs,
             "damage": damage,
             "orphans": len(self.orphans),
         }
@@ -236,29 +233,18 @@ class _Judging:
             self.links.append((at, copy.queue_id, offset, candidates if is_open else []))
             link(copy, next(other for other in candidates_of(copy, history) if other.queue_offset == offset))
 
-    def _write_links(self) -> None:
-        """The put-backs by their place in the log, for the scan over all of them."""
+    def _write_links(self) -> int:
+        """Write the put-backs by their place in the log, for the scan over all of them; gives their number."""
+        bucket, straight = self.bucket, self.straight
+        copies = ranges(bucket.starts[straight.numbers] + 1, straight.put_backs)
+        queue_id, queue_offset = bucket.column("queue_id"), bucket.column("queue_offset")
+        at, queue, parent, candidates = zip(*self.links, strict=True) if self.links else ((), (), (), ())
         columns = {
-            "at": np.array([one[0] for one in self.links], np.int64),
-            "queue_id": np.array([one[1] for one in self.links], np.int64),
-            "parent": np.array([one[2] for one in self.links], np.int64),
+            "at": np.append(bucket.at[copies], np.array(at, np.int64)),
+            "queue_id": np.append(queue_id[copies].astype(np.int64), np.array(queue, np.int64)),
+            "parent": np.append(queue_offset[copies - 1], np.array(parent, np.int64)),
+            "candidates": pa.array([*[()] * len(copies), *candidates], pa.list_(pa.int64())),
         }
-        columns["candidates"] = _lists([one[3] for one in self.links])
         buckets = (columns["at"] - self.task.log_start) // self.task.range_bytes
         write_buckets(self.task.path("links", self.number, "arrow"), columns, buckets, self.task.ops.scan.buckets)
-
-    def _write_listed(self, rows: Mapping[int, TransactionRow]) -> None:
-        """The gravest rows that are not plain, for the table and the page."""
-        gravest = heapq.nsmallest(
-            self.task.limit,
-            (row for row in rows.values() if not row.is_plain),
-            key=lambda row: (GRAVITY[row.state], row.first_offset),
-        )
-        with appearing(self.task.path("listed", self.number, "jsonl")) as name, open(name, "w") as stream:  # noqa: PTH123
-            stream.writelines(json.dumps(row.to_json()) + "\n" for row in gravest)
-
-
-def _lists(lists: list[list[int]]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(lists, pa.list_(pa.int64()))
+        return len(columns["at"])

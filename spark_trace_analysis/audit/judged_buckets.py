@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from heapq import nsmallest
+from itertools import groupby, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from spark_trace_analysis.audit.group_stage import GRAVITY
 from spark_trace_analysis.audit.large_audit import row_from
 from spark_trace_analysis.audit.put_back_parents import first_behind
 from spark_trace_analysis.audit.stage_files import read_bucket, read_facts
+from spark_trace_analysis.audit.state import TransactionState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
     from spark_trace_analysis.audit.group_stage import GroupTask
     from spark_trace_analysis.audit.table import TransactionRow
+
+GRAVITY = {state.value: rank for rank, state in enumerate(TransactionState)}
 
 
 def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
@@ -57,14 +63,28 @@ def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
 
 
 def gravest_rows(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow]:
-    """The gravest rows of all buckets; at any time no more than twice the limit are held."""
-    rows: list[TransactionRow] = []
+    """The gravest rows that are not plain, of all buckets: first looked for in two columns, then read."""
+    ranked: list[tuple[int, int, int, int]] = []
     for bucket, task in enumerate(rounds):
-        with task.path("listed", bucket, "jsonl").open(encoding="utf-8") as stream:
-            rows += [row_from(json.loads(line)) for line in stream]
-        rows.sort(key=lambda row: (GRAVITY[row.state], row.first_offset))
-        del rows[limit:]
-    return rows
+        table = _not_plain(task, bucket, ["state", "first_offset"])
+        gravity = [GRAVITY[state] for state in table.column("state").to_pylist()]
+        offsets = table.column("first_offset").to_pylist()
+        ranked += zip(gravity, offsets, repeat(bucket), range(table.num_rows), strict=False)
+        ranked = nsmallest(limit, ranked)
+    rows = {}
+    for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
+        chosen = list(places)
+        table = _not_plain(rounds[bucket], bucket, None)
+        for rank, told in zip(chosen, table.take([rank[3] for rank in chosen]).to_pylist(), strict=True):
+            rows[rank] = row_from(told)
+    return [rows[rank] for rank in ranked]
+
+
+def _not_plain(task: GroupTask, bucket: int, columns: list[str] | None) -> pa.Table:
+    """The rows of a bucket that are not plain; they stand in the last row groups of its file."""
+    with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
+        groups = range(facts_of(task, bucket)["plain_groups"], file.num_row_groups)
+        return file.read_row_groups(list(groups), columns)
 
 
 def all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:

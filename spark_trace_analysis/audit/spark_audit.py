@@ -31,7 +31,7 @@ from spark_trace_analysis.audit.audit_store import (
     scan_offsets,
     too_many,
 )
-from spark_trace_analysis.audit.bucket_rows import Bucket
+from spark_trace_analysis.audit.bucket import Bucket
 from spark_trace_analysis.audit.consistency import unknown_key
 from spark_trace_analysis.audit.damage import Damage
 from spark_trace_analysis.audit.findings import Finding, Rank, found
@@ -253,12 +253,11 @@ class _Job:
             return
         births = np.unique(np.array([birth for birth, _, _ in orphans], np.int64))
         ops = rounds[0].ops
-        offsets = rounds[0].offsets
 
         def count(bucket: int) -> list[tuple[int, int]]:
             records = read_bucket([ops.scan.path("records", split) for split in ops.splits], bucket)
             entries = read_bucket([ops.path(number) for number in range(ops.scan.buckets)], bucket)
-            own = Bucket(records, entries, offsets).births()
+            own = Bucket(records, entries).births()
             values, counts = np.unique(own[np.isin(own, births)], return_counts=True)
             return [(int(value), int(number)) for value, number in zip(values, counts, strict=True)]
 
@@ -289,7 +288,6 @@ class _Job:
             offsets=offsets,
             circumstances=circumstances,
             log_start=self.log.start,
-            limit=self.options.limit,
             round="complete" if is_complete else "damaged",
             range_bytes=reach // self.buckets + 1,
         )

@@ -48,7 +48,6 @@ def key_of(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf
         "saved": repr(saved),
         "conf": {name: value for name, value in asdict(conf).items() if value is not None},
         "version": options.version,
-        "limit": options.limit,
         "split_bytes": options.split_bytes,
         "bucket_bytes": options.bucket_bytes,
         "source": digest.hexdigest(),
