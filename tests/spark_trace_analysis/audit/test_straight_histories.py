@@ -1,0 +1,133 @@
+"""What is judged from columns is told as the rules tell it, and what is only nearly straight is left to the rules."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from spark_trace_analysis.audit import group_stage
+from spark_trace_analysis.audit.straight_histories import STATES, straight_histories
+from tests.reference.store.store_writer import HALF, OP, StoreWriter
+from tests.spark_trace_analysis.audit.both_audits import assert_both, in_stages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.straight_histories import Straight
+    from tests.reference.store.store_writer import Half
+
+STORES = 60
+TRANSACTIONS = 12
+
+
+@pytest.fixture
+def straight(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many straight histories the audits of a test find, by state."""
+    seen: Counter[str] = Counter()
+
+    def counted(*arguments: Any) -> Straight:
+        found = straight_histories(*arguments)
+        seen.update(STATES[state].value for state in found.state)
+        return found
+
+    monkeypatch.setattr(group_stage, "straight_histories", counted)
+    return seen
+
+
+def test_what_checks_lead_to_is_told_from_columns(tmp_path: Path, straight: Counter[str]) -> None:
+    writer = StoreWriter()
+    for number in range(4):
+        last = writer.half(f"K{number}", body=b"%d" % number)
+        for _ in range(number):
+            last = writer.put_back(last)
+        writer.commit(last)
+        writer.op(writer.put_back(writer.half(f"R{number}", body=b"r%d" % number)).offset)
+        writer.discard(writer.put_back(writer.put_back(writer.half(f"P{number}", body=b"p%d" % number))))
+    one = assert_both(writer.write(tmp_path / "s"), split_bytes=1_500, bucket_bytes=4_000)
+    assert straight == {"delivered": 4, "rolled_back": 4, "parked": 4}
+    assert {name: count for name, count in one.counts.items() if count} == straight
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5, 100])
+def test_the_gravest_rows_are_listed_wherever_they_lie(tmp_path: Path, limit: int) -> None:
+    writer = StoreWriter()
+    for number in range(30):
+        half = writer.half(f"K{number}", body=b"%d" % number)
+        if number % 3 == 0:
+            writer.discard(writer.put_back(half))
+        elif number % 7 == 0:
+            writer.deliver(half)
+            writer.commit(half)
+        elif number % 5:
+            writer.commit(half)
+    store = writer.write(tmp_path / "s")
+    told = in_stages(store, everything=False, limit=limit, split_bytes=2_000, bucket_bytes=3_000)
+    one = assert_both(store)
+    assert list(told.transactions) == list(one.listed(everything=False, limit=limit))
+    assert told.to_json(limit=limit)["omitted"] == max(17 - limit, 0)
+
+
+class _Walk:
+    """A random life of one transaction; most of its steps go on from the last copy, some from any."""
+
+    def __init__(self, writer: StoreWriter, choose: random.Random, number: int) -> None:
+        self.writer = writer
+        self.choose = choose
+        immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": "20"} if choose.random() < 0.15 else {}
+        flag = choose.choice([0, 0, 0, 5])
+        self.copies = [writer.half(f"K{number}", body=b"body %d" % number, flag=flag, **immunity)]
+
+    def copy(self) -> Half:
+        return self.copies[-1] if self.choose.random() < 0.9 else self.choose.choice(self.copies)
+
+    def step(self) -> None:
+        writer, copy, deed = self.writer, self.copy(), self.choose.random()
+        if deed < 0.45:
+            self.copies.append(writer.put_back(copy, immune=self.choose.random() < 0.2))
+        elif deed < 0.65:
+            copy.flag = copy.flag if self.choose.random() < 0.9 else self.choose.choice([0, 5])
+            writer.deliver(copy)
+        elif deed < 0.9:
+            writer.op(copy.offset)
+        else:
+            writer.discard(copy)
+
+    def end(self) -> None:
+        """The ordinary end of a life, from the copy that is the last one most of the time."""
+        deed, copy = self.choose.random(), self.copy()
+        if deed < 0.5:
+            self.writer.commit(copy)
+        elif deed < 0.7:
+            self.writer.op(copy.offset)
+        elif deed < 0.8:
+            self.writer.op(copy.offset)
+            self.writer.deliver(copy)
+        elif deed < 0.9:
+            self.writer.discard(copy)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
+def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: Counter[str], version: str) -> None:
+    told: Counter[str] = Counter()
+    for seed in range(STORES // 4):
+        choose = random.Random(f"lives {version} {seed}")
+        writer = StoreWriter(version)
+        lives = [_Walk(writer, choose, number) for number in range(TRANSACTIONS)]
+        for life in lives:
+            for _ in range(choose.choice([0, 0, 1, 1, 2, 3])):
+                choose.choice([life, life, choose.choice(lives)]).step()
+            life.end()
+        half, op = (writer.ends.get((topic, 0), 0) for topic in (HALF, OP))
+        store = writer.write(
+            tmp_path / str(seed),
+            half=choose.choice([half, half, choose.randint(0, half)]),
+            op=choose.choice([op, op, choose.randint(0, op)]),
+            conf=choose.choice([None, "transactionCheckMax=2\n", "transactionCheckMax=1\n"]),
+        )
+        told.update(row.state.value for row in assert_both(store, bucket_bytes=20_000).transactions)
+    assert all(straight[state] > TRANSACTIONS // 4 for state in ("delivered", "rolled_back"))
+    assert sum(straight.values()) < told.total() * 3 // 4
