@@ -8,17 +8,13 @@ and an audit that was killed goes on from what is there.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.store.commit_log import CommitLog
 from reference.store.consume_queue import open_consume_queues
 from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
-from reference.store.corrupt_region import CorruptRegion
 from reference.store.errors import NotAStoreError
 from spark_trace_analysis.audit.audit_store import (
     DEFAULT_CHECK_INTERVAL_MS,
@@ -31,18 +27,16 @@ from spark_trace_analysis.audit.audit_store import (
     scan_offsets,
     too_many,
 )
-from spark_trace_analysis.audit.bucket import Bucket
-from spark_trace_analysis.audit.consistency import unknown_key
 from spark_trace_analysis.audit.damage import Damage
-from spark_trace_analysis.audit.findings import Finding, Rank, found
+from spark_trace_analysis.audit.findings import Rank, found
 from spark_trace_analysis.audit.group_stage import GroupTask
 from spark_trace_analysis.audit.judged_buckets import (
     all_rows,
     facts_of,
     gravest_rows,
     places_of_records,
-    scans_before,
 )
+from spark_trace_analysis.audit.judging_rounds import JudgingRounds
 from spark_trace_analysis.audit.large_audit import LargeAudit
 from spark_trace_analysis.audit.op_stage import OpTask
 from spark_trace_analysis.audit.record_kind import classify
@@ -50,7 +44,8 @@ from spark_trace_analysis.audit.resembles import Circumstances
 from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
 from spark_trace_analysis.audit.scan_progress import watched
 from spark_trace_analysis.audit.scan_task import ScanTask
-from spark_trace_analysis.audit.stage_files import read_bucket, read_findings, write_facts
+from spark_trace_analysis.audit.spark_stage import run_stage
+from spark_trace_analysis.audit.stage_files import read_findings, write_facts
 from spark_trace_analysis.audit.state import TransactionState
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, is_before
@@ -60,7 +55,7 @@ from spark_trace_analysis.ingest.store_splits import SPLIT_BYTES, Split, splits_
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -158,12 +153,14 @@ class _Job:
             raise NotAStoreError(message)
         self._check_queues(scan, whole, damage)
         ops = OpTask(scan, numbers, whole.half_ends)
-        self._each("join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
+        run_stage(self.spark, "join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
         for bucket in range(self.buckets):
             damage.take(read_findings(ops.path(bucket, "jsonl")))
         if self.saved.corrupt is not None:
             damage.take([found(Rank.SAVED_OFFSETS, 0, self.saved.corrupt)])
-        groups, rounds = self._judge(ops, whole, damage)
+        is_complete = self.log.start == 0 and not damage.count
+        tasks = (self._group_task(ops, whole, is_complete=is_sound) for is_sound in (is_complete, False))
+        groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
         for region in foreign_keys(self.saved):
             damage.take([found(Rank.FOREIGN_QUEUE, 0, region)])
         for region in offsets_ahead(self.saved, whole.half_end):
@@ -173,14 +170,6 @@ class _Job:
             self._publish(self.options.out, rounds, audit)
         return audit
 
-    def _each(self, name: str, run: Callable[[Any], None], items: Iterable[Any], done: Callable[[Any], Path]) -> None:
-        """Run a stage's tasks on Spark, those aside that an earlier run has finished."""
-        left = [item for item in items if not done(item).exists()]
-        if left:
-            context = self.spark.sparkContext
-            context.setJobDescription(f"audit: {name}")
-            context.parallelize(left, len(left)).foreach(run)
-
     def _scan(self, scan: ScanTask) -> list[Split]:
         """Read all splits; a file whose splits do not join is read as one."""
         splits = splits_of(self.log, self.split_bytes)
@@ -189,10 +178,10 @@ class _Job:
             return scan.path("scan", split.number, "json")
 
         with watched(self.options.on_progress, splits, done):
-            self._each("read", scan.run, splits, done)
+            run_stage(self.spark, "read", scan.run, splits, done)
         broken = set(broken_joins(self.log, splits, scan))
         whole = [Split(len(splits) + index, index, 0, len(self.log.files[index].data)) for index in sorted(broken)]
-        self._each("read again", scan.run, whole, done)
+        run_stage(self.spark, "read again", scan.run, whole, done)
         joined = [split for split in splits if split.file not in broken] + whole
         return sorted(joined, key=lambda split: (split.file, split.start))
 
@@ -201,75 +190,9 @@ class _Job:
         damage.take(findings)
         task = QueueTask(scan)
         items = list(enumerate(doubtful))
-        self._each("check queues", task.run, items, lambda item: task.path(item[0], "json"))
+        run_stage(self.spark, "check queues", task.run, items, lambda item: task.path(item[0], "json"))
         for number, _ in items:
             damage.take(read_findings(task.path(number, "jsonl")))
-
-    def _judge(self, ops: OpTask, whole: WholeLog, damage: Damage) -> tuple[GroupTask, list[GroupTask]]:
-        """Judge all buckets, again where something was learnt: which copies were put back, and whether all is sound."""
-        is_complete = self.log.start == 0 and not damage.count
-        task = self._group_task(ops, whole, is_complete=is_complete)
-        rounds = self._round(task, [task] * self.buckets)
-        learnt = Damage()
-        self._take_round(rounds, learnt)
-        if is_complete and learnt.count:
-            task = self._group_task(ops, whole, is_complete=False)
-            rounds = self._round(task, [task] * self.buckets)
-        self._take_round(rounds, damage)
-        return task, rounds
-
-    def _round(self, task: GroupTask, rounds: list[GroupTask]) -> list[GroupTask]:
-        def run(tasks: Sequence[GroupTask]) -> list[dict[str, Any]]:
-            items = list(enumerate(tasks))
-            self._each(
-                "judge",
-                lambda item: item[1].run(item[0]),
-                items,
-                lambda item: item[1].path("rows", item[0], "json"),
-            )
-            return [facts_of(one, bucket) for bucket, one in items]
-
-        facts = run(rounds)
-        if any(fact["ambiguous"] for fact in facts):
-            scans = scans_before(task, self.buckets)
-            again = replace(task, round=f"{task.round}-scanned", scans=scans)
-            rounds = [again if fact["ambiguous"] else one for fact, one in zip(facts, rounds, strict=True)]
-            run(rounds)
-        return rounds
-
-    def _take_round(self, rounds: Sequence[GroupTask], damage: Damage) -> None:
-        for bucket, task in enumerate(rounds):
-            damage.take(read_findings(task.path("rows", bucket, "jsonl")))
-        damage.take(self._orphans(rounds))
-
-    def _orphans(self, rounds: Sequence[GroupTask]) -> Iterator[Finding]:
-        """Transactions without a half of which another one has the birth."""
-        orphans: list[tuple[int, int, str]] = []
-        for bucket, task in enumerate(rounds):
-            if facts_of(task, bucket)["orphans"]:
-                path = task.path("orphans", bucket, "json")
-                orphans += [tuple(one) for one in json.loads(path.read_text(encoding="utf-8"))]
-        if not orphans:
-            return
-        births = np.unique(np.array([birth for birth, _, _ in orphans], np.int64))
-        ops = rounds[0].ops
-
-        def count(bucket: int) -> list[tuple[int, int]]:
-            records = read_bucket([ops.scan.path("records", split) for split in ops.splits], bucket)
-            entries = read_bucket([ops.path(number) for number in range(ops.scan.buckets)], bucket)
-            own = Bucket(records, entries).births()
-            values, counts = np.unique(own[np.isin(own, births)], return_counts=True)
-            return [(int(value), int(number)) for value, number in zip(values, counts, strict=True)]
-
-        context = self.spark.sparkContext
-        context.setJobDescription("audit: twins")
-        counted: dict[int, int] = {}
-        for birth, number in context.parallelize(range(self.buckets), self.buckets).flatMap(count).collect():
-            counted[birth] = counted.get(birth, 0) + number
-        for birth, at, unique_key in orphans:
-            if counted[birth] > 1:
-                region = CorruptRegion(*self.log.place(at), unknown_key(unique_key))
-                yield found(Rank.KEYS, at * _RULES, region)
 
     def _group_task(self, ops: OpTask, whole: WholeLog, *, is_complete: bool) -> GroupTask:
         offsets = scan_offsets(self.saved, whole.half_end)

@@ -62,7 +62,7 @@ def straight_histories(bucket: Bucket, offsets: ScanOffsets, at: Circumstances) 
     ends = np.minimum(last + 1, max(len(kind) - 1, 0))
     last = np.minimum(last, max(len(kind) - 1, 0))
     is_delivered, is_discarded = deliveries == 1, discards == 1
-    is_straight &= np.where(is_delivered, ~is_discarded & _is_its_delivery(bucket, last, ends, put_backs, at), True)
+    is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
     is_straight &= np.where(is_discarded, _is_its_discard(bucket, put_backs), True)
     is_straight &= _is_settled(bucket, last, ends, put_backs, offsets, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.straight_histories import Straight
     from tests.reference.store.store_writer import Half
 
-STORES = 60
+STORES = 160
 TRANSACTIONS = 12
 
 
@@ -70,41 +70,61 @@ def test_the_gravest_rows_are_listed_wherever_they_lie(tmp_path: Path, limit: in
     assert told.to_json(limit=limit)["omitted"] == max(17 - limit, 0)
 
 
-class _Walk:
-    """A random life of one transaction; most of its steps go on from the last copy, some from any."""
+class _Life:
+    """A random life of one transaction; most of its steps go on from the last copy, and few are what no broker does."""
 
     def __init__(self, writer: StoreWriter, choose: random.Random, number: int) -> None:
         self.writer = writer
         self.choose = choose
-        immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": "20"} if choose.random() < 0.15 else {}
+        immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": choose.choice(["20", "x"])} if choose.random() < 0.15 else {}
+        key = f"K{number}" if choose.random() < 0.95 else "K0"
+        group = f"g{number}" if key == "K0" else "g"
         flag = choose.choice([0, 0, 0, 5])
-        self.copies = [writer.half(f"K{number}", body=b"body %d" % number, flag=flag, **immunity)]
+        self.copies = [writer.half(key, group=group, body=b"body %d" % number, flag=flag, **immunity)]
 
     def copy(self) -> Half:
         return self.copies[-1] if self.choose.random() < 0.9 else self.choose.choice(self.copies)
 
+    def is_rare(self) -> bool:
+        return self.choose.random() < 0.06
+
+    def put_back(self, copy: Half) -> None:
+        if self.is_rare():
+            copy.properties["KEYS"] = "other"
+        if self.is_rare():
+            self.writer.ends[HALF, 0] -= 1
+        self.copies.append(self.writer.put_back(copy, immune=self.choose.random() < 0.2))
+
+    def deliver(self, copy: Half) -> None:
+        if self.is_rare():
+            copy.physical += 1
+        if self.is_rare():
+            copy.flag = self.choose.choice([0, 5])
+        if self.is_rare():
+            copy.properties["TRANSACTION_CHECK_TIMES"] = "2"
+        self.writer.deliver(copy)
+
     def step(self) -> None:
-        writer, copy, deed = self.writer, self.copy(), self.choose.random()
-        if deed < 0.45:
-            self.copies.append(writer.put_back(copy, immune=self.choose.random() < 0.2))
-        elif deed < 0.65:
-            copy.flag = copy.flag if self.choose.random() < 0.9 else self.choose.choice([0, 5])
-            writer.deliver(copy)
+        copy, deed = self.copy(), self.choose.random()
+        if deed < 0.55:
+            self.put_back(copy)
+        elif deed < 0.7:
+            self.deliver(copy)
         elif deed < 0.9:
-            writer.op(copy.offset)
+            self.writer.op(copy.offset)
         else:
-            writer.discard(copy)
+            self.writer.discard(copy)
 
     def end(self) -> None:
-        """The ordinary end of a life, from the copy that is the last one most of the time."""
-        deed, copy = self.choose.random(), self.copy()
+        copy, deed = self.copy(), self.choose.random()
         if deed < 0.5:
-            self.writer.commit(copy)
+            self.deliver(copy)
+            self.writer.op(copy.offset)
+        elif deed < 0.6:
+            self.writer.op(copy.offset)
         elif deed < 0.7:
             self.writer.op(copy.offset)
-        elif deed < 0.8:
-            self.writer.op(copy.offset)
-            self.writer.deliver(copy)
+            self.deliver(copy)
         elif deed < 0.9:
             self.writer.discard(copy)
 
@@ -112,14 +132,14 @@ class _Walk:
 @pytest.mark.untraced
 @pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
 def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: Counter[str], version: str) -> None:
-    told: Counter[str] = Counter()
+    told = 0
     for seed in range(STORES // 4):
         choose = random.Random(f"lives {version} {seed}")
         writer = StoreWriter(version)
-        lives = [_Walk(writer, choose, number) for number in range(TRANSACTIONS)]
+        lives = [_Life(writer, choose, number) for number in range(TRANSACTIONS)]
         for life in lives:
             for _ in range(choose.choice([0, 0, 1, 1, 2, 3])):
-                choose.choice([life, life, choose.choice(lives)]).step()
+                choose.choice([life, life, life, choose.choice(lives)]).step()
             life.end()
         half, op = (writer.ends.get((topic, 0), 0) for topic in (HALF, OP))
         store = writer.write(
@@ -127,7 +147,8 @@ def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: 
             half=choose.choice([half, half, choose.randint(0, half)]),
             op=choose.choice([op, op, choose.randint(0, op)]),
             conf=choose.choice([None, "transactionCheckMax=2\n", "transactionCheckMax=1\n"]),
+            has_queues=False,
         )
-        told.update(row.state.value for row in assert_both(store, bucket_bytes=20_000).transactions)
-    assert all(straight[state] > TRANSACTIONS // 4 for state in ("delivered", "rolled_back"))
-    assert sum(straight.values()) < told.total() * 3 // 4
+        told += assert_both(store, bucket_bytes=20_000).total
+    assert min(straight[state] for state in ("delivered", "rolled_back", "parked")) > 0
+    assert told // 5 < straight.total() < told
