@@ -63,7 +63,7 @@ def straight_histories(bucket: Bucket, offsets: ScanOffsets, at: Circumstances) 
     last = np.minimum(last, max(len(kind) - 1, 0))
     is_delivered, is_discarded = deliveries == 1, discards == 1
     is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
-    is_straight &= np.where(is_discarded, _is_its_discard(bucket, put_backs), True)
+    is_straight &= np.where(is_discarded, _is_unanswered(bucket), True)
     is_straight &= _is_settled(bucket, last, ends, put_backs, offsets, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
     numbers = np.flatnonzero(is_straight)
@@ -104,10 +104,10 @@ def _is_its_delivery(bucket: Bucket, last: Numbers, delivery: Numbers, put_backs
     return np.asarray(is_its, bool)
 
 
-def _is_its_discard(bucket: Bucket, put_backs: Numbers) -> Flags:
+def _is_unanswered(bucket: Bucket) -> Flags:
     """Whether a discard is what checks without an answer lead to; that of an immune half is left to the rules (A09)."""
     immunity = bucket.column("immunity_ms")[bucket.starts]
-    return np.asarray((put_backs > 0) & (bucket.op_counts == 0) & (immunity == NOTHING), bool)
+    return np.asarray((bucket.op_counts == 0) & (immunity == NOTHING), bool)
 
 
 def _is_settled(

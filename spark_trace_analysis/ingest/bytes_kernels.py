@@ -50,9 +50,27 @@ def _loader(bits: int, *, is_big: bool) -> Any:
     return intrinsic(load)
 
 
+def _storer() -> Any:
+    """A function ``(array of bytes, position, value)`` that puts an unsigned 64-bit number anywhere."""
+
+    def store(typing_context: Any, array: Any, position: Any, value: Any) -> Any:  # noqa: ARG001
+        signature = types.void(array, types.int64, types.uint64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = builder.gep(data, [arguments[1]], inbounds=True)
+            builder.store(arguments[2], builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(store)
+
+
 _be64 = _loader(64, is_big=True)
 _be32 = _loader(32, is_big=True)
 _le64 = _loader(64, is_big=False)
+_put64 = _storer()
 
 
 @njit(cache=True)
@@ -71,6 +89,18 @@ def int_at(data: Any, at: Any) -> Any:
 def unsigned_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian."""
     return np.int64(_be32(data, at))
+
+
+@njit(cache=True)
+def copy_bytes(data: Any, start: Any, size: Any, out: Any, at: Any) -> None:
+    """Copy some bytes to a place in another array, eight a step."""
+    copied = np.int64(0)
+    while copied + 8 <= size:
+        _put64(out, at + copied, _le64(data, start + copied))
+        copied += 8
+    while copied < size:
+        out[at + copied] = data[start + copied]
+        copied += 1
 
 
 @njit(cache=True)

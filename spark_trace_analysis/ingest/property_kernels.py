@@ -11,7 +11,7 @@ from numba import njit
 
 from reference.store import properties
 from reference.store.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
-from spark_trace_analysis.ingest.bytes_kernels import HASH_START, hash_bytes, hash_of, hash_step, mixed
+from spark_trace_analysis.ingest.bytes_kernels import HASH_START, copy_bytes, hash_bytes, hash_of, hash_step, mixed
 from spark_trace_analysis.ingest.record_kernels import Bytes, Columns
 from spark_trace_analysis.ingest.told_fields import NOTHING, Told
 
@@ -284,9 +284,7 @@ def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: 
 @njit(cache=True)
 def _gather(data: Any, starts: Any, ends: Any, out: Any) -> None:
     for number in range(len(starts) - 1):
-        size = ends[number + 1] - ends[number]
-        for index in range(size):
-            out[ends[number] + index] = data[starts[number] + index]
+        copy_bytes(data, starts[number], ends[number + 1] - ends[number], out, ends[number])
 
 
 def tell(data: Bytes, outlines: Columns, chosen: Columns) -> Columns:

@@ -76,7 +76,8 @@ class _Life:
     def __init__(self, writer: StoreWriter, choose: random.Random, number: int) -> None:
         self.writer = writer
         self.choose = choose
-        immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": choose.choice(["20", "x"])} if choose.random() < 0.15 else {}
+        self.is_immune = choose.random() < 0.15
+        immunity = {"CHECK_IMMUNITY_TIME_IN_SECONDS": choose.choice(["20", "20", "x"])} if self.is_immune else {}
         key = f"K{number}" if choose.random() < 0.95 else "K0"
         group = f"g{number}" if key == "K0" else "g"
         flag = choose.choice([0, 0, 0, 5])
@@ -93,7 +94,7 @@ class _Life:
             copy.properties["KEYS"] = "other"
         if self.is_rare():
             self.writer.ends[HALF, 0] -= 1
-        self.copies.append(self.writer.put_back(copy, immune=self.choose.random() < 0.2))
+        self.copies.append(self.writer.put_back(copy, immune=self.is_immune and self.choose.random() < 0.8))
 
     def deliver(self, copy: Half) -> None:
         if self.is_rare():
@@ -102,7 +103,7 @@ class _Life:
             copy.flag = self.choose.choice([0, 5])
         if self.is_rare():
             copy.properties["TRANSACTION_CHECK_TIMES"] = "2"
-        self.writer.deliver(copy)
+        self.writer.deliver(copy, after_ms=self.choose.choice([0, 0, 0, 130_000]))
 
     def step(self) -> None:
         copy, deed = self.copy(), self.choose.random()
