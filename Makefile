@@ -82,6 +82,8 @@ bench-broker: setup ## transactions and check rounds of the reference broker on 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md (ARGS="TRACES ...")
 	$(BIN)/python -m benchmarks.spark $(ARGS)
 
+bench-audit: export PYTHONDONTWRITEBYTECODE :=
+bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
 

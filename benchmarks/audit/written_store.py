@@ -32,7 +32,9 @@ CHECK_MAX = 3
 EXPECTED = "expected.json"
 """Beside the store: state to the number of transactions."""
 
-_BODY_BYTES = (900, 1_150)
+BODY_BYTES = (900, 1_150)
+"""The smallest and the largest body."""
+
 _OPS_EVERY = 500
 _ROUND_EVERY = 20_000
 _MILLISECOND_EVERY = 20
@@ -104,7 +106,7 @@ class StoreInTheMaking:
         return len(body) + 200
 
     def _body(self) -> bytes:
-        size = self._sizes.randint(*_BODY_BYTES)
+        size = self._sizes.randint(*BODY_BYTES)
         start = self._sizes.randrange(len(self._bytes) - size)
         return self._bytes[start : start + size]
 

@@ -51,6 +51,31 @@ def test_what_checks_lead_to_is_told_from_columns(tmp_path: Path, straight: Coun
     assert {name: count for name, count in one.counts.items() if count} == straight
 
 
+def test_where_a_discard_leaves_no_record_used_up_checks_are_left_to_the_rules(
+    tmp_path: Path, straight: Counter[str]
+) -> None:
+    writer = StoreWriter("4.5.1")
+    halves = [writer.half(f"K{number}", body=b"%d" % number) for number in range(3)]
+    writer.commit(writer.put_back(halves[0]))
+    writer.commit(halves[1])
+    used_up = writer.put_back(writer.put_back(halves[2]))
+    writer.deliver(used_up, after_ms=130_000)
+    writer.op(used_up.offset)
+    rows = assert_both(writer.write(tmp_path / "s", conf="transactionCheckMax=2\n")).transactions
+    assert [row.resembles for row in rows] == [(), (), ("A14",)]
+    assert straight == {"delivered": 2}
+
+
+def test_a_discard_of_an_immune_half_is_left_to_the_rules(tmp_path: Path, straight: Counter[str]) -> None:
+    writer = StoreWriter()
+    for key, immune in (("K0", True), ("K1", False)):
+        half = writer.half(key, body=key.encode(), CHECK_IMMUNITY_TIME_IN_SECONDS="20")
+        writer.discard(writer.put_back(writer.put_back(half, immune=immune), immune=immune))
+    rows = assert_both(writer.write(tmp_path / "s", conf="transactionCheckMax=2\n")).transactions
+    assert [(row.state, row.resembles) for row in rows] == [("parked", ("A09",)), ("parked", ())]
+    assert straight.total() == 0
+
+
 @pytest.mark.parametrize("limit", [0, 1, 5, 100])
 def test_the_gravest_rows_are_listed_wherever_they_lie(tmp_path: Path, limit: int) -> None:
     writer = StoreWriter()
