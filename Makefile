@@ -87,7 +87,7 @@ bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
 
-cluster-kills: setup ## simulate, analyze and audit on a Spark cluster of three processes, executors and drivers killed (ARGS=SEED)
+cluster-kills: setup ## simulate, analyze and audit on a Spark cluster, executors, workers and drivers killed; writes benchmarks/spark/KILLS.md (ARGS=SEED)
 	@$(BIN)/python -m tests.spark_trace_analysis.cluster_kills $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes

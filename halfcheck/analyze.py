@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.report.simulation_data import SimulationSection
 
 MANIFEST = "manifest.json"
+KEPT = ".analysis"
 _CHECK_MAX, _TIMEOUT_MS = 15, 6_000
 """The defaults of transactionCheckMax and transactionTimeOut."""
 
@@ -68,6 +69,7 @@ def command(
     halfcheck analyze build/traces --report build/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
+    from halfcheck.going_on import goes_on_later
     from spark_trace_analysis.explain import explain_some
     from spark_trace_analysis.judge import judge
     from spark_trace_analysis.report.minimal_traces import minimal_traces
@@ -89,10 +91,15 @@ def command(
         seconds = {"find": perf_counter() - began}
         begin("starting Spark")
         started = perf_counter()
-        with spark_session(master, conf=conf or ()) as spark:
+        # What was found of recorded traces is not kept: they are written anew each time.
+        work = directory / KEPT if read_conf is None else None
+        with (
+            goes_on_later(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
+            spark_session(master, conf=conf or ()) as spark,
+        ):
             seconds["start"] = perf_counter() - started
             begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
-            judgement = judge(spark, runs, work=directory / ".analysis" if directory.is_dir() else None)
+            judgement = judge(spark, runs, work=work)
             seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.query_seconds}
             explained: Sequence[Explained] = ()
             if explain:
@@ -200,6 +207,7 @@ def _print(
                 {"profile": profile, "environment": environment, "property": name}
                 for profile, environment, name in judgement.not_shown
             ],
+            "files_found": judgement.files_found,
             "explained": [asdict(each) for each in explained],
             "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
         }
@@ -235,6 +243,8 @@ def _print(
         console.print(f"{names}: not shown by the traces of {', '.join(shown_by)}, which don't tell what producers do")
     for each in explained:
         console.print(each.sentence())
+    if judgement.files_found:
+        console.print(f"gone on with: {judgement.files_found} files were judged before")
     phases = ", ".join(f"{phase} {taken:.1f} s" for phase, taken in seconds.items())
     console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and queries agree ({phases})")
 

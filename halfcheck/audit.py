@@ -25,8 +25,7 @@ _PIPE_COLUMNS = 400
 """Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
 
 _SMALL_BYTES = 64 << 20
-_ALL_CORES = "local[*,3]"
-"""A task whose worker was killed is tried again, also on this machine."""
+_ALL_CORES = "local[*]"
 
 _MANY = 50
 """Beyond this number of transactions the table leaves out the plain ones."""
@@ -116,10 +115,17 @@ def _audit(
         if out is not None:
             write_audit(small, out, limit)
         return small
+    from halfcheck.going_on import goes_on_later
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+    from spark_trace_analysis.audit.work_folder import count_finished, place_of
     from spark_trace_analysis.session import spark_session
 
-    with spark_session(master or _ALL_CORES, conf=conf) as spark, _progress(store) as on_progress:
+    place = place_of(work, out)
+    with (
+        goes_on_later(lambda: 0 if place is None else count_finished(place), "task"),
+        spark_session(master or _ALL_CORES, conf=conf) as spark,
+        _progress(store) as on_progress,
+    ):
         options = Options(
             version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
         )
@@ -175,6 +181,8 @@ def _print_table(audit: AnyAudit, *, everything: bool, limit: int) -> None:
         console.print(
             Text(f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
         )
+    if audit.tasks_found:
+        console.print(Text(f"gone on with: {audit.tasks_found} tasks were finished before"))
     for note in audit.notes:
         console.print(Text(f"note: {note}"))
     for region in audit.corrupt[:limit]:

@@ -73,7 +73,7 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, typer.TyperException):
         text = _usage_line(error)
     elif isinstance(error, KeyboardInterrupt):
-        text = "interrupted"
+        text = str(error) or "interrupted"
     elif isinstance(error, _UNREADABLE) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, CarriesExitCode):

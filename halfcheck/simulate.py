@@ -72,7 +72,9 @@ def command(
     if out is None:
         message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
         raise BadOptionError(message)
+    from halfcheck.going_on import goes_on_later
     from spark_trace_analysis.simulate import find_complete, prepare, simulate
+    from spark_trace_analysis.unfinished_run import count_kept
 
     done = find_complete(parameters, out, source)
     if done is None:
@@ -81,7 +83,11 @@ def command(
 
         prepare(parameters, source)
         kernels = walk_kernels(instance) if of == SPECIFICATION else ()
-        with spark_session(master, conf=conf or (), kernels=kernels) as spark, _progress_line(traces) as progress:
+        with (
+            goes_on_later(lambda: count_kept(out), "file"),
+            spark_session(master, conf=conf or (), kernels=kernels) as spark,
+            _progress_line(traces) as progress,
+        ):
             done = simulate(spark, parameters, out, source=source, progress=progress)
     _print(done, as_json=as_json)
 

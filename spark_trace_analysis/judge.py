@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from spark_trace_analysis.errors import DisagreementError
 from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, Invariant
-from spark_trace_analysis.judge_by_kernel import judge_by_kernel
+from spark_trace_analysis.judge_by_kernel import count_judged, judge_by_kernel
 from spark_trace_analysis.judge_by_query import event_rows, judge_by_query
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.world import can_show
@@ -58,6 +58,8 @@ class Judgement:
     ----------
     not_shown
         Profile, environment and property where the traces of a run don't tell what the property is about.
+    files_found
+        How many files a call that was cut short had judged by kernels, and this one went on from.
     """
 
     traces: int
@@ -66,6 +68,7 @@ class Judgement:
     kernel_seconds: float
     query_seconds: float
     not_shown: tuple[tuple[str, str, str], ...] = ()
+    files_found: int = 0
 
     def violations(self) -> dict[str, dict[str, dict[str, int]]]:
         """Violating traces by profile, environment and property, runs of the same kind added up."""
@@ -97,6 +100,7 @@ def judge(
     if work is not None:
         with suppress(OSError):
             work.mkdir(parents=True, exist_ok=True)
+    files_found = 0 if work is None else count_judged(runs, invariants, work)
     began = perf_counter()
     by_kernel = judge_by_kernel(spark, runs, invariants, work)
     between = perf_counter()
@@ -127,7 +131,7 @@ def judge(
         shutil.rmtree(work, ignore_errors=True)
     traces = sum(run.parameters.traces for run in runs)
     events = sum(run.manifest.events for run in runs)
-    return Judgement(traces, events, tuple(counts), between - began, ended - between, tuple(not_shown))
+    return Judgement(traces, events, tuple(counts), between - began, ended - between, tuple(not_shown), files_found)
 
 
 def _require_agreement(run: Run, invariant: Invariant, kernel: Found, query: Found) -> None:

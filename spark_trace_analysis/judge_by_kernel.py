@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from inspect import getsource
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.found import Found, Verdicts
 from spark_trace_analysis.invariants import Invariant, Rows, World
 from spark_trace_analysis.invariants.invariant import Kernel
-from spark_trace_analysis.manifest import Run
-from spark_trace_analysis.over_files import file_rows
+from spark_trace_analysis.manifest import Run, source_fingerprint
+from spark_trace_analysis.over_files import count_kept, file_rows
 from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.whole_traces import WholeTraces, read_whole_traces
 from spark_trace_analysis.world import world_of
@@ -48,7 +47,7 @@ def judge_by_kernel(
     judged = tuple(invariants)
     worlds = [world_of(run) for run in runs]
     looks = [partial(_judge_file, invariants=judged, world=world) for world in worlds]
-    asked = [f"{_fingerprint(judged)} {world}" for world in worlds]
+    asked = _asked(runs, judged)
     rows = (
         file_rows(spark, runs, looks, _JUDGED, work, asked)
         .groupBy("run", "property")
@@ -77,6 +76,11 @@ def judge_by_kernel(
             )
             raise BadTracesError(message)
     return verdicts
+
+
+def count_judged(runs: Sequence[Run], invariants: Sequence[Invariant], work: Path) -> int:
+    """How many files were judged before, so that what is kept of them in a folder is taken."""
+    return count_kept(runs, work, _asked(runs, tuple(invariants)))
 
 
 def find_violations(traces: WholeTraces, invariant: Invariant, world: World) -> npt.NDArray[np.int32]:
@@ -118,6 +122,8 @@ def _compiled(kernel: Kernel) -> Callable[..., None]:
     return compiled
 
 
-def _fingerprint(invariants: Sequence[Invariant]) -> str:
-    """A text that changes with what the kernels say of the same file."""
-    return " ".join(f"{each.property_id} {each.events} {each.actions} {getsource(each.kernel)}" for each in invariants)
+def _asked(runs: Sequence[Run], invariants: Sequence[Invariant]) -> list[str]:
+    """A text for each run that changes with what the kernels say of the same file."""
+    names = " ".join(each.property_id for each in invariants)
+    source = source_fingerprint("", ("spec", "spark_trace_analysis"))
+    return [f"{names} {source} {world_of(run)}" for run in runs]

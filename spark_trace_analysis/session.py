@@ -22,6 +22,13 @@ from spark_trace_analysis.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pa
 
 LOCAL_MASTER = "local[*]"
 _MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+(,\S+:\d+)*|yarn|k8s://\S+")
+_LOCAL_MASTER_WITHOUT_ATTEMPTS = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
+_LOCAL_ATTEMPTS = 4
+"""How often a task is begun on this machine; Spark itself gives up after the first, and is told so by the master only.
+
+A Python worker dies where the kernel kills it for want of memory, and its task does not deserve to end the job.
+"""
+
 _SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java's second compiler costs more than it gains in jobs of a minute: half of all CPU time on two cores."""
 
@@ -53,7 +60,8 @@ def spark_session(
     Parameters
     ----------
     master
-        ``local[*]``, ``local[2]``, ``spark://HOST:PORT``, ``yarn`` or ``k8s://URL``.
+        ``local[*]``, ``local[2]``, ``spark://HOST:PORT``, ``yarn`` or ``k8s://URL``. On this machine a task whose
+        worker was killed is begun again, up to three times; ``local[2,1]`` forbids it.
     work
         Folder for Spark's own temporary files and its log, ``spark.log``; it is kept. Without one a temporary folder is
         made and removed.
@@ -169,11 +177,23 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
     else:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         settings |= _ON_A_CLUSTER
-    builder = SparkSession.builder.master(master)
+    builder = SparkSession.builder.master(_with_attempts(master))
     for name, value in (settings | given).items():
         builder = builder.config(name, value)
     with _standard_error_into(folder / "spark.log"):
         return builder.getOrCreate()
+
+
+def _with_attempts(master: str) -> str:
+    """A master on this machine that says how often a task may be begun.
+
+    Examples
+    --------
+    >>> [_with_attempts(master) for master in ("local[2]", "local", "local[*,1]", "yarn")]
+    ['local[2,4]', 'local[1,4]', 'local[*,1]', 'yarn']
+    """
+    found = _LOCAL_MASTER_WITHOUT_ATTEMPTS.fullmatch(master)
+    return master if found is None else f"local[{found[1] or 1},{_LOCAL_ATTEMPTS}]"
 
 
 def _ship(spark: SparkSession, folder: Path, kernels: Iterable[Path]) -> None:

@@ -188,6 +188,11 @@ def is_unfinished(out: Path) -> bool:
     return UnfinishedRun(_beside(out)).is_begun
 
 
+def count_kept(out: Path) -> int:
+    """How many files of a run that is to become this folder are finished; 0 if none was begun."""
+    return UnfinishedRun(_beside(out)).count_finished() if is_unfinished(out) else 0
+
+
 def can_be_made(out: Path) -> bool:
     """Whether a run's parent folder is missing, so that nothing was begun there, and can be made."""
     nearest = next(folder for folder in out.absolute().parents if folder.exists())

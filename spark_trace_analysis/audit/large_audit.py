@@ -29,6 +29,8 @@ class LargeAudit:
         How many are plainly delivered or rolled back.
     transactions
         The rows to list, the gravest first; or all of them in the order of the log.
+    tasks_found
+        How many tasks an audit that was cut short had finished, and this one went on from.
     """
 
     store: str
@@ -42,6 +44,7 @@ class LargeAudit:
     transactions: tuple[TransactionRow, ...]
     notes: tuple[str, ...]
     trace: TraceVerdict
+    tasks_found: int = 0
 
     @property
     def total(self) -> int:

@@ -50,7 +50,7 @@ from spark_trace_analysis.audit.state import TransactionState
 from spark_trace_analysis.audit.trace_verdict import TraceVerdict
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, is_before
 from spark_trace_analysis.audit.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
-from spark_trace_analysis.audit.work_folder import key_of, work_folder
+from spark_trace_analysis.audit.work_folder import count_finished, key_of, work_folder
 from spark_trace_analysis.ingest.store_splits import SPLIT_BYTES, Split, splits_of
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 
@@ -119,7 +119,8 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
         require_new(options.out)
     job = _Job(spark, store, options)
     with work_folder(job.key, options) as folder:
-        return job.run(folder)
+        found_there = count_finished(folder)
+        return replace(job.run(folder), tasks_found=found_there)
 
 
 class _Job:

@@ -7,7 +7,7 @@ again after a crash, leaves the same one file; and a JSON file that is there say
 from __future__ import annotations
 
 import json
-import os
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,11 +57,14 @@ def read_bucket(paths: Sequence[Path], bucket: int) -> pa.Table:
 
 
 class appearing:  # noqa: N801 - read as a word: with appearing(path) as unfinished
-    """Write under another name, which becomes the path's when the block ends well."""
+    """Write under a name of its own, which becomes the path's when the block ends well.
+
+    The same task may run twice at a time, on machines whose process ids are the same.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+        self._unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished")
 
     def __enter__(self) -> str:
         return str(self._unfinished)

@@ -136,6 +136,8 @@ class Audit:
     transactions: tuple[TransactionRow, ...]
     notes: tuple[str, ...]
     trace: TraceVerdict
+    tasks_found: int = 0
+    """None are kept in one process."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -197,6 +199,8 @@ class AnyAudit(Protocol):
     @property
     def trace(self) -> TraceVerdict: ...  # noqa: D102
     @property
+    def tasks_found(self) -> int: ...  # noqa: D102
+    @property
     def counts(self) -> dict[str, int]: ...  # noqa: D102
     @property
     def total(self) -> int: ...  # noqa: D102
@@ -224,4 +228,5 @@ def audit_json(audit: AnyAudit, *, everything: bool, limit: int) -> dict[str, An
         "counts": audit.counts,
         "notes": list(audit.notes),
         "trace": audit.trace.to_json(),
+        "tasks_found": audit.tasks_found,
     }

@@ -54,12 +54,20 @@ def key_of(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf
     }
 
 
+def place_of(work: Path | None, out: Path | None) -> Path | None:
+    """Where the files between the stages go, if that has a name that the same command finds again."""
+    return work if work is not None or out is None else out.with_name(f".{out.name}.audit")
+
+
+def count_finished(folder: Path) -> int:
+    """How many tasks are finished, by the files of an audit that was begun."""
+    return sum(1 for path in folder.glob("*.json") if path.name != _KEY and not path.name.startswith(("orphans", ".")))
+
+
 @contextmanager
 def work_folder(key: dict[str, Any], options: Options) -> Iterator[Path]:
     """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
-    folder = options.work
-    if folder is None and options.out is not None:
-        folder = options.out.with_name(f".{options.out.name}.audit")
+    folder = place_of(options.work, options.out)
     if folder is None:
         temporary = Path(mkdtemp(prefix="halfcheck-audit-"))
         try:
