@@ -159,12 +159,16 @@ def tree_of(pid: int) -> list[int]:
 
 def python_seconds(executor: int) -> float:
     """The processor time that an executor's Python processes have taken so far."""
-    ticks = 0
-    for process in tree_of(executor)[1:]:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(words[11]) + int(words[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(map(seconds_of, tree_of(executor)[1:]))
+
+
+def seconds_of(pid: int) -> float:
+    """The processor time that a process has taken so far; 0 if it is gone."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_over(pid: int) -> bool:
