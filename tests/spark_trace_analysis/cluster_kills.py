@@ -30,17 +30,18 @@ from tests.spark_trace_analysis.standalone_cluster import (
     is_over,
     kill_tree,
     python_seconds,
+    seconds_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 RESULTS = PROJECT / "benchmarks" / "spark" / "KILLS.md"
-TRACES = 600_000
+TRACES = 240_000
 STEPS = 20
 STORE_BYTES = 900_000_000
 VICTIMS = ("executor", "worker", "driver")
-_AT_WORK_SECONDS = 0.05
+_AT_WORK_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Command:
     finished
         From that folder to how many pieces of the work are finished; none are left when the command is done.
     pieces
-        How many of them there are before the command's last step.
+        How many of them there are.
+    latest
+        When so many are finished at the latest, something is killed; all of them, where more work is to come.
     found
         The key under which ``--json`` says how many a second run has found.
     """
@@ -66,6 +69,7 @@ class Command:
     result: Callable[[Path, Any], Any]
     finished: Callable[[Path], int]
     pieces: int
+    latest: int
     found: str
 
 
@@ -113,7 +117,8 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
             lambda out: ("simulate", *walks, "--out", str(out / "traces"), "--json"),
             _files,
             lambda out: len(list((out / ".traces.partial" / ".simulate" / "notes").glob("*.json"))),
-            20,
+            8,
+            4,
             "files_found",
         ),
         Command(
@@ -121,7 +126,8 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
             lambda _: ("analyze", str(traces), "--json"),
             lambda _, told: {name: told[name] for name in ("traces", "events", "violations", "shortest")},
             lambda _: len([path for path in (traces / ".analysis").glob("*.json") if "query" not in path.name]),
-            20,
+            8,
+            8,
             "files_found",
         ),
         Command(
@@ -130,6 +136,7 @@ def commands(inputs: Path, store: Path) -> tuple[Command, ...]:
             _audited,
             lambda out: len(list((out / ".rows.audit").glob("scan-*.json"))),
             (1 << 30) // SPLIT_BYTES,
+            (1 << 30) // SPLIT_BYTES // 2,
             "tasks_found",
         ),
     )
@@ -157,7 +164,7 @@ def main(seed: int) -> int:
             for victim in VICTIMS:
                 with StandaloneCluster(folder / f"{command.name}-{victim}") as cluster:
                     out = folder / f"out-{command.name}-{victim}"
-                    cases.append(_case(command, out, cluster, victim, chance.randint(1, command.pieces // 2), expected))
+                    cases.append(_case(command, out, cluster, victim, chance.randint(1, command.latest), expected))
                 print(cases[-1].row(), flush=True)
                 shutil.rmtree(out)
     RESULTS.write_text(_page(cases, seed, perf_counter() - began), encoding="utf-8")
@@ -175,8 +182,9 @@ Written by `make cluster-kills` (seed {seed}); {seconds:.0f} s in all.
 {processor()}, {os.cpu_count()} cores. A Spark standalone cluster on loopback: a master and two workers of one core,
 each a process of its own. `simulate` writes {TRACES:,} traces of up to {STEPS} steps, `analyze` judges them, and
 `audit` reads a store of {STORE_BYTES / 1e6:.0f} MB. Something is killed once as many pieces of the work (files of
-traces, or splits of the log) are finished as the table says, and Python is at work on others: an executor with its
-Python workers; a worker with its executor, for which no other one comes; or the driver with its Java. After a killed
+traces, or splits of the log) are finished as the table says, and the executors are at work on others, or on what comes
+after all of them (`analyze` then judges by SQL, `audit` joins and judges transactions): an executor with its Python
+workers; a worker with its executor, for which no other one comes; or the driver with its Java. After a killed
 driver the same command is run once more: the fourth column is what it says that it found, the fifth the time of both.
 
 The result is the same if every byte of the traces and rows, and what `--json` says, is what one machine gives.
@@ -232,13 +240,17 @@ def _case(command: Command, out: Path, cluster: StandaloneCluster, victim: str, 
 
 
 def _executor_at_work(cluster: StandaloneCluster, process: subprocess.Popen[str]) -> int | None:
-    """An executor whose Python takes time while the command runs; None when that is over."""
-    before = {executor: python_seconds(executor) for executor in cluster.executors()}
+    """An executor that takes time, by itself or by its Python, while the command runs; None when that is over."""
+    before = {executor: _seconds(executor) for executor in cluster.executors()}
     while process.poll() is None:
         for executor in cluster.executors():
-            if not is_over(executor) and python_seconds(executor) > before.setdefault(executor, 0) + _AT_WORK_SECONDS:
+            if not is_over(executor) and _seconds(executor) > before.setdefault(executor, 0) + _AT_WORK_SECONDS:
                 return executor
     return None
+
+
+def _seconds(executor: int) -> float:
+    return seconds_of(executor) + python_seconds(executor)
 
 
 def _worker_of(cluster: StandaloneCluster, executor: int) -> int:

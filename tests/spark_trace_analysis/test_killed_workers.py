@@ -29,6 +29,9 @@ def lose_a_worker(spark: SparkSession, before: dict[int, float], job: Future[Any
             break
     os.kill(at_work[0], signal.SIGSTOP)
     time.sleep(3)
+    tracker = spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    assert any(stage and stage.numActiveTasks for stage in stages), "the worker that stands still has no task"
     assert not job.done(), "the job ended without the share of the worker that stands still"
     os.kill(at_work[0], signal.SIGKILL)
 
