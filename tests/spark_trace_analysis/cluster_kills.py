@@ -258,4 +258,4 @@ def _worker_of(cluster: StandaloneCluster, executor: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(main(int(sys.argv[1]) if len(sys.argv) > 1 else 7), 1))
+    sys.exit(min(main(int(sys.argv[1]) if len(sys.argv) > 1 else 66), 1))
