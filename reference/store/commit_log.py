@@ -41,12 +41,19 @@ _ZEROS = bytes(_CHUNK_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class CommitLogFile:
-    """One mapped file: its path, its name below the store, the offset of its first byte, and its bytes."""
+    """One mapped file: its path, its name below the store, the offset of its first byte, and its bytes.
+
+    Attributes
+    ----------
+    problem
+        Why it holds no bytes: it is empty, or can't be read. The rest of the log can.
+    """
 
     path: Path
     name: str
     start: CommitLogOffset
     data: mmap.mmap | bytes
+    problem: str = "the file is empty"
 
     @property
     def end(self) -> CommitLogOffset:
@@ -79,9 +86,8 @@ class CommitLog:
         folder = _commit_log_folder(store)
         paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
         for path in paths:
-            if not _NAME.fullmatch(path.name) or not path.is_file():
-                what = "its name is not a 20-digit offset" if path.is_file() else "it is not a file"
-                message = f"{path} is not a commit log file: {what}"
+            if not _NAME.fullmatch(path.name):
+                message = f"{path} is not a commit log file: its name is not a 20-digit offset"
                 raise NotAStoreError(message)
         if not paths:
             message = f"{folder} holds no files, so this is not a RocketMQ store"
@@ -180,7 +186,7 @@ class FileReader:
         data, start, wants = self.data, self.file.start, self.wants
         position, length = 0, len(data)
         if not length:
-            yield CorruptRegion(self.file.name, 0, "the file is empty")
+            yield self.region(0, self.file.problem)
         while position < length:
             try:
                 frame = read_frame(data, position, start)
@@ -351,8 +357,11 @@ def _commit_log_folder(store: Path) -> Path:
 
 
 def _map_file(path: Path) -> CommitLogFile:
-    start = CommitLogOffset(int(path.name))
-    with path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    return CommitLogFile(path, f"{FOLDER}/{path.name}", start, data)
+    start, name = CommitLogOffset(int(path.name)), f"{FOLDER}/{path.name}"
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, 2)
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    except OSError as failure:
+        return CommitLogFile(path, name, start, b"", f"the file can't be read ({failure.strerror})")
+    return CommitLogFile(path, name, start, data)
