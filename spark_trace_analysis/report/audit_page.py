@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import AnyAudit
+
+
+def as_time(milliseconds: int) -> str:
+    """A store timestamp as a reader in any place understands it; the bare number where a damaged one is no date.
+
+    Examples
+    --------
+    >>> as_time(1_700_000_000_123), as_time(-(2**62))
+    ('2023-11-14 22:13:20.123 UTC', '-4611686018427387904 ms')
+    """
+    try:
+        moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return f"{milliseconds} ms"
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{milliseconds % 1000:03} UTC"
 
 
 def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
@@ -32,6 +48,7 @@ def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters["as_time"] = as_time
     rows = audit.listed(everything=False, limit=limit)
     page = templates.get_template("audit_page.html.j2").render(
         audit=audit,

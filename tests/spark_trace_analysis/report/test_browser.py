@@ -1,35 +1,13 @@
 """The page in a headless Chromium: what a reader does with it, on a desk and on a phone, without an error."""
 
-import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from spark_trace_analysis.report.page import write
+from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
 from tests.spark_trace_analysis.report.sample_page import FULL
-
-SCREENSHOTS = Path("build") / "screenshots"
-DESK: ViewportSize = {"width": 1280, "height": 900}
-PHONE: ViewportSize = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """The one of `setup/install_browser.py`, or CHROMIUM."""
-    folder = Path(sys.prefix) / "chromium"
-    program = os.environ.get("CHROMIUM") or str(folder / "chromium")
-    assert Path(program).is_file(), f"{program} is missing: run make browser, or set CHROMIUM to a Chromium"
-    environment: dict[str, str | float | bool] = dict(os.environ)
-    if folder in Path(program).parents:
-        environment |= {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_FILE": str(folder / "fonts.conf")}
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--font-render-hinting=none"]
-        opened = playwright.chromium.launch(executable_path=program, args=arguments, env=environment)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +25,6 @@ def desk(browser: Browser, address: str) -> Iterator[Page]:
 @pytest.fixture
 def phone(browser: Browser, address: str) -> Iterator[Page]:
     yield from opened_page(browser, address, PHONE)
-
-
-def opened_page(browser: Browser, address: str, viewport: ViewportSize) -> Iterator[Page]:
-    """The page; whatever the console says, fails the test, and so does a request for anything but the page."""
-    page = browser.new_page(viewport=viewport)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: said.append(request.url) if request.url != address else None)
-    page.goto(address)
-    yield page
-    page.close()
-    assert said == []
 
 
 def counterexample(page: Page) -> Locator:
@@ -187,28 +152,6 @@ def test_nothing_is_cut_on_a_phone(phone: Page) -> None:
     assert here["x"] >= 0
     assert here["x"] + here["width"] <= PHONE["width"]
     assert phone.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-
-
-CONTRAST = """() => {
-  const light = (colour) => {
-    const part = (value) => (value /= 255) <= .04045 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
-    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
-    return .2126 * part(r) + .7152 * part(g) + .0722 * part(b);
-  };
-  const behind = (part) => {
-    for (let at = part; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (!/, 0\\)$|transparent/.test(colour)) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const seen = (part) => part.checkVisibility() && !part.closest("svg, .sr, .pairs tbody td")
-    && [...part.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
-  return [...document.querySelectorAll("body *")].filter(seen).map((part) => {
-    const [a, b] = [light(getComputedStyle(part).color), light(behind(part))].sort((x, y) => y - x);
-    return { words: part.textContent.trim().slice(0, 40), ratio: (a + .05) / (b + .05) };
-  }).filter(({ ratio }) => ratio < 4.5);
-}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

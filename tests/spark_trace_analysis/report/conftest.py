@@ -1,0 +1,25 @@
+"""One browser for all tests of the pages."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The one of `setup/install_browser.py`, or CHROMIUM."""
+    folder = Path(sys.prefix) / "chromium"
+    program = os.environ.get("CHROMIUM") or str(folder / "chromium")
+    assert Path(program).is_file(), f"{program} is missing: run make browser, or set CHROMIUM to a Chromium"
+    environment: dict[str, str | float | bool] = dict(os.environ)
+    if folder in Path(program).parents:
+        environment |= {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_FILE": str(folder / "fonts.conf")}
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--font-render-hinting=none"]
+        opened = playwright.chromium.launch(executable_path=program, args=arguments, env=environment)
+        yield opened
+        opened.close()

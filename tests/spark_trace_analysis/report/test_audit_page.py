@@ -1,0 +1,111 @@
+"""The page of an audit in a headless Chromium: on a desk, on a phone and on paper, without an error."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from conformance.golden_stores import golden_store
+from reference.store.commit_log import CommitLog
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.report.audit_page import write_audit_page
+from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
+
+LOG = f"commitlog/{0:020d}"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The audit of a real broker's store of which two bodies were changed."""
+    folder = tmp_path_factory.mktemp("page")
+    store = folder / "store"
+    shutil.copytree(golden_store("5.3.3", "late").path, store, ignore=shutil.ignore_patterns("*.gz", "at_kill"))
+    raw = bytearray((store / LOG).read_bytes())
+    for record in list(CommitLog.open(store).records())[3:7:3]:
+        raw[record.physical_offset + 88] ^= 1
+    (store / LOG).write_bytes(raw)
+    write_audit_page(audit_store(store), folder / "audit.html", limit=1000)
+    return (folder / "audit.html").as_uri()
+
+
+@pytest.fixture
+def desk(browser: Browser, address: str) -> Iterator[Page]:
+    yield from opened_page(browser, address, DESK)
+
+
+@pytest.fixture
+def phone(browser: Browser, address: str) -> Iterator[Page]:
+    yield from opened_page(browser, address, PHONE)
+
+
+def test_a_state_and_a_text_choose_the_rows(desk: Page) -> None:
+    rows = desk.locator("#transactions tbody tr")
+    said = desk.locator("#shown")
+    everything = rows.count()
+    expect(said).to_have_text("")
+    desk.get_by_label("State").select_option("parked")
+    assert 0 < rows.locator("visible=true").locator("th").count() < everything
+    expect(said).to_have_text(f"{rows.locator('th:visible').count()} shown.")
+    desk.get_by_label("Text").fill("no such key")
+    expect(said).to_have_text("0 shown.")
+    desk.get_by_label("State").select_option("")
+    desk.get_by_label("Text").fill("a13")
+    expect(said).to_have_text("1 shown.")
+    desk.locator("#transactions tr:visible details summary").click()
+    expect(desk.locator("#transactions details[open] div").first).to_contain_text(" at ")
+
+
+def test_the_tables_have_the_whole_width_of_a_desk(desk: Page) -> None:
+    widths = [part.bounding_box() for part in desk.locator("section, .grave-rows, .damage").all()]
+    assert all(box is not None and box["width"] > DESK["width"] * 0.85 for box in widths)
+    expect(desk.locator(".lede")).to_contain_text("damage. The store was")
+
+
+def test_damage_is_listed_with_file_and_byte(desk: Page) -> None:
+    expect(desk.locator(".lede")).to_contain_text("2 pieces of damage")
+    expect(desk.locator("#damage tbody tr")).to_have_count(2)
+    expect(desk.locator("#damage tbody tr").first).to_contain_text("does not match its checksum")
+    expect(desk.locator("#damage code").first).to_have_text(LOG)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read_and_controls_have_names(desk: Page, scheme: str) -> None:
+    desk.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for part in desk.locator("details").all():
+        part.evaluate("part => { part.open = true; }")
+    assert desk.evaluate(CONTRAST) == []
+    for control in desk.locator("button, select, input").all():
+        assert control.evaluate("part => part.labels.length"), control
+
+
+def test_nothing_is_cut_on_a_phone(phone: Page) -> None:
+    for part in phone.locator("details").all():
+        part.evaluate("part => { part.open = true; }")
+    assert phone.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    for table in phone.locator(".scroll").all():
+        assert table.evaluate("part => part.scrollWidth <= part.clientWidth"), table
+
+
+def test_all_is_printed(desk: Page) -> None:
+    desk.get_by_label("State").select_option("parked")
+    desk.evaluate("dispatchEvent(new Event('beforeprint'))")
+    desk.emulate_media(media="print")
+    assert all(part.is_visible() for part in desk.locator("#transactions tr:not([hidden]) details div").all())
+    assert not desk.locator(".filter").is_visible()
+
+
+@pytest.mark.parametrize(("name", "viewport"), [("desk", DESK), ("phone", PHONE)])
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_screenshots_are_kept(browser: Browser, address: str, name: str, viewport: ViewportSize, scheme: str) -> None:
+    for page in opened_page(browser, address, viewport):
+        if scheme == "print":
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            page.emulate_media(media="print")
+        else:
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        target = SCREENSHOTS / f"audit-{viewport['width']}-{scheme}.png"
+        content = page.screenshot(path=target, full_page=True)
+        assert content.startswith(b"\x89PNG")
+        assert int.from_bytes(content[16:20], "big") == viewport["width"], name
+        assert target.read_bytes() == content
