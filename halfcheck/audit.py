@@ -113,7 +113,7 @@ def _audit(
         with _progress(store) as on_progress:
             small = audit_store(store, version, on_progress)
         if out is not None:
-            write_audit(small, out, limit)
+            write_audit(small, out)
         return small
     from halfcheck.going_on import goes_on_later
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark

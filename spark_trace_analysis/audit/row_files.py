@@ -71,20 +71,12 @@ def new_directory(out: Path) -> Iterator[Path]:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def write_audit(audit: Audit, out: Path, limit: int) -> None:
-    """Write an audit that was made in one process.
-
-    Parameters
-    ----------
-    limit
-        How much damage the summary lists.
-    """
+def write_audit(audit: Audit, out: Path) -> None:
+    """Write an audit that was made in one process."""
     with new_directory(out) as unfinished:
         table = table_of(list(audit.transactions))
         pq.write_table(table, unfinished / "transactions-00000.parquet", compression="zstd")
-        told = audit.to_json(limit=0)
-        told["corrupt"] = told["corrupt"][: max(limit, 1)]
-        write_facts(unfinished / SUMMARY, told)
+        write_facts(unfinished / SUMMARY, audit.to_json(limit=0))
 
 
 def table_of(rows: Sequence[TransactionRow]) -> pa.Table:

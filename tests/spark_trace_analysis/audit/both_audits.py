@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import Audit
 
 NO_TRACE = Question(most_events=0)
+FEW: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": 10_000}
+"""Several splits and buckets, also of a small store."""
 
 
 class _Rows:

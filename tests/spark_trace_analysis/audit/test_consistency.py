@@ -13,6 +13,7 @@ from reference.store.commit_log import CommitLog
 from reference.store.errors import StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.reference.store.store_writer import StoreWriter
+from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def test_a_record_that_disagrees_with_its_siblings_is_named(tmp_path: Path) -> N
     last = writer.put_back(copy)
     last.properties["KEYS"] = "order-1"
     writer.commit(last)
-    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert region.offset == place
     assert region.reason == "the property KEYS is 'order-2', in the transaction's other records it is 'order-1'"
 
@@ -74,7 +75,7 @@ def test_a_commit_from_a_place_where_no_half_stands_is_named(tmp_path: Path) -> 
     half.physical += 8
     place = len(writer.log)
     writer.commit(half)
-    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, "where no half of its transaction stands" in region.reason) == (place, True)
 
 
@@ -83,7 +84,7 @@ def test_an_op_that_names_a_half_which_did_not_exist_is_named(tmp_path: Path) ->
     writer.half()
     place = len(writer.log)
     writer.op(5)
-    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, region.reason) == (
         place,
         "the op names half 5, but the half queue ended at 1 when it was written",
@@ -95,7 +96,7 @@ def test_an_op_body_that_is_no_list_of_offsets_is_named(tmp_path: Path) -> None:
     writer.half()
     place = len(writer.log)
     writer.put("RMQ_SYS_TRANS_OP_HALF_TOPIC", b"zero", {"WAIT": "true", "TAGS": "d"}, born_host=bytes([127, 0, 0, 1]))
-    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, region.reason) == (place, "the op body b'zero' is not a list of half offsets")
 
 
@@ -105,7 +106,7 @@ def test_without_consume_queues_each_queue_must_count_up(tmp_path: Path) -> None
     writer.ends["RMQ_SYS_TRANS_HALF_TOPIC", 0] = 4
     place = len(writer.log)
     writer.half("K2", body=b"other")
-    (region,) = audit_store(writer.write(tmp_path / "s", has_queues=False)).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s", has_queues=False), **FEW).corrupt
     assert (region.offset, region.reason) == (place, "RMQ_SYS_TRANS_HALF_TOPIC/0 goes on at 4, expected 1")
 
 
@@ -116,7 +117,7 @@ def test_a_deleted_and_recreated_topic_raises_no_alarm(tmp_path: Path) -> None:
     writer.ends.pop(("T", 0))
     writer.entries.pop(("T", 0))
     writer.put("T", b"new", {"WAIT": "true"})
-    assert audit_store(writer.write(tmp_path / "s")).corrupt == ()
+    assert assert_both(writer.write(tmp_path / "s"), **FEW).corrupt == ()
 
 
 def test_a_put_back_without_the_copy_before_it_is_named(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_a_put_back_without_the_copy_before_it_is_named(tmp_path: Path) -> None:
     half.properties["TRANSACTION_CHECK_TIMES"] = "3"
     place = len(writer.log) + 0
     writer.commit(writer.put_back(half))
-    (region,) = audit_store(writer.write(tmp_path / "s")).corrupt
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, "no copy with the one before it" in region.reason) == (place, True)
 
 
@@ -139,7 +140,7 @@ def test_the_reader_of_a_damaged_store_still_gives_every_other_record(tmp_path: 
     raw = bytearray(path.read_bytes())
     raw[starts[3] : starts[4]] = bytes(starts[4] - starts[3])
     path.write_bytes(raw)
-    audit = audit_store(store)
+    audit = assert_both(store, **FEW)
     assert audit.records == 14
     assert [row.state for row in audit.transactions] == ["delivered"] * 5
     assert audit.corrupt[0].offset == starts[3]

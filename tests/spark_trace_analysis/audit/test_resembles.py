@@ -9,6 +9,7 @@ import pytest
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.resembles import RULES
 from tests.reference.store.store_writer import StoreWriter
+from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +191,8 @@ def test_a_history_resembles_exactly_the_defect_it_was_made_of(
 ) -> None:
     writer = StoreWriter(version)
     story(writer)
-    (row,) = audit_store(writer.write(tmp_path / "s", conf=CONF), version).transactions
+    store = writer.write(tmp_path / "s", conf=CONF)
+    (row,) = assert_both(store, audit_store(store, version, question=NO_TRACE), version=version).transactions
     assert " ".join(row.resembles) == expected
 
 
@@ -218,7 +220,7 @@ def test_the_scan_order_tells_which_copy_a_put_back_was_made_from(tmp_path: Path
     a2, b2 = writer.put_back(a1), writer.put_back(b1)
     writer.commit(a2)
     writer.commit(b2)
-    rows = audit_store(writer.write(tmp_path / "s")).transactions
+    rows = assert_both(writer.write(tmp_path / "s")).transactions
     assert [(row.state, row.resembles) for row in rows] == [("delivered", ("B16",)), ("delivered", ("B16",))]
 
 
@@ -230,5 +232,5 @@ def test_a_late_commit_of_a_forked_copy_is_recognised_by_the_scan_order(tmp_path
     writer.commit(writer.put_back(copy))
     writer.put_back(fork)
     writer.commit(fork)
-    (row,) = audit_store(writer.write(tmp_path / "s")).transactions
+    (row,) = assert_both(writer.write(tmp_path / "s")).transactions
     assert (row.state, row.resembles) == ("doubled", ("A11", "B16"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +15,7 @@ from reference.store.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC
 from tests.reference.store.store_writer import StoreWriter
-from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both, in_stages
+from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, assert_both, in_stages
 from tests.spark_trace_analysis.audit.random_broker import write_random_store
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOG = f"commitlog/{0:020d}"
-FEW: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": 10_000}
-"""Several splits and buckets, also of a small store."""
-
 DAMAGED = 25
 RANDOM_STORES = 12
 

@@ -9,6 +9,7 @@ import pytest
 from reference.store.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.reference.store.store_writer import StoreWriter, record_bytes
+from tests.spark_trace_analysis.audit.both_audits import assert_both
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ BOTH = pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
 
 
 def only_row(store: Path) -> TransactionRow:
-    audit = audit_store(store)
+    audit = assert_both(store)
     assert audit.corrupt == ()
     (row,) = audit.transactions
     return row
@@ -107,7 +108,7 @@ def test_an_op_that_the_saved_op_offset_has_passed_does_not_resolve_a_half_that_
 def test_without_saved_offsets_every_copy_is_checked_again_and_a_note_says_so(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.commit(writer.put_back(writer.half()))
-    audit = audit_store(writer.write(tmp_path / "s", has_offsets=False))
+    audit = assert_both(writer.write(tmp_path / "s", has_offsets=False))
     assert [row.state for row in audit.transactions] == ["pending"]
     assert audit.notes == ("no saved consumer offsets: a broker that starts here checks every copy again",)
 
@@ -153,7 +154,7 @@ def test_one_op_record_may_name_a_half_twice_and_others_too(tmp_path: Path) -> N
     writer.deliver(first)
     writer.deliver(first)
     writer.op(first.offset, first.offset, second.offset)
-    rows = audit_store(writer.write(tmp_path / "s")).transactions
+    rows = assert_both(writer.write(tmp_path / "s")).transactions
     assert [(row.unique_key, row.state, row.op_offsets) for row in rows] == [
         ("K1", "doubled", (0,)),
         ("K2", "rolled_back", (0,)),
@@ -165,7 +166,7 @@ def test_a_message_without_unique_key_is_followed_by_what_never_changes(tmp_path
     writer.half("K0")
     half = writer.half("")
     writer.commit(writer.put_back(half))
-    rows = audit_store(writer.write(tmp_path / "s")).transactions
+    rows = assert_both(writer.write(tmp_path / "s")).transactions
     assert [(row.unique_key, row.state, row.put_backs) for row in rows] == [
         ("K0", "lost", 0),
         (f"@{half.physical}", "delivered", 1),
@@ -176,7 +177,7 @@ def test_the_same_key_in_another_group_is_another_transaction_and_named_as_suspi
     writer = StoreWriter()
     writer.commit(writer.half("K1", group="a"))
     writer.op(writer.half("K1", group="b", body=b"other").offset)
-    audit = audit_store(writer.write(tmp_path / "s"))
+    audit = assert_both(writer.write(tmp_path / "s"))
     assert [(row.group, row.state) for row in audit.transactions] == [("a", "delivered"), ("b", "rolled_back")]
     assert len(audit.corrupt) == 1
     assert "group" in audit.corrupt[0].reason
@@ -189,7 +190,7 @@ def test_a_consumers_retry_and_ordinary_messages_are_no_deliveries(tmp_path: Pat
     writer.commit(half)
     for topic in ("%RETRY%consumers", "%DLQ%consumers", "SCHEDULE_TOPIC_XXXX"):
         writer.put(topic, half.body, half.properties, sys_flag=8, born=half.born)
-    audit = audit_store(writer.write(tmp_path / "s"))
+    audit = assert_both(writer.write(tmp_path / "s"))
     assert audit.corrupt == ()
     assert audit.records == 7
     assert audit.events == 3
@@ -200,12 +201,12 @@ def test_a_store_without_transactions_has_an_empty_table(tmp_path: Path) -> None
     writer = StoreWriter()
     for index in range(3):
         writer.put("T", b"%d" % index, {"WAIT": "true"})
-    audit = audit_store(writer.write(tmp_path / "s"))
+    audit = assert_both(writer.write(tmp_path / "s"))
     assert (audit.records, audit.events, audit.transactions, audit.version, audit.corrupt) == (3, 0, (), None, ())
     blank = tmp_path / "blank" / "commitlog"
     blank.mkdir(parents=True)
     (blank / f"{0:020d}").write_bytes(bytes(4096))
-    assert audit_store(blank.parent).records == 0
+    assert assert_both(blank.parent).records == 0
 
 
 def test_a_log_whose_first_files_were_deleted_is_audited_without_alarm(tmp_path: Path) -> None:
@@ -233,7 +234,7 @@ def test_bytes_that_are_no_records_at_all_are_not_a_store(tmp_path: Path) -> Non
 def test_an_offset_beyond_the_half_queue_is_named_and_the_skipped_half_is_lost(tmp_path: Path) -> None:
     writer = StoreWriter()
     writer.half()
-    audit = audit_store(writer.write(tmp_path / "s", half=9))
+    audit = assert_both(writer.write(tmp_path / "s", half=9))
     assert [(row.state, row.resembles) for row in audit.transactions] == [("lost", ("B14",))]
     assert [region.file for region in audit.corrupt] == ["config/consumerOffset.json"]
 
@@ -247,6 +248,6 @@ def test_a_record_that_only_looks_like_a_half_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "commitlog"
     folder.mkdir()
     (folder / f"{0:020d}").write_bytes(record_bytes(0, "RMQ_SYS_TRANS_HALF_TOPIC", b"", ""))
-    audit = audit_store(tmp_path)
+    audit = assert_both(tmp_path)
     assert [(row.unique_key, row.group, row.state) for row in audit.transactions] == [("@0", "", "pending")]
     assert len(audit.corrupt) == 1
