@@ -204,6 +204,22 @@ def test_random_stores_of_the_reference_broker_are_told_the_same(tmp_path: Path,
     assert {"delivered", "rolled_back"} < seen
 
 
+def test_a_copy_at_whose_place_another_half_was_written_later_is_no_parent_and_has_none(tmp_path: Path) -> None:
+    """As after a crash that lost the end of the half queue but not of the log."""
+    writer = StoreWriter()
+    half = writer.half("K0", body=b"0")
+    copy = writer.put_back(half)
+    writer.ends[HALF_TOPIC, 0] = copy.offset
+    other = writer.half("K1", body=b"1")
+    writer.commit(writer.put_back(half))
+    writer.commit(other)
+    audit = assert_both(writer.write(tmp_path / "s", has_queues=False), **FEW)
+    assert [(row.unique_key, row.put_backs) for row in audit.transactions] == [("K0", 2), ("K1", 0)]
+    assert (copy.physical, "no copy with the one before it was put back") in [
+        (region.offset, region.reason.split("but ")[-1]) for region in audit.corrupt
+    ]
+
+
 def test_a_finding_of_each_stage_changes_what_a_lost_half_resembles(tmp_path: Path) -> None:
     """B13 is said of an undamaged log only; here the damage shows when another transaction's records are compared."""
     writer = StoreWriter()

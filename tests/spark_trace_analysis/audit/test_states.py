@@ -49,11 +49,13 @@ def test_an_op_without_a_delivery_is_rolled_back(tmp_path: Path, version: str) -
 
 
 @BOTH
+@pytest.mark.parametrize("immunity", ["100", "-1"])
 def test_an_op_for_a_stale_copy_and_an_immunity_put_back_do_not_make_a_rollback_lost(
-    tmp_path: Path, version: str
+    tmp_path: Path, version: str, immunity: str
 ) -> None:
+    """An immunity of -1 stands for the transaction timeout."""
     writer = StoreWriter(version)
-    half = writer.half(CHECK_IMMUNITY_TIME_IN_SECONDS="100")
+    half = writer.half(CHECK_IMMUNITY_TIME_IN_SECONDS=immunity)
     copy = writer.put_back(half, immune=True)
     writer.op(half.offset)
     last = writer.put_back(copy, immune=True)
