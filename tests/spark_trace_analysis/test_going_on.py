@@ -73,5 +73,14 @@ def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run
     with pytest.raises(DisagreementError):
         judge(spark, [run], SOME, work)
     kept.unlink()
-    assert judge(spark, [run], SOME, work).violations()["5.3.3"]["quiet"].keys() == {"S1", "S3"}
+    anew = judge(spark, [run], SOME, work)
+    assert (anew.violations()["5.3.3"]["quiet"].keys(), anew.files_found) == ({"S1", "S3"}, 0)
     assert not work.exists()
+
+
+def test_a_second_call_says_of_how_many_files_it_knew(spark: SparkSession, run: Run, work: Path) -> None:
+    judge_by_kernel(spark, [run], SOME, work)
+    assert judge(spark, [run, run], ALL, work).files_found == 0
+    work.mkdir()
+    judge_by_kernel(spark, [run], SOME, work)
+    assert judge(spark, [run], SOME, work).files_found == 1

@@ -261,6 +261,8 @@ def test_a_cut_short_audit_goes_on_from_its_files_with_the_same_result(
     before = len(times)
     resumed = in_stages(store, work=work, out=out, **FEW)
     assert len(times) == before
+    buckets = len(list(out.glob("*.parquet")))
+    assert resumed.tasks_found == before + buckets > buckets > 1
     assert resumed.transactions == audit_store(store, question=NO_TRACE).transactions
     assert not work.exists()
     assert min(path.name for path in out.iterdir()) == "_audit.json"
