@@ -16,8 +16,9 @@ from tests.spark_trace_analysis.standalone_cluster import children_of, seconds_o
 
 def python_workers(spark: SparkSession) -> list[int]:
     """The processes that run tasks: children of the one that Java started to fork them."""
-    java = spark.sparkContext._gateway.proc.pid
-    return [worker for daemon in children_of(java) for worker in children_of(daemon)]
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    return [worker for daemon in children_of(gateway.proc.pid) for worker in children_of(daemon)]
 
 
 def lose_a_worker(spark: SparkSession, before: dict[int, float], job: Future[Any]) -> None:

@@ -71,6 +71,12 @@ def commit_within_immunity(writer: StoreWriter) -> None:
     writer.commit(half)
 
 
+def commit_within_the_immunity_of_the_timeout(writer: StoreWriter) -> None:
+    half = writer.half(CHECK_IMMUNITY_TIME_IN_SECONDS="-1")
+    writer.put_back(half, immune=True, after_ms=500)
+    writer.commit(half)
+
+
 def commit_after_immunity(writer: StoreWriter) -> None:
     half = writer.half(CHECK_IMMUNITY_TIME_IN_SECONDS=IMMUNITY)
     writer.put_back(half, immune=True)
@@ -166,6 +172,7 @@ CASES: list[tuple[str, Callable[[StoreWriter], None], str]] = [
     ("5.3.3", late_commit, "A11"),
     ("5.3.3", commit_within_immunity, "B01"),
     ("4.5.1", commit_within_immunity, "B01"),
+    ("5.3.3", commit_within_the_immunity_of_the_timeout, "B01"),
     ("4.9.7", commit_after_immunity, "A11"),
     ("5.3.3", rollback_then_commit, "A12"),
     ("5.3.3", commit_then_rollback, ""),
