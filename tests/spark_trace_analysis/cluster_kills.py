@@ -188,6 +188,7 @@ workers; a worker with its executor, for which no other one comes; or the driver
 driver the same command is run once more: the fourth column is what it says that it found, the fifth the time of both.
 
 The result is the same if every byte of the traces and rows, and what `--json` says, is what one machine gives.
+Others may share the cores; the seconds say that a case ends, not how fast it can.
 
 | Command | Killed | When finished | Gone on with | Seconds | The same result |
 |---|---|--:|--:|--:|---|

@@ -90,12 +90,18 @@ def overwrite_a_copy(store: Path) -> None:
     overwrite(store / LOG, at, bytes(size))
 
 
+def store_it_elsewhere(store: Path) -> None:
+    at, _ = place_of(store, HALF_TOPIC, 2)
+    overwrite(store / LOG, at + 66, bytes([(store / LOG).read_bytes()[at + 66] ^ 1]))
+
+
 FAULTS: dict[Callable[[Path], None], str] = {
     zero_an_op: "bytes are passed over",
     name_other_halves: "does not match its checksum",
     flip_a_byte: "does not match its checksum",
     cut_the_file: "the file ends inside a record",
     overwrite_a_copy: "bytes are passed over",
+    store_it_elsewhere: "no other record was",
 }
 
 
@@ -112,6 +118,8 @@ def test_an_op_that_names_a_half_beyond_the_queue_is_found_across_splits(tmp_pat
     writer = StoreWriter()
     for number in range(30):
         writer.commit(writer.half(f"K{number}", body=b"%d" % number))
+    for _ in range(10):
+        writer.put("T", bytes(200), {"WAIT": "true"})
     place = len(writer.log)
     writer.op(77)
     (region,) = assert_both(writer.write(tmp_path / "s"), split_bytes=700).corrupt
