@@ -12,7 +12,7 @@ from conformance.golden_stores import golden_store
 from reference.store.commit_log import CommitLog
 from reference.store.errors import StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
-from tests.reference.store.store_writer import StoreWriter
+from tests.reference.store.store_writer import PRODUCER, StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
 
 if TYPE_CHECKING:
@@ -77,6 +77,20 @@ def test_a_commit_from_a_place_where_no_half_stands_is_named(tmp_path: Path) -> 
     writer.commit(half)
     (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
     assert (region.offset, "where no half of its transaction stands" in region.reason) == (place, True)
+
+
+@pytest.mark.parametrize(("version", "dropped"), [("5.3.3", ()), ("5.4.0", ("REAL_TOPIC", "REAL_QID"))])
+def test_a_message_that_was_delivered_to_another_topic_than_its_half_says_is_named(
+    tmp_path: Path, version: str, dropped: tuple[str, ...]
+) -> None:
+    writer = StoreWriter(version)
+    half = writer.half()
+    place = len(writer.log)
+    kept = {name: value for name, value in half.properties.items() if name not in dropped}
+    writer.put("U", half.body, kept, born=half.born, born_host=PRODUCER, prepared=half.physical, sys_flag=8)
+    writer.op(half.offset)
+    (region,) = assert_both(writer.write(tmp_path / "s"), **FEW).corrupt
+    assert (region.offset, region.reason.startswith("the real topic is 'U")) == (place, True)
 
 
 def test_an_op_that_names_a_half_which_did_not_exist_is_named(tmp_path: Path) -> None:
