@@ -24,6 +24,8 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 STORES = Path(os.environ.get("HALFCHECK_AUDIT_STORES", "build/audit"))
 MASTER = "local[2,3]"
 WANTED_MB_A_SECOND = 150
+WANTED_GIGABYTES = 4
+"""Smaller stores are there to show how time and memory grow: half of their seconds are Spark's start."""
 _GB = 1_000_000_000
 
 
@@ -58,7 +60,7 @@ def main(gigabytes: list[int]) -> None:
     for size in gigabytes:
         measured = measure(_store(size))
         rate = measured.log_bytes / measured.seconds / 1e6
-        met = "yes" if rate >= WANTED_MB_A_SECOND else "NO"
+        met = "" if size < WANTED_GIGABYTES else "yes" if rate >= WANTED_MB_A_SECOND else "NO"
         rows.append(
             f"| {measured.log_bytes / 1e9:.2f} | {measured.records:,} | {measured.transactions:,} | "
             f"{measured.seconds:.1f} | {measured.cpu_seconds:.1f} | {rate:.0f} | {met} | "
@@ -81,7 +83,8 @@ when a check asks for them, and 2 never answered: put back three times and disca
 message take about 4 KB of the log.
 
 The memory is the largest sum over all processes (Java, the driver, Spark's Python workers), pages that they share
-counted once, the mapped pages of the log among them.
+counted once, the mapped pages of the log among them. At least {WANTED_MB_A_SECOND} MB/s are wanted of stores of
+{WANTED_GIGABYTES} GB and more; in smaller ones Spark's start is what takes the time.
 
 | GB of records | Records | Transactions | Seconds | CPU seconds | {head} |
 |--:|--:|--:|--:|--:|--:|---|--:|---|
