@@ -15,8 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,14 +24,14 @@ from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own 
 from spark_trace_analysis.found import Found, Verdicts
 from spark_trace_analysis.invariants import Invariant, World
 from spark_trace_analysis.invariants.so_far import BITS_A_LANE
-from spark_trace_analysis.manifest import Run, TraceFile
+from spark_trace_analysis.manifest import Manifest, Run, TraceFile
 from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.world import world_of
 from spec.events import EVENTS, FIELDS
 
 EVENTS_A_QUERY = 25_000_000
-"""So many events are judged by one query, or a single file if it has more: what a query has found is kept, and Spark
-hands the suspects of no more traces than that to all tasks."""
+"""About so many events are judged by one query: what a query has found is kept, and Spark hands the suspects of no more
+traces than that to all tasks."""
 
 _KINDS = {"int8": "tinyint", "int32": "int", "int64": "bigint", "string": "string"}
 
@@ -68,23 +66,24 @@ def judge_by_query(
 ) -> Verdicts:
     """Judge each run by each query."""
     longest = max((run.parameters.steps for run in runs), default=0)
-    queries = queries_of(invariants, [world_of(run) for run in runs], longest)
     found: Verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in invariants}
-    for batch in _batches(runs):
+    for batch in batches(runs):
+        queries = queries_of(invariants, [world_of(runs[number]) for number, _ in batch], longest)
         kept = None if work is None else _Kept(work, queries, batch, runs)
         told = None if kept is None else kept.find()
         if told is None:
             told = _ask(spark, batch, runs, queries)
             if kept is not None:
                 kept.keep(told)
-        for number, name, *fields in told:
+        for place, name, *fields in told:
+            number, _ = batch[place]
             found[number, name] = found[number, name].and_also(Found(*fields))
     return found
 
 
 def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
     """Give all events as one data frame: an event's fields, and ``run``, the place in ``runs``."""
-    return _rows_of(spark, [(number, file) for number, run in enumerate(runs) for file in run.manifest.files], runs)
+    return _rows_of(spark, [(number, run.manifest.files) for number, run in enumerate(runs)], runs)
 
 
 class Queries(NamedTuple):
@@ -174,42 +173,61 @@ def _query(invariant: Invariant) -> str:
 
 
 def _by_run(values: Sequence[int]) -> str:
-    """What each run was set to: one number, where all were set to the same."""
-    if len(set(values)) == 1:
-        return str(values[0])
+    """What each run was set to; as an array, so that Spark's code for other values is the same and compiled already."""
     return f"element_at(array({', '.join(map(str, values))}), run + 1)"
 
 
-_Batch = Sequence[tuple[int, TraceFile]]
-"""Files, each with the place of its run."""
+Batch = Sequence[tuple[int, Sequence[TraceFile]]]
+"""The places of some runs, each with files of it. In its queries ``run`` is the place in the batch."""
 
 _Told = list[tuple[Any, ...]]
-"""For each run and property of which traces are broken: the place of the run, the property, the fields of a `Found`."""
+"""For each run and property of which traces are broken: the place in the batch, the property, the fields of `Found`."""
 
 
-def _batches(runs: Sequence[Run]) -> Iterator[_Batch]:
-    batch: list[tuple[int, TraceFile]] = []
+def batches(runs: Sequence[Run]) -> Iterator[Batch]:
+    """Small runs together; each large one by itself, in parts of about the same size.
+
+    So queries over many events differ in few shapes: Spark compiles each shape once.
+    """
+    small: list[tuple[int, Sequence[TraceFile]]] = []
     events = 0
     for number, run in enumerate(runs):
-        for file in run.manifest.files:
-            if batch and events + file.events > EVENTS_A_QUERY:
-                yield batch
-                batch, events = [], 0
-            batch.append((number, file))
-            events += file.events
-    if batch:
-        yield batch
+        if run.manifest.events > EVENTS_A_QUERY // 2:
+            for files in _parts(run.manifest):
+                yield [(number, files)]
+            continue
+        if events + run.manifest.events > EVENTS_A_QUERY:
+            yield small
+            small, events = [], 0
+        small.append((number, run.manifest.files))
+        events += run.manifest.events
+    if small:
+        yield small
 
 
-def _rows_of(spark: SparkSession, batch: _Batch, runs: Sequence[Run]) -> DataFrame:
+def _parts(manifest: Manifest) -> Iterator[Sequence[TraceFile]]:
+    wanted = manifest.events / -(-manifest.events // EVENTS_A_QUERY)
+    part: list[TraceFile] = []
+    events = 0
+    for file in manifest.files:
+        part.append(file)
+        events += file.events
+        if events >= wanted:
+            yield part
+            part, events = [], 0
+    if part:
+        yield part
+
+
+def _rows_of(spark: SparkSession, batch: Batch, runs: Sequence[Run]) -> DataFrame:
     frames = []
-    for number, files in groupby(batch, key=itemgetter(0)):
-        paths = [str(runs[number].folder / file.name) for _, file in files]
-        frames.append(spark.read.schema(_SCHEMA).parquet(*paths).withColumn("run", F.lit(number)))
+    for place, (number, files) in enumerate(batch):
+        paths = [str(runs[number].folder / file.name) for file in files]
+        frames.append(spark.read.schema(_SCHEMA).parquet(*paths).withColumn("run", F.lit(place)))
     return reduce(DataFrame.unionByName, frames)
 
 
-def _ask(spark: SparkSession, batch: _Batch, runs: Sequence[Run], queries: Queries) -> _Told:
+def _ask(spark: SparkSession, batch: Batch, runs: Sequence[Run], queries: Queries) -> _Told:
     _rows_of(spark, batch, runs).createOrReplaceTempView("events")
     spark.sql(queries.suspects).createOrReplaceTempView("suspects")
     seen = spark.sql(queries.seen).persist()
@@ -227,8 +245,8 @@ def _ask(spark: SparkSession, batch: _Batch, runs: Sequence[Run], queries: Queri
 class _Kept:
     """What a query has found of a batch, by the query and the files' checksums."""
 
-    def __init__(self, folder: Path, queries: Queries, batch: _Batch, runs: Sequence[Run]) -> None:
-        told = [*queries, *(f"{number} {runs[number].folder} {file.sha256}" for number, file in batch)]
+    def __init__(self, folder: Path, queries: Queries, batch: Batch, runs: Sequence[Run]) -> None:
+        told = [*queries, *(f"{runs[number].folder} {file.sha256}" for number, files in batch for file in files)]
         self._place = folder / f"query-{hashlib.sha256(chr(0).join(told).encode()).hexdigest()[:32]}.json"
 
     def find(self) -> _Told | None:
