@@ -27,10 +27,12 @@ def goes_on_later(count_kept: Callable[[], int], what: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with goes_on_later(lambda: 3, "file"):
-    ...     raise KeyboardInterrupt
-    Traceback (most recent call last):
-    KeyboardInterrupt: interrupted; 3 files are finished and kept, the same command goes on from there
+    >>> try:
+    ...     with goes_on_later(lambda: 3, "file"):
+    ...         raise KeyboardInterrupt
+    ... except KeyboardInterrupt as interrupt:
+    ...     print(interrupt)
+    interrupted; 3 files are finished and kept, the same command goes on from there
     """
     try:
         yield

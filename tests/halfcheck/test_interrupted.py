@@ -25,7 +25,7 @@ PROGRAM = (
 """Ctrl-C reaches it even if the tests run in the background."""
 
 STORE = golden_store("5.3.3", "wide").path
-WALKS = ("--traces", "400000", "--steps", "20", "--instance", "tiny", "--faults", "crash")
+WALKS = ("--traces", "200000", "--steps", "12", "--instance", "tiny", "--faults", "crash")
 
 
 def begun(tmp_path: Path, words: list[str]) -> subprocess.Popen[str]:
