@@ -29,7 +29,7 @@ from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.world import world_of
 from spec.events import EVENTS, FIELDS
 
-EVENTS_A_QUERY = 12_500_000
+EVENTS_A_QUERY = 25_000_000
 """About so many events are judged by one query: what a query has found is kept, and Spark hands the suspects of no more
 traces than that to all tasks."""
 

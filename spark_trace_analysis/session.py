@@ -153,7 +153,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
         "spark.app.name": "halfcheck",
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "1536m",
         "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
         "spark.sql.adaptive.enabled": "true",

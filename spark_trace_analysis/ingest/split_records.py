@@ -69,7 +69,7 @@ def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> S
     data = np.frombuffer(file.data, np.uint8)
     found = SplitRecords(reader, data, new_columns(0))
     if not len(data):
-        found.damage.append(reader.region(0, "the file is empty"))
+        found.damage.append(reader.region(0, file.problem))
         found.start = found.end = 0
         return found
     position = reader.first_record(split.start, split.end)
