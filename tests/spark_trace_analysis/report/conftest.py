@@ -1,4 +1,4 @@
-"""One browser for all tests of the pages."""
+"""One browser for all tests of the pages; each module says the address of its own page."""
 
 import os
 import sys
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.spark_trace_analysis.report.opened_page import DESK, PHONE, opened_page
 
 
 @pytest.fixture(scope="module")
@@ -23,3 +25,13 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=program, args=arguments, env=environment)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def desk(browser: Browser, address: str) -> Iterator[Page]:
+    yield from opened_page(browser, address, DESK)
+
+
+@pytest.fixture
+def phone(browser: Browser, address: str) -> Iterator[Page]:
+    yield from opened_page(browser, address, PHONE)

@@ -1,7 +1,6 @@
 """The page of an audit in a headless Chromium: on a desk, on a phone and on paper, without an error."""
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
@@ -27,16 +26,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     (store / LOG).write_bytes(raw)
     write_audit_page(audit_store(store), folder / "audit.html", limit=1000)
     return (folder / "audit.html").as_uri()
-
-
-@pytest.fixture
-def desk(browser: Browser, address: str) -> Iterator[Page]:
-    yield from opened_page(browser, address, DESK)
-
-
-@pytest.fixture
-def phone(browser: Browser, address: str) -> Iterator[Page]:
-    yield from opened_page(browser, address, PHONE)
 
 
 def test_a_state_and_a_text_choose_the_rows(desk: Page) -> None:

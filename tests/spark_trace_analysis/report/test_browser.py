@@ -1,7 +1,5 @@
 """The page in a headless Chromium: what a reader does with it, on a desk and on a phone, without an error."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
@@ -15,16 +13,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "index.html"
     write(FULL, path)
     return path.as_uri()
-
-
-@pytest.fixture
-def desk(browser: Browser, address: str) -> Iterator[Page]:
-    yield from opened_page(browser, address, DESK)
-
-
-@pytest.fixture
-def phone(browser: Browser, address: str) -> Iterator[Page]:
-    yield from opened_page(browser, address, PHONE)
 
 
 def counterexample(page: Page) -> Locator:
