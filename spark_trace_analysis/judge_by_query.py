@@ -1,8 +1,7 @@
 """The other way of judging: plain Spark SQL over the rows, for all properties at once.
 
 A first scan groups the rows by trace, and tells of which traces a property suspects something. A second one keeps the
-rows of these. Then, for each property, windows go over the rows of its suspects: they tell what was known at each row,
-and from which on a trace is broken.
+rows of these. Windows over them tell what was known at each row, and from which on a trace is broken.
 
 Properties name events and actions by their words. What Spark is asked compares numbers: each word of a row is looked
 up once, in place of a hundred comparisons of strings.
@@ -12,11 +11,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
@@ -29,7 +29,7 @@ from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.world import world_of
 from spec.events import EVENTS, FIELDS
 
-EVENTS_A_QUERY = 25_000_000
+EVENTS_A_QUERY = 12_500_000
 """About so many events are judged by one query: what a query has found is kept, and Spark hands the suspects of no more
 traces than that to all tasks."""
 
@@ -50,14 +50,17 @@ _WORD = re.compile(r"'(\w*)'")
 
 _SCHEMA = ", ".join(f"{field.name} {_KINDS[field.kind]}" for field in FIELDS)
 
+_GLOB = re.compile(r"[][{}*?\\]")
+"""What means something else to Spark in the name of a file, unless there is a backslash before it."""
+
 _WINDOWS = """
-    WINDOW of_trace AS (PARTITION BY run, trace ORDER BY step ROWS UNBOUNDED PRECEDING),
-        before AS (PARTITION BY run, trace ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
-        of_transaction AS (PARTITION BY run, trace, transaction ORDER BY step ROWS UNBOUNDED PRECEDING),
+    WINDOW of_trace AS (PARTITION BY key ORDER BY step ROWS UNBOUNDED PRECEDING),
+        before AS (PARTITION BY key ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+        of_transaction AS (PARTITION BY key, transaction ORDER BY step ROWS UNBOUNDED PRECEDING),
         before_in_transaction AS (
-            PARTITION BY run, trace, transaction ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            PARTITION BY key, transaction ORDER BY step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ),
-        of_slot AS (PARTITION BY run, trace, slot ORDER BY step ROWS UNBOUNDED PRECEDING)
+        of_slot AS (PARTITION BY key, slot ORDER BY step ROWS UNBOUNDED PRECEDING)
 """
 
 
@@ -65,20 +68,26 @@ def judge_by_query(
     spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
 ) -> Verdicts:
     """Judge each run by each query."""
-    longest = max((run.parameters.steps for run in runs), default=0)
-    found: Verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in invariants}
-    for batch in batches(runs):
-        queries = queries_of(invariants, [world_of(runs[number]) for number, _ in batch], longest)
-        kept = None if work is None else _Kept(work, queries, batch, runs)
+    once = list({_place(run): run for run in runs}.values())
+    longest = max((run.parameters.steps for run in once), default=0)
+    found: dict[tuple[str, str], Found] = defaultdict(Found)
+    for batch in batches(once):
+        query = query_of(invariants, [world_of(once[number]) for number, _ in batch], longest)
+        kept = None if work is None else _Kept(work, query, batch, once)
         told = None if kept is None else kept.find()
         if told is None:
-            told = _ask(spark, batch, runs, queries)
+            told = _ask(spark, batch, once, query)
             if kept is not None:
                 kept.keep(told)
         for place, name, *fields in told:
             number, _ = batch[place]
-            found[number, name] = found[number, name].and_also(Found(*fields))
-    return found
+            key = _place(once[number]), name
+            found[key] = found[key].and_also(Found(*fields))
+    return {
+        (number, each.property_id): found[_place(run), each.property_id]
+        for number, run in enumerate(runs)
+        for each in invariants
+    }
 
 
 def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
@@ -86,53 +95,79 @@ def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
     return _rows_of(spark, [(number, run.manifest.files) for number, run in enumerate(runs)], runs)
 
 
-class Queries(NamedTuple):
-    """Spark SQL, one after the other.
+def query_of(invariants: Sequence[Invariant], worlds: Sequence[World], longest: int) -> str:
+    """What Spark is asked of the view ``events``: a row a property and run that has broken traces.
 
-    Attributes
-    ----------
-    suspects
-        Over the view ``events``: the traces of which some property suspects something, and which ones do.
-    seen
-        Over ``events`` and ``suspects``: the rows of those traces.
-    found
-        Over ``seen``: a row a property and run that has broken traces.
+    ``worlds`` has that of each ``run``, and few traces have more than ``longest`` events.
     """
-
-    suspects: str
-    seen: str
-    found: str
-
-
-def queries_of(invariants: Sequence[Invariant], worlds: Sequence[World], longest: int) -> Queries:
-    """What Spark is asked; ``worlds`` has that of each ``run``, and few traces have more than ``longest`` events."""
-    flags = ", ".join(f"coalesce({each.suspect}, false) AS suspect_{each.property_id}" for each in invariants)
-    some = " OR ".join(f"suspect_{each.property_id}" for each in invariants)
-    broken = " UNION ALL ".join(_query(each) for each in invariants)
-    actions = _words(flags + broken, "action")
-    suspects = f"""
-        SELECT * FROM (SELECT run, trace, {_numbered(flags)} FROM ({_rows(actions)}
-            WHERE event IN ({_listed(_words(flags, "event"))})) GROUP BY run, trace) WHERE {some}
-    """  # noqa: S608
-    seen = f"""
-        SELECT /*+ BROADCAST(suspects) */ run, trace, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot,
-            {", ".join(f"suspect_{each.property_id}" for each in invariants)}
-        FROM ({_rows(actions)} WHERE event <> 'time_passed') JOIN suspects USING (run, trace) DISTRIBUTE BY run, trace
-    """  # noqa: S608
-    found = f"""
+    suspects = [f"if(coalesce({each.suspect}, false), {1 << place}, 0)" for place, each in enumerate(invariants)]
+    so_far, and_then, firsts = _Named("so_far"), _Named("and_then"), []
+    for place, each in enumerate(invariants):
+        names = {name: so_far.name_of(expression) for name, expression in each.so_far.items()}
+        names |= {name: and_then.name_of(_renamed(what, names)) for name, what in each.and_then.items()}
+        is_broken = f"suspicions & {1 << place} <> 0 AND ({_renamed(each.broken, names)})"
+        firsts.append(f"min(if({is_broken}, step + 1, NULL)) AS {each.property_id}")
+    suspected, known, then_known, broken = " | ".join(suspects), so_far.listed(), and_then.listed(), ", ".join(firsts)
+    actions = _words(f"{suspected} {known} {then_known} {broken}", "action")
+    listed = ", ".join(f"'{each.property_id}', {each.property_id}" for each in invariants)
+    query = f"""
+        WITH suspects AS (
+            SELECT * FROM (SELECT key, {_numbered(suspected)} AS suspicions
+                FROM ({_rows(actions, worlds)} WHERE event IN ({_listed(_words(suspected, "event"))})) GROUP BY key)
+            WHERE suspicions <> 0
+        ), seen AS (
+            SELECT /*+ BROADCAST(suspects) */ key, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot, suspicions
+            FROM ({_rows(actions, worlds)} WHERE event <> 'time_passed') JOIN suspects USING (key) DISTRIBUTE BY key
+        ), known AS (
+            SELECT *{_numbered(known)} FROM seen {_WINDOWS}
+        ), then_known AS (
+            SELECT *{_numbered(then_known)} FROM known {_WINDOWS}
+        ), broken AS (
+            SELECT key, {_numbered(broken)} FROM then_known GROUP BY key
+        ), told AS (
+            SELECT property, {_run(worlds)} AS run, key DIV {len(worlds)} AS trace, events
+            FROM broken LATERAL VIEW stack({len(invariants)}, {listed}) AS property, events WHERE events IS NOT NULL
+        )
         SELECT property, run, count(*) AS violations, min(trace) AS first, min(struct(events, trace)) AS least
-        FROM ({_numbered(broken)}) GROUP BY property, run
+        FROM told GROUP BY property, run
     """  # noqa: S608
-    settings = {name: _by_run([getattr(world, name) for world in worlds]) for name in World._fields}
+    settings = {name: _setting([getattr(world, name) for world in worlds], _run(worlds)) for name in World._fields}
     settings["steps_a_bit"] = str(-(-longest // BITS_A_LANE))
-    names = re.compile(rf"\b({'|'.join(settings)})\b")
-    return Queries(*(names.sub(lambda name: settings[name[0]], each) for each in (suspects, seen, found)))
+    return _renamed(query, settings)
 
 
-def _rows(actions: Sequence[str]) -> str:
-    """All rows, events and actions as numbers; actions that are not among these have the same one."""
+class _Named:
+    """Expressions and the names of their columns: what several properties ask is worked out once."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._names: dict[str, str] = {}
+
+    def name_of(self, expression: str) -> str:
+        return self._names.setdefault(expression, f"{self._prefix}_{len(self._names)}")
+
+    def listed(self) -> str:
+        return "".join(f", {expression} AS {name}" for expression, name in self._names.items())
+
+
+def _renamed(query: str, names: Mapping[str, str]) -> str:
+    """Put something in the place of each of these names; words in quotes are none."""
+    return re.sub(r"(?<!')\b[a-z_]+\b", lambda name: names.get(name[0], name[0]), query)
+
+
+def _run(worlds: Sequence[World]) -> str:
+    """The place of a row's run."""
+    return f"cast(key % {len(worlds)} AS int)"
+
+
+def _rows(actions: Sequence[str], worlds: Sequence[World]) -> str:
+    """All rows, events and actions as numbers; actions that are not among these have the same one.
+
+    One number, ``key``, stands for run and trace: to Spark that is much less work than two.
+    """
     plain = ", ".join(name for name in _ROW if name not in _CODES)
-    return f"SELECT run, trace, {plain}, {_code('event', EVENTS)}, {_code('action', actions)} FROM events"  # noqa: S608
+    key = f"trace * {len(worlds)} + run AS key"
+    return f"SELECT {key}, {plain}, {_code('event', EVENTS)}, {_code('action', actions)} FROM events"  # noqa: S608
 
 
 def _code(column: str, words: Sequence[str]) -> str:
@@ -159,22 +194,9 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def _query(invariant: Invariant) -> str:
-    columns = f"run, trace, slot, {', '.join(_ROW)}"
-    rows = f"SELECT {columns} FROM seen WHERE suspect_{invariant.property_id}"  # noqa: S608
-    for added in (invariant.so_far, invariant.and_then):
-        if added:
-            listed = ", ".join(f"{expression} AS {name}" for name, expression in added.items())
-            rows = f"SELECT *, {listed} FROM ({rows}){_WINDOWS}"  # noqa: S608
-    return f"""
-        SELECT '{invariant.property_id}' AS property, run, trace, min(step + 1) AS events
-        FROM ({rows}) WHERE {invariant.broken} GROUP BY run, trace
-    """  # noqa: S608
-
-
-def _by_run(values: Sequence[int]) -> str:
+def _setting(values: Sequence[int], run: str) -> str:
     """What each run was set to; as an array, so that Spark's code for other values is the same and compiled already."""
-    return f"element_at(array({', '.join(map(str, values))}), run + 1)"
+    return f"element_at(array({', '.join(map(str, values))}), {run} + 1)"
 
 
 Batch = Sequence[tuple[int, Sequence[TraceFile]]]
@@ -220,33 +242,36 @@ def _parts(manifest: Manifest) -> Iterator[Sequence[TraceFile]]:
 
 
 def _rows_of(spark: SparkSession, batch: Batch, runs: Sequence[Run]) -> DataFrame:
-    frames = []
-    for place, (number, files) in enumerate(batch):
-        paths = [str(runs[number].folder / file.name) for file in files]
-        frames.append(spark.read.schema(_SCHEMA).parquet(*paths).withColumn("run", F.lit(place)))
-    return reduce(DataFrame.unionByName, frames)
+    """One scan of all files: a union of scans has code for each of them. A file's folder tells its run."""
+    files = [_GLOB.sub(r"\\\g<0>", f"{_place(runs[number])}/{file.name}") for number, files in batch for file in files]
+    rows = spark.read.schema(_SCHEMA).parquet(*files)
+    places = {_place(runs[number]): place for place, (number, _) in enumerate(batch)}
+    folders = {name.rpartition("/")[0] for name in rows.inputFiles()}
+    run = F.raise_error(F.lit("a file of no run"))
+    for folder in sorted(folders):  # one that has another in it comes before that one, so that it is asked for later
+        named = F.col("_metadata.file_path").startswith(f"{folder.replace('://', ':', 1)}/")
+        run = F.when(named, places[unquote(urlsplit(folder).path)]).otherwise(run)
+    return rows.withColumn("run", run)
 
 
-def _ask(spark: SparkSession, batch: Batch, runs: Sequence[Run], queries: Queries) -> _Told:
+def _place(run: Run) -> str:
+    """Where a run is, as Spark says it, too: links in it are not followed."""
+    return os.path.normpath(run.folder.absolute())
+
+
+def _ask(spark: SparkSession, batch: Batch, runs: Sequence[Run], query: str) -> _Told:
     _rows_of(spark, batch, runs).createOrReplaceTempView("events")
-    spark.sql(queries.suspects).createOrReplaceTempView("suspects")
-    seen = spark.sql(queries.seen).persist()
-    try:
-        seen.createOrReplaceTempView("seen")
-        rows = spark.sql(queries.found).collect()
-    finally:
-        seen.unpersist()
     return [
         (row["run"], row["property"], row["violations"], row["first"], row["least"]["trace"], row["least"]["events"])
-        for row in rows
+        for row in spark.sql(query).collect()
     ]
 
 
 class _Kept:
     """What a query has found of a batch, by the query and the files' checksums."""
 
-    def __init__(self, folder: Path, queries: Queries, batch: Batch, runs: Sequence[Run]) -> None:
-        told = [*queries, *(f"{runs[number].folder} {file.sha256}" for number, files in batch for file in files)]
+    def __init__(self, folder: Path, query: str, batch: Batch, runs: Sequence[Run]) -> None:
+        told = [query, *(f"{runs[number].folder} {file.sha256}" for number, files in batch for file in files)]
         self._place = folder / f"query-{hashlib.sha256(chr(0).join(told).encode()).hexdigest()[:32]}.json"
 
     def find(self) -> _Told | None:

@@ -29,11 +29,12 @@ _LOCAL_ATTEMPTS = 4
 A Python worker dies where the kernel kills it for want of memory, and its task does not deserve to end the job.
 """
 
-_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java's second compiler costs more than it gains in jobs of a minute: half of all CPU time on two cores."""
+_LONG_METHODS = "-XX:-DontCompileHugeMethods"
+"""Spark writes methods that are longer than what Java compiles unless told so; interpreted they are slow."""
 
 _ON_A_CLUSTER = {
     **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
+    "spark.executor.extraJavaOptions": _LONG_METHODS,
     "spark.python.worker.faulthandler.enabled": "true",
     "spark.stage.maxConsecutiveAttempts": "8",
     "spark.task.maxFailures": "8",
@@ -153,7 +154,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = {
         "spark.app.name": "halfcheck",
-        "spark.driver.memory": "1536m",
+        "spark.driver.memory": "1g",
         "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
         "spark.sql.adaptive.enabled": "true",
@@ -169,7 +170,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": _SHORT_JOBS,
+            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC {_LONG_METHODS}",
             "spark.executorEnv.PYTHONPATH": str(_PROJECT),
             "spark.python.daemon.module": "spark_trace_analysis.worker_daemon",
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),

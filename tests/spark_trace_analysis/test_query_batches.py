@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -59,4 +60,15 @@ def test_what_is_found_does_not_depend_on_how_runs_share_queries(
     spark: SparkSession, runs: list[Run], monkeypatch: pytest.MonkeyPatch, most_events: int
 ) -> None:
     monkeypatch.setattr(by_query, "EVENTS_A_QUERY", most_events)
+    assert judge_by_query(spark, runs, SOME) == judge_by_kernel(spark, runs, SOME)
+
+
+def test_a_run_is_told_by_its_folder_whatever_its_name(
+    spark: SparkSession, write_run: WriteRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    traces = [trace for trace, _ in BY_HAND]
+    names = ["outer", "outer/in it", "outer/in it+[1]{a,b}*?", "outer/%41#é", "outer.more"]
+    runs = [write_run(Path(name), traces[place:]) for place, name in enumerate(names)]
+    runs += [runs[1], Run(Path("outer/../outer.more"), runs[-1].manifest)]
     assert judge_by_query(spark, runs, SOME) == judge_by_kernel(spark, runs, SOME)
