@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 WANTED = Path(__file__).with_name("chromium.toml")
 FOLDER = Path(sys.prefix) / "chromium"
@@ -29,10 +30,10 @@ Promise.all(process.argv.slice(1).map((path) => pipeline(
   fs.createWriteStream(path.replace(/\\.br$/, ""), { mode: 0o755 }))));
 """
 
-_FONTS = """<?xml version="1.0"?>
+_FONTS = f"""<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
-<dir>/usr/share/fonts</dir><dir prefix="relative">fonts</dir><cachedir prefix="relative">fonts-cache</cachedir>
+<dir>/usr/share/fonts</dir><dir prefix="relative">fonts</dir><cachedir>{escape(str(FOLDER / "fonts-cache"))}</cachedir>
 </fontconfig>
 """
 """The fonts of the machine, and the package's own where there is none."""
