@@ -251,7 +251,7 @@ def _executor_at_work(cluster: StandaloneCluster, process: subprocess.Popen[str]
 
 
 def _seconds(executor: int) -> float:
-    return seconds_of(executor) + python_seconds(executor)
+    return seconds_of(executor) + sum(python_seconds(executor).values())
 
 
 def _worker_of(cluster: StandaloneCluster, executor: int) -> int:

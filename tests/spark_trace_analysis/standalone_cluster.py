@@ -157,9 +157,12 @@ def tree_of(pid: int) -> list[int]:
     return [pid, *(below for child in children_of(pid) for below in tree_of(child))]
 
 
-def python_seconds(executor: int) -> float:
-    """The processor time that an executor's Python processes have taken so far."""
-    return sum(map(seconds_of, tree_of(executor)[1:]))
+def python_seconds(executor: int) -> dict[int, float]:
+    """The processor time that each of an executor's Python processes has taken so far.
+
+    Spark ends one that had nothing to do for a minute: what all of them took together may become less.
+    """
+    return {process: seconds_of(process) for process in tree_of(executor)[1:]}
 
 
 def seconds_of(pid: int) -> float:

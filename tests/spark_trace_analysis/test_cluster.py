@@ -76,7 +76,7 @@ def lose(driver: Driver, job: str, executor: int, also: int | None = None) -> An
     """Kill an executor in the midst of its share of a job: it is stopped once its Python is at work, then killed."""
     before = python_seconds(executor)
     driver.begin(job)
-    while python_seconds(executor) < before + 0.1:
+    while not any(now > before.get(process, 0) + 0.1 for process, now in python_seconds(executor).items()):
         assert driver.is_silent_for(0.02), "the job ended before its Python was seen at work"
     signal_tree(executor, signal.SIGSTOP)
     assert driver.is_silent_for(4), "the job ended without the share of the executor that stands still"
