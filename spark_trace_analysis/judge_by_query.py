@@ -4,7 +4,7 @@ A first scan groups the rows by trace, and tells of which traces a property susp
 rows of these. Windows over them tell what was known at each row, and from which on a trace is broken.
 
 Properties name events and actions by their words. What Spark is asked compares numbers: each word of a row is looked
-up once, in place of a hundred comparisons of strings.
+up once, in place of a hundred comparisons of strings. For the same reason one number, ``key``, is run and trace.
 """
 
 import hashlib
@@ -110,14 +110,18 @@ def query_of(invariants: Sequence[Invariant], worlds: Sequence[World], longest: 
     suspected, known, then_known, broken = " | ".join(suspects), so_far.listed(), and_then.listed(), ", ".join(firsts)
     actions = _words(f"{suspected} {known} {then_known} {broken}", "action")
     listed = ", ".join(f"'{each.property_id}', {each.property_id}" for each in invariants)
+    plain = ", ".join(name for name in _ROW if name not in _CODES)
     query = f"""
-        WITH suspects AS (
+        WITH numbered AS (
+            SELECT trace * {len(worlds)} + run AS key, {plain}, event AS word,
+                {_code("event", EVENTS)}, {_code("action", actions)} FROM events
+        ), suspects AS (
             SELECT * FROM (SELECT key, {_numbered(suspected)} AS suspicions
-                FROM ({_rows(actions, worlds)} WHERE event IN ({_listed(_words(suspected, "event"))})) GROUP BY key)
+                FROM numbered WHERE word IN ({_listed(_words(suspected, "event"))}) GROUP BY key)
             WHERE suspicions <> 0
         ), seen AS (
             SELECT /*+ BROADCAST(suspects) */ key, {", ".join(_ROW)}, if(copy >= 0, copy, half) AS slot, suspicions
-            FROM ({_rows(actions, worlds)} WHERE event <> 'time_passed') JOIN suspects USING (key) DISTRIBUTE BY key
+            FROM numbered JOIN suspects USING (key) WHERE word <> 'time_passed' DISTRIBUTE BY key
         ), known AS (
             SELECT *{_numbered(known)} FROM seen {_WINDOWS}
         ), then_known AS (
@@ -158,16 +162,6 @@ def _renamed(query: str, names: Mapping[str, str]) -> str:
 def _run(worlds: Sequence[World]) -> str:
     """The place of a row's run."""
     return f"cast(key % {len(worlds)} AS int)"
-
-
-def _rows(actions: Sequence[str], worlds: Sequence[World]) -> str:
-    """All rows, events and actions as numbers; actions that are not among these have the same one.
-
-    One number, ``key``, stands for run and trace: to Spark that is much less work than two.
-    """
-    plain = ", ".join(name for name in _ROW if name not in _CODES)
-    key = f"trace * {len(worlds)} + run AS key"
-    return f"SELECT {key}, {plain}, {_code('event', EVENTS)}, {_code('action', actions)} FROM events"  # noqa: S608
 
 
 def _code(column: str, words: Sequence[str]) -> str:
