@@ -52,7 +52,7 @@ golden-schedules: setup ## extract the schedule files of the golden stores anew 
 crash-sweep: setup ## crash each walk-through at every write, by process, torn and by power (ARGS="five-outcomes --seed 7")
 	@$(BIN)/python -m tests.seeds.crash_sweep $(ARGS)
 
-verdicts: setup ## search all that spec/verdicts.toml speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
+verdicts: setup ## search all that the table of verdicts speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
 	@$(BIN)/halfcheck verdicts $(ARGS)
 
 coverage: setup ## which rules of the specification no version needs in any environment; writes docs/coverage.md

@@ -28,14 +28,14 @@ def command(
         int, typer.Option(min=1, help="Leave a search that has stored so many states; what it covered is covered.")
     ] = 2_000_000,
     expected: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What is accepted, and more worlds: not spec/uncovered.toml.")
+        Path | None, typer.Option(metavar="FILE", help="What is accepted, and more worlds: another uncovered.toml.")
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a Markdown page.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
     """Say which guards were never true, and which rules never the first to be false, in any version and environment.
 
-    Every profile is searched in the quiet world, with each single fault, and with the pairs of spec/uncovered.toml,
+    Every profile is searched in the quiet world, with each single fault, and with the pairs of results/uncovered.toml,
     where each gap that is accepted stands with its reason. The exit code is 0 when the gaps are exactly those, and 255
     when there is another one, or when something that is accepted as a gap is none.
 

@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 
 class VerdictFiles:
-    """`spec/verdicts.toml`, `spec/schedules.toml`, `spec/implications.toml`, `docs/verdicts.md` and its map.
+    """The tables of `model_check/verdicts/results/`, the page docs/verdicts.md and its map.
 
     Parameters
     ----------
     folder : Path or None
-        Where `spec/` and `docs/` are; by default those of this program.
+        Where `model_check/` and `docs/` are; by default those of this program.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         above = folder or Path(str(resources.files("spec"))).parent
-        self.verdicts = above / "spec" / "verdicts.toml"
-        self.schedules = above / "spec" / "schedules.toml"
-        self._implications = above / "spec" / "implications.toml"
+        results = above / "model_check" / "verdicts" / "results"
+        self.verdicts = results / "verdicts.toml"
+        self.schedules = results / "schedules.toml"
+        self._implications = results / "implications.toml"
         self.page = above / "docs" / "verdicts.md"
         self.map = above / "docs" / MAP
 

@@ -38,10 +38,10 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
-    """Compare spec/verdicts.toml with what the searches say, or write it anew.
+    """Compare model_check/verdicts/results/verdicts.toml with what the searches say, or write it anew.
 
     Every profile is searched in every environment of the plan, which stands in that file. Each verdict, depth and
-    number of states that differs is said in a line; so is a declared implication (spec/implications.toml) that the
+    number of states that differs is said in a line; so is a declared implication (results/implications.toml) that the
     table refutes, and a page that is not made from the table. The exit code is then 255. A table of another
     specification exits with 150 before anything is searched. Finished searches are kept for the next run.
 
@@ -86,7 +86,7 @@ def command(
 def _chosen(table: Table, instances: list[str] | None) -> list[str]:
     for name in instances or ():
         if name not in table.plan:
-            message = f"--instance {name}: the plan of spec/verdicts.toml has {', '.join(table.plan)}"
+            message = f"--instance {name}: the plan of verdicts.toml has {', '.join(table.plan)}"
             raise CommandLineError(message)
     return [name for name in table.plan if not instances or name in instances]
 

@@ -1,4 +1,4 @@
-"""The worlds over which coverage is joined, and what may stay uncovered in all of them: `spec/uncovered.toml`."""
+"""The worlds over which coverage is joined, and what may stay uncovered in all of them: `results/uncovered.toml`."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def read_expected(file: Path | None = None) -> Expected:
     BadFile
         When it is not TOML, or names something that does not exist.
     """
-    source = resources.files("spec").joinpath(FILE) if file is None else file
-    name = f"spec/{FILE}" if file is None else str(file)
+    source = resources.files("model_check.verdicts.results").joinpath(FILE) if file is None else file
+    name = f"model_check/verdicts/results/{FILE}" if file is None else str(file)
     try:
         given = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

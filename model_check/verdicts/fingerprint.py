@@ -20,11 +20,10 @@ _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset
 
 _SEARCHING = {"environment.py", "idle_faults.py"}
 _DIGITS = 16
-_TABLES = {"verdicts.toml", "schedules.toml", "implications.toml"}
 
 
 def specification_fingerprint() -> str:
-    """16 hexadecimal digits for `spec/`: its Python and its instances, without the tables made from them."""
+    """16 hexadecimal digits for `spec/`: its Python and its instances."""
     parts = [(name, _meaning(name, file.read_text(encoding="utf-8"))) for name, file in _files(resources.files("spec"))]
     return _digest(parts)
 
@@ -62,7 +61,7 @@ def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Travers
         name = f"{prefix}{entry.name}"
         if entry.is_dir() and entry.name != "__pycache__":
             yield from _files(entry, f"{name}/")
-        elif entry.name.endswith((".py", ".toml")) and name not in _TABLES:
+        elif entry.name.endswith((".py", ".toml")):
             yield name, entry
 
 

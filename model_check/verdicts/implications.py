@@ -1,4 +1,4 @@
-"""Which violation implies which, `spec/implications.toml`, held against the table of verdicts.
+"""Which violation implies which, `results/implications.toml`, held against the table of verdicts.
 
 An implication says: in every environment in which the first clause is violated, the second is violated too, and its
 shortest violation is not longer, because the way to the one leads past the other.

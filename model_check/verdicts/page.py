@@ -47,8 +47,9 @@ that the fault shortens the schedule. A grey dot says that the search of this fa
 HOW = """\
 ## How this page is made
 
-`halfcheck verdicts --update` searches every environment and writes `spec/verdicts.toml` (every verdict, with the
-numbers of states), `spec/schedules.toml` (every schedule), this page, which is made from those two alone, and the map.
+`halfcheck verdicts --update` searches every environment and writes `model_check/verdicts/results/verdicts.toml` (every
+verdict, with the numbers of states), `schedules.toml` beside it (every schedule), this page, which is made from those
+two alone, and the map.
 `make verdicts` searches everything again and compares; `make test` does so for a part. One question at a time:
 
 ```sh
@@ -131,8 +132,8 @@ def _clauses(table: Table, schedules: Sequence[Schedule], implications: Sequence
     yield (
         "For each clause its minimal sets of faults, with the steps and the instance of the shortest schedule. An "
         "empty cell says that this set does not break the clause in this version, or is not minimal there. Below "
-        "stands the shortest schedule for each version; `spec/schedules.toml` has those of all sets, and `halfcheck "
-        "replay` takes one again, step by step."
+        "stands the shortest schedule for each version; `schedules.toml` in `model_check/verdicts/results/` has those "
+        "of all sets, and `halfcheck replay` takes one again, step by step."
     )
     yield ""
     rules = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}

@@ -1,4 +1,4 @@
-"""The schedule of every minimal set of faults, `spec/schedules.toml`: what breaks a clause, step by step.
+"""The schedule of every minimal set of faults, `results/schedules.toml`: what breaks a clause, step by step.
 
 Profiles that break a clause by the same steps share an entry.
 """

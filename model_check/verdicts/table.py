@@ -1,4 +1,4 @@
-"""The table of verdicts, `spec/verdicts.toml`: profile × instance × environment → the verdict on every clause.
+"""The table of verdicts, `results/verdicts.toml`: profile × instance × environment → the verdict on every clause.
 
 An entry names the clauses that are violated, with the steps of the shortest violation, and those that a search which
 was cut short left unknown; every other clause holds, to the bound of the instance. The quiet world and each single

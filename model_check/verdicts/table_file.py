@@ -1,4 +1,4 @@
-"""Reading and writing `spec/verdicts.toml`."""
+"""Reading and writing `results/verdicts.toml`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,8 @@ HEADER = """\
 
 
 def table_file() -> Path:
-    """`spec/verdicts.toml`."""
-    return _in_spec("verdicts.toml")
-
-
-def _in_spec(name: str) -> Path:
-    return Path(str(resources.files("spec").joinpath(name)))
+    """`results/verdicts.toml`."""
+    return Path(str(resources.files("model_check.verdicts.results").joinpath("verdicts.toml")))
 
 
 def read_table(file: Path) -> Table:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MINIMAL = ("check", "--minimal-faults", "--instance", "tiny", "--faults", "crash,lose_end", "--profile", "5.3.3")
+RESULTS = "model_check/verdicts/results"
 IMPLICATION = f"""
 [[implication]]
 violated = "S1.immune_half"
@@ -49,10 +50,10 @@ def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a plan that is searched in a moment."""
-    for name in ("spec", "docs"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "spec" / "verdicts.toml").write_text("[plan]\ntiny = { most_faults = 0, most_states = 20000 }\n")
-    (tmp_path / "spec" / "implications.toml").write_text(IMPLICATION)
+    for name in (RESULTS, "docs"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / RESULTS / "verdicts.toml").write_text("[plan]\ntiny = { most_faults = 0, most_states = 20000 }\n")
+    (tmp_path / RESULTS / "implications.toml").write_text(IMPLICATION)
     return tmp_path
 
 
@@ -104,8 +105,8 @@ def test_a_second_run_searches_nothing(capsys: pytest.CaptureFixture[str]) -> No
         ([*MINIMAL, "--most-faults", "9"], "9", 151),
         ([*MINIMAL, "--svg", "x.svg"], "--svg does not go with --minimal-faults", 151),
         (["check", "--profile", "5.3.3", "--profile", "4.9.7"], "give one profile, or --minimal-faults", 151),
-        (["verdicts", "--instance", "huge"], "--instance huge: the plan of spec/verdicts.toml has tiny", 151),
-        (["verdicts", "--folder", "nowhere"], "nowhere/spec/verdicts.toml: No such file or directory", 150),
+        (["verdicts", "--instance", "huge"], "--instance huge: the plan of verdicts.toml has tiny", 151),
+        (["verdicts", "--folder", "nowhere"], "results/verdicts.toml: No such file or directory", 150),
     ],
 )
 def test_bad_input_gets_one_line_and_its_exit_code(
@@ -155,7 +156,7 @@ def test_a_wrong_schedule_a_wrong_page_and_a_wrong_implication_are_said(
     files = VerdictFiles(folder)
     schedules = files.schedules.read_text(encoding="utf-8")
     files.schedules.write_text(schedules.replace("immunity=3", "immunity=-1", 1))
-    (folder / "spec" / "implications.toml").write_text(
+    (folder / RESULTS / "implications.toml").write_text(
         IMPLICATION.replace("S1.immune_half", "L2.immunity_burns_checks")
     )
     capsys.readouterr()

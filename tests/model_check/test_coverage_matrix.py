@@ -1,4 +1,4 @@
-"""Over all versions and environments, the rules that are never put to use are those of `spec/uncovered.toml`."""
+"""Over all versions and environments, the rules that are never put to use are those of `results/uncovered.toml`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The specification judges twice. Trace validation says whether some path of its steps leaves just the records of the
 store, and which faults that path needs. The clauses that the end of that path breaks must be among those which the
-table of verdicts (``spec/verdicts.toml``) lists for the version and the manner of the crash. The count knows nothing of
+table of verdicts (``verdicts.toml``) lists for the version and the manner of the crash. The count knows nothing of
 the specification: it compares each message's records with those of the run without a crash.
 """
 
