@@ -1,0 +1,1 @@
+"""What the findings mean in an operator's words."""

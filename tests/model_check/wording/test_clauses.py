@@ -1,0 +1,56 @@
+"""What a broken clause means is said of every clause once, in one sentence, and agrees with the table of verdicts."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from model_check.verdicts.environment import clause_names
+from model_check.verdicts.table_file import read_table, table_file
+from model_check.wording.clauses import meaning_of, meanings
+from spec.profiles import VERSIONS
+
+TABLE = read_table(table_file())
+WITHOUT_A_SEARCHED_RELEASE = "no release is known to do it", "no release does it"
+
+
+def test_each_clause_has_one_meaning() -> None:
+    text = resources.files("model_check.wording").joinpath("clauses.toml").read_text()
+    assert sorted(re.findall(r'^"(.*)" =', text, flags=re.MULTILINE)) == sorted(clause_names())
+    assert meanings().keys() == set(clause_names())
+
+
+def test_the_gravest_is_a_lost_message_and_the_least_grave_is_more_work() -> None:
+    order = list(dict.fromkeys(meaning.kind for meaning in meanings().values()))
+    assert order[:3] == ["lost_for_good", "wrongly_delivered", "delivered_twice"]
+    assert order[-1] == "extra_load"
+    assert {meaning.gravity for meaning in meanings().values()} == set(range(len(order)))
+    assert meaning_of("S1.immune_half").gravity < meaning_of("S9.immune_half").gravity
+
+
+@pytest.mark.parametrize("clause", clause_names())
+def test_harm_and_remedy_are_one_sentence_each(clause: str) -> None:
+    meaning = meaning_of(clause)
+    for text in (meaning.harm, meaning.remedy):
+        assert text == text.strip()
+        assert not text.endswith((".", ";"))
+        assert "\n" not in text
+    assert len(meaning.harm) <= 130
+
+
+@pytest.mark.parametrize("clause", clause_names())
+def test_only_a_clause_that_no_release_breaks_is_called_so(clause: str) -> None:
+    is_broken = any(TABLE.minimal_sets(version, clause) for version in VERSIONS)
+    assert is_broken == (not meaning_of(clause).remedy.startswith(WITHOUT_A_SEARCHED_RELEASE))
+
+
+@pytest.mark.parametrize("clause", [c for c, meaning in meanings().items() if "upgrade to" in meaning.remedy])
+def test_a_version_to_upgrade_to_takes_more_to_break_the_clause(clause: str) -> None:
+    wanted = [
+        tuple(map(int, version.split("."))) for version in re.findall(r"\d+\.\d+\.\d+", meaning_of(clause).remedy)
+    ]
+    after = next(version for version in VERSIONS if tuple(map(int, version.split("."))) >= max(wanted))
+    before = {frozenset(one.faults) for one in TABLE.minimal_sets(VERSIONS[0], clause)}
+    left = {frozenset(one.faults) for one in TABLE.minimal_sets(after, clause)}
+    assert all(any(smaller <= larger for smaller in before) for larger in left)
+    assert left != before
