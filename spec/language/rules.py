@@ -113,6 +113,10 @@ class Property:
         True in every state (`always`), or in some reachable state (`sometimes`), for every (some) choice of parameters.
     resembles : tuple of str
         Ids of the known defects that a violation looks like.
+    needs : tuple of str
+        What each violation takes; all of them together. Each is a name, or several of which one will do (`crash or
+        power_loss`): a fault, a switch that is on or off (`+batches_ops`, `-keeps_discarded`), or what an instance has
+        (`immunity`).
     """
 
     identifier: str
@@ -120,6 +124,7 @@ class Property:
     function: Callable[..., bool]
     parameters: Mapping[str, Choices]
     resembles: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = field(default=())
 
     @property
     def name(self) -> str:
@@ -151,11 +156,13 @@ def action(event: str = "", **parameters: Choices) -> Callable[[F], F]:
     return declare
 
 
-def always(identifier: str, *, clause: str, resembles: tuple[str, ...] = (), **parameters: Choices) -> Callable[[F], F]:
+def always(
+    identifier: str, *, clause: str, resembles: tuple[str, ...] = (), needs: tuple[str, ...] = (), **parameters: Choices
+) -> Callable[[F], F]:
     """Declare a function to be a clause of the property `identifier`: true in every reachable state."""
 
     def declare(function: F) -> F:
-        _ALWAYS[function] = Property(identifier, clause, function, parameters, resembles)
+        _ALWAYS[function] = Property(identifier, clause, function, parameters, resembles, needs)
         return function
 
     return declare

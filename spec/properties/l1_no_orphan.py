@@ -37,13 +37,25 @@ def was_left(s: State, c: Constants, t: int, how: Left) -> bool:
     )
 
 
-@always("L1", clause="discarded_without_a_record", resembles=("A31", "B31"), t=each("transactions"))
+@always(
+    "L1",
+    clause="discarded_without_a_record",
+    resembles=("A31", "B31"),
+    needs=("-keeps_discarded or put_failure",),
+    t=each("transactions"),
+)
 def no_transaction_ends_as_a_log_line(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as its half was discarded without a record."""
     return not (is_lost(s, c, t) and was_left(s, c, t, Left.DROPPED))
 
 
-@always("L1", clause="passed_over", resembles=("A07", "B14"), t=each("transactions"))
+@always(
+    "L1",
+    clause="passed_over",
+    resembles=("A07", "B14"),
+    needs=("null_half or undecodable_half or power_loss",),
+    t=each("transactions"),
+)
 def no_transaction_is_passed_over(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as no round looked at its half."""
     is_unseen = (
@@ -54,19 +66,19 @@ def no_transaction_is_passed_over(s: State, c: Constants, t: int) -> bool:
     return not (is_lost(s, c, t) and is_unseen)
 
 
-@always("L1", clause="copy_lost", resembles=("B13",), t=each("transactions"))
+@always("L1", clause="copy_lost", resembles=("B13",), needs=("power_loss",), t=each("transactions"))
 def no_transaction_is_lost_with_its_copy(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as a power loss took the copy, and not the offset that passed the half."""
     return not (is_lost(s, c, t) and was_left(s, c, t, Left.COPY_LOST))
 
 
-@always("L1", clause="escape_given_up", resembles=("B21",), t=each("transactions"))
+@always("L1", clause="escape_given_up", resembles=("B21",), needs=("acting_slave", "+escapes"), t=each("transactions"))
 def no_transaction_is_given_up(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as an acting slave could not send its half elsewhere."""
     return not (is_lost(s, c, t) and was_left(s, c, t, Left.GIVEN_UP))
 
 
-@always("L1", clause="half_lost", t=each("transactions"))
+@always("L1", clause="half_lost", needs=("power_loss",), t=each("transactions"))
 def no_transaction_is_lost_with_its_half(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as a power loss took its only half, although the send was answered."""
     has_a_half = any(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots))

@@ -21,7 +21,7 @@ def a_full_round_leaves_no_op_behind(s: State, c: Constants) -> bool:
     return not s.op_left_behind or stands_at_an_undecodable_op(s, c)
 
 
-@always("L4", clause="undecodable_op", resembles=("B17",))
+@always("L4", clause="undecodable_op", resembles=("B17",), needs=("undecodable_op",))
 def an_undecodable_op_does_not_hold_the_offset(s: State, c: Constants) -> bool:
     """The op offset does not stay at an op message that cannot be decoded, when a round has met all halves."""
     return not (s.op_left_behind and stands_at_an_undecodable_op(s, c))

@@ -16,20 +16,28 @@ def no_round_pulls_nothing_again(s: State, c: Constants) -> bool:
     return not s.round.pulls_nothing
 
 
-@always("R1", clause="spins_on_a_write", resembles=("B07", "B08"))
+@always("R1", clause="spins_on_a_write", resembles=("B07", "B08"), needs=("put_failure",))
 def no_round_tries_a_write_until_its_time_limit(s: State, c: Constants) -> bool:
     """No round tries to store the same copy over and over."""
     is_refused = s.stuck_rounds > 0 and (s.stuck == Stuck.FAILED_PUT or s.stuck == Stuck.POISON)
     return c.ends_at_failed_put or not is_refused
 
 
-@always("R1", clause="forks", resembles=("A08", "B16"), t=each("transactions"))
+@always(
+    "R1",
+    clause="forks",
+    resembles=("A08", "B16"),
+    needs=(
+        "null_half or undecodable_half or undecodable_op or crash or power_loss or offset_regression or acting_slave",
+    ),
+    t=each("transactions"),
+)
 def no_half_is_put_back_twice(s: State, c: Constants, t: int) -> bool:
     """No half gets a second copy."""
     return s.transaction[t].cause != Cause.FORKED_COPY
 
 
-@always("R1", clause="too_many_copies", resembles=("A09",), t=each("transactions"))
+@always("R1", clause="too_many_copies", resembles=("A09",), needs=("room_for_a_copy_too_many",), t=each("transactions"))
 def a_transaction_is_written_once_a_check(s: State, c: Constants, t: int) -> bool:
     """A transaction has at most `transactionCheckMax` copies beside its first half."""
     return sum(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)) <= c.check_max + 1

@@ -13,13 +13,25 @@ def has_lost_its_op_entry(s: State, c: Constants, h: int) -> bool:
     return s.half[h].acknowledged and not s.batch.names.has(h) and not names_it_from(s, c, h, 0)
 
 
-@always("S10", clause="op_entry_dies_with_the_process", resembles=("B02", "B03"), h=each("half_slots"))
+@always(
+    "S10",
+    clause="op_entry_dies_with_the_process",
+    resembles=("B02", "B03"),
+    needs=("crash or power_loss or graceful_stop or acting_slave", "+batches_ops or power_loss"),
+    h=each("half_slots"),
+)
 def an_acknowledged_end_keeps_its_op_entry(s: State, c: Constants, h: int) -> bool:
     """The op entry of an acknowledged END_TRANSACTION waits in the batch or stands in the op queue."""
     return s.half[h].op_write_failed or not has_lost_its_op_entry(s, c, h)
 
 
-@always("S10", clause="op_entry_not_stored", resembles=("B04",), h=each("half_slots"))
+@always(
+    "S10",
+    clause="op_entry_not_stored",
+    resembles=("B04",),
+    needs=("op_write_failure or role_change",),
+    h=each("half_slots"),
+)
 def an_acknowledged_end_stores_its_op_entry(s: State, c: Constants, h: int) -> bool:
     """No END_TRANSACTION is acknowledged whose op message could not be stored."""
     return not (s.half[h].op_write_failed and has_lost_its_op_entry(s, c, h))

@@ -15,31 +15,57 @@ def is_delivered_twice(s: State, t: int) -> bool:
     return s.transaction[t].deliveries >= 2
 
 
-@always("S1", clause="doubled_request", resembles=("A13",), t=each("transactions"))
+@always(
+    "S1",
+    clause="doubled_request",
+    resembles=("A13",),
+    needs=("duplicate_end or reorder or wrong_end or power_loss",),
+    t=each("transactions"),
+)
 def a_repeated_end_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A commit that arrives twice delivers the message once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].delivered_twice_for_one)
 
 
-@always("S1", clause="immune_half", resembles=("B01",), t=each("transactions"))
+@always("S1", clause="immune_half", resembles=("B01",), needs=("immunity",), t=each("transactions"))
 def an_end_inside_the_immunity_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.IMMUNE_HALF)
 
 
-@always("S1", clause="after_a_check", resembles=("A11",), t=each("transactions"))
+@always(
+    "S1",
+    clause="after_a_check",
+    resembles=("A11",),
+    needs=("slow_local or wrong_end or late_end",),
+    t=each("transactions"),
+)
 def an_end_after_a_check_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A commit for a half that was put back for a check is the last word: its copy is not delivered, too."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.AFTER_A_CHECK)
 
 
-@always("S1", clause="short_immunity", resembles=("B25",), t=each("transactions"))
+@always(
+    "S1",
+    clause="short_immunity",
+    resembles=("B25",),
+    needs=("short_immunity", "slow_local or wrong_end or late_end"),
+    t=each("transactions"),
+)
 def an_end_before_the_timeout_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A commit before the timeout is the last word, also where the half was checked as its own immunity was shorter."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.SHORT_IMMUNITY)
 
 
-@always("S1", clause="lost_op", resembles=("B02", "B03", "B04", "B17"), t=each("transactions"))
+@always(
+    "S1",
+    clause="lost_op",
+    resembles=("B02", "B03", "B04", "B17"),
+    needs=(
+        "op_write_failure or undecodable_op or crash or power_loss or graceful_stop or role_change or acting_slave",
+    ),
+    t=each("transactions"),
+)
 def a_lost_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A delivered message is not delivered again because its op message was lost, or cannot be decoded."""
     is_lost = s.transaction[t].cause == Cause.LOST_OP or s.transaction[t].cause == Cause.UNREADABLE_OP
@@ -58,49 +84,73 @@ def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     return not (is_delivered_twice(s, t) and is_late)
 
 
-@always("S1", clause="forked_copy", resembles=("A08", "B16"), t=each("transactions"))
+@always(
+    "S1",
+    clause="forked_copy",
+    resembles=("A08", "B16"),
+    needs=("null_half or crash or power_loss or offset_regression or acting_slave",),
+    t=each("transactions"),
+)
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A half that was put back twice, after the half offset went back, is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.FORKED_COPY)
 
 
-@always("S1", clause="passed_op", resembles=("A02", "A15", "B15"), t=each("transactions"))
+@always(
+    "S1",
+    clause="passed_op",
+    resembles=("A02", "A15", "B15"),
+    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    t=each("transactions"),
+)
 def a_passed_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A delivered message is not delivered again because the op offset passed its op message too early."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.PASSED_OP)
 
 
-@always("S1", clause="twin_half", resembles=("A39",), t=each("transactions"))
+@always("S1", clause="twin_half", resembles=("A39",), needs=("twin_send",), t=each("transactions"))
 def a_message_that_was_sent_twice_is_delivered_once(s: State, c: Constants, t: int) -> bool:
     """A message of which a retry stored a second half is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.TWIN_HALF)
 
 
-@always("S1", clause="resumed_half", resembles=("B30",), t=each("transactions"))
+@always(
+    "S1",
+    clause="resumed_half",
+    resembles=("B30",),
+    needs=("resume_discarded", "+keeps_discarded", "room_to_resume"),
+    t=each("transactions"),
+)
 def a_resumed_half_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A message that was put back from the discard topic is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.RESUMED_HALF)
 
 
-@always("S1", clause="escaped_settled", resembles=("B20",), t=each("transactions"))
+@always(
+    "S1",
+    clause="escaped_settled",
+    resembles=("B20",),
+    needs=("acting_slave", "+escapes", "second_transaction"),
+    t=each("transactions"),
+)
 def a_settled_half_does_not_escape(s: State, c: Constants, t: int) -> bool:
     """A delivered message is not delivered again as an acting slave sent its half elsewhere before it read its op."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_SETTLED)
 
 
-@always("S1", clause="escaped_twice", resembles=("B22",), t=each("transactions"))
+@always("S1", clause="escaped_twice", resembles=("B22",), needs=("acting_slave", "+escapes"), t=each("transactions"))
 def a_half_escapes_once(s: State, c: Constants, t: int) -> bool:
     """A half whose escape had an unclear result is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_TWICE)
 
 
-@always("S1", clause="escaped_and_kept", resembles=("B23",), t=each("transactions"))
+@always("S1", clause="escaped_and_kept", resembles=("B23",), needs=("acting_slave", "+escapes"), t=each("transactions"))
 def an_escaped_half_is_not_kept(s: State, c: Constants, t: int) -> bool:
     """A half that has escaped is not checked by its own master any more."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_AND_KEPT)
 
 
-@always("S1", clause="end_after_escape", t=each("transactions"))
+@always("S1", clause="end_after_escape", needs=("acting_slave", "+escapes"), t=each("transactions"))
 def an_end_after_the_escape_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A half that has escaped is not committed by an END_TRANSACTION that reaches the master when it is back."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE)

@@ -7,7 +7,9 @@ from spec.language import always, each, sometimes
 from spec.state import Local, State
 
 
-@always("S3", clause="not_decided", resembles=("A36", "B10"), t=each("transactions"))
+@always(
+    "S3", clause="not_decided", resembles=("A36", "B10"), needs=("wrong_end or power_loss",), t=each("transactions")
+)
 def what_is_delivered_was_committed(s: State, c: Constants, t: int) -> bool:
     """No message is delivered whose local transaction is not committed."""
     return s.transaction[t].deliveries == 0 or s.transaction[t].local == Local.COMMIT

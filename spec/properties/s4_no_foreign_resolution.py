@@ -7,7 +7,9 @@ from spec.language import always, each, sometimes
 from spec.state import State
 
 
-@always("S4", clause="same_offsets", resembles=("B10",), h=each("half_slots"))
+@always(
+    "S4", clause="same_offsets", resembles=("B10",), needs=("power_loss", "second_transaction"), h=each("half_slots")
+)
 def an_op_entry_is_of_its_own_transaction(s: State, c: Constants, h: int) -> bool:
     """No half is settled by an END_TRANSACTION of another transaction, whose half stood at its place before."""
     return not (s.half[h].acknowledged and s.half[h].foreign)

@@ -7,13 +7,30 @@ from spec.language import always, each, sometimes
 from spec.state import State
 
 
-@always("S7", clause="in_memory", resembles=("A02", "A15"), o=each("op_slots"), h=each("half_slots"))
+@always(
+    "S7",
+    clause="in_memory",
+    resembles=("A02", "A15"),
+    needs=(
+        "twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step or crash or power_loss"
+        " or offset_regression",
+    ),
+    o=each("op_slots"),
+    h=each("half_slots"),
+)
 def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> bool:
     """Between rounds, no op message below the op offset names a half at or above the half offset."""
     return s.round.running or o >= s.offsets.op or not s.op[o].names.has(h) or h < s.offsets.half
 
 
-@always("S7", clause="in_the_file", resembles=("A02", "A15"), o=each("op_slots"), h=each("half_slots"))
+@always(
+    "S7",
+    clause="in_the_file",
+    resembles=("A02", "A15"),
+    needs=("second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression",),
+    o=each("op_slots"),
+    h=each("half_slots"),
+)
 def no_op_that_a_restart_passes_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> bool:
     """No op message below the saved op offset names a half at or above the saved half offset."""
     return o >= s.saved.op or not s.op[o].names.has(h) or h < s.saved.half

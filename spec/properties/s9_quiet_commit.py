@@ -15,13 +15,21 @@ def is_checked_all_the_same(s: State, t: int) -> bool:
     return s.transaction[t].quiet == Quiet.CHECKED
 
 
-@always("S9", clause="immune_half", resembles=("B01",), t=each("transactions"))
+@always("S9", clause="immune_half", resembles=("B01",), needs=("immunity",), t=each("transactions"))
 def an_end_inside_the_immunity_ends_the_checks(s: State, c: Constants, t: int) -> bool:
     """An END_TRANSACTION inside the immunity of a half that was put back for it ends the checks of its copy, too."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.IMMUNE_HALF)
 
 
-@always("S9", clause="lost_op", resembles=("B02", "B03", "B04", "B17"), t=each("transactions"))
+@always(
+    "S9",
+    clause="lost_op",
+    resembles=("B02", "B03", "B04", "B17"),
+    needs=(
+        "op_write_failure or undecodable_op or crash or power_loss or graceful_stop or role_change or acting_slave",
+    ),
+    t=each("transactions"),
+)
 def no_check_for_want_of_a_lost_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because its op message was lost, or cannot be decoded."""
     is_lost = s.transaction[t].cause == Cause.LOST_OP or s.transaction[t].cause == Cause.UNREADABLE_OP
@@ -34,7 +42,7 @@ def no_check_ahead_of_a_late_op(s: State, c: Constants, t: int) -> bool:
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.LATE_OP)
 
 
-@always("S9", clause="overslept_op", resembles=("A16",), t=each("transactions"))
+@always("S9", clause="overslept_op", resembles=("A16",), needs=("+batches_ops",), t=each("transactions"))
 def no_check_ahead_of_an_overslept_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because its op entry has waited in the op batch for more than an interval."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.OVERSLEPT_OP)
@@ -46,25 +54,45 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.STALE_OP_END)
 
 
-@always("S9", clause="unread_op", resembles=("B27",), t=each("transactions"))
+@always(
+    "S9", clause="unread_op", resembles=("B27",), needs=("clock_skew", "second_transaction"), t=each("transactions")
+)
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because the round has not read on to its op message."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.UNREAD_OP)
 
 
-@always("S9", clause="forked_copy", resembles=("A08", "B16"), t=each("transactions"))
+@always(
+    "S9",
+    clause="forked_copy",
+    resembles=("A08", "B16"),
+    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave"),
+    t=each("transactions"),
+)
 def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     """No copy is checked that was made after the half offset went back over a half that was settled."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.FORKED_COPY)
 
 
-@always("S9", clause="passed_op", resembles=("A02", "A15", "B15"), t=each("transactions"))
+@always(
+    "S9",
+    clause="passed_op",
+    resembles=("A02", "A15", "B15"),
+    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    t=each("transactions"),
+)
 def no_check_behind_a_passed_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because the op offset passed its op message too early."""
     return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.PASSED_OP)
 
 
-@always("S9", clause="second_half", resembles=("A39", "B23"), t=each("transactions"))
+@always(
+    "S9",
+    clause="second_half",
+    resembles=("A39", "B23"),
+    needs=("twin_send or acting_slave or resume_discarded",),
+    t=each("transactions"),
+)
 def no_check_of_a_second_half(s: State, c: Constants, t: int) -> bool:
     """No half is checked beside the one that was settled: a twin, a resumed half, or one that has escaped."""
     is_beside = (

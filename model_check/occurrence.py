@@ -1,0 +1,91 @@
+"""Whether a world can show a clause broken at all: what the clause `needs` against what an instance's constants have.
+
+A clause that cannot be broken in a world because a fault is switched off, or because no message carries an immunity,
+is no guarantee of that world: it "cannot occur here".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spec.constants import FAULTS
+from spec.language import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spec.constants import Constants
+    from spec.language import Property
+
+FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
+    "immunity": (lambda c: any(length > 0 for length in c.immunities), "a message with an immunity"),
+    "short_immunity": (
+        lambda c: any(0 <= length < c.timeout for length in c.immunities),
+        "a message whose immunity is shorter than the timeout",
+    ),
+    "second_transaction": (lambda c: c.transactions > 1, "a second transaction"),
+    "preset_checks": (lambda c: any(c.first_checks), "a message with TRANSACTION_CHECK_TIMES"),
+    "reserved_time": (lambda c: c.reserved_time != NONE, "a fileReservedTime that halves live to see"),
+    "two_mishaps": (lambda c: c.mishaps > 1, "two mishaps on end"),
+    "clock_that_steps": (lambda c: c.clock_steps > 0, "a broker's clock that steps"),
+    "room_for_a_copy_too_many": (
+        lambda c: c.half_slots > c.check_max + 1,
+        "room for one copy more than transactionCheckMax",
+    ),
+    "room_to_resume": (
+        lambda c: c.half_slots >= c.check_max - max(c.first_checks) + 3,
+        "room for a half that is discarded, resumed and checked",
+    ),
+}
+"""What an instance may have, by the names that `needs` uses: the question, and the words for what has it."""
+
+SWITCHES = {
+    "+batches_ops": "a release that writes op messages in batches",
+    "+commits_after_exception": "a release that commits offsets after an exception",
+    "+escapes": "a release in which a slave acts for its master",
+    "+keeps_discarded": "a release that keeps what it discards",
+    "-keeps_discarded": "a release that keeps nothing of what it discards",
+    "+refuses_late_end": "a release that refuses a late END_TRANSACTION",
+}
+"""The words for a switch that is on or off, for each that some clause needs."""
+
+
+def why_it_cannot_occur(clause: Property, constants: Constants) -> str:
+    """What the clause needs and this instance, profile and environment do not have; empty if it can be broken here.
+
+    Examples
+    --------
+    >>> from model_check.instances import constants_for
+    >>> from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+    >>> clauses = {f"{c.identifier}.{c.clause}": c for c in TRANSACTIONAL_MESSAGES.clauses}
+    >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "small"))
+    'needs a message with an immunity'
+    >>> why_it_cannot_occur(clauses["S10.op_entry_dies_with_the_process"], constants_for("4.9.7", ("crash",), "tiny"))
+    'needs the fault power_loss, or a release that writes op messages in batches'
+    >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "tiny"))
+    ''
+    """
+    return "; ".join(unmet_needs(clause, constants))
+
+
+def unmet_needs(clause: Property, constants: Constants) -> tuple[str, ...]:
+    """Each of the clause's needs that is not met here, in words."""
+    return tuple(_in_words(need) for need in clause.needs if not any(is_met(n, constants) for n in need.split(" or ")))
+
+
+def is_met(name: str, constants: Constants) -> bool:
+    """Whether a fault or feature of this name is there, or a switch stands so."""
+    if name in FEATURES:
+        return FEATURES[name][0](constants)
+    is_wanted = not name.startswith("-")
+    return bool(getattr(constants, name.lstrip("+-"))) == is_wanted
+
+
+def _in_words(need: str) -> str:
+    names = need.split(" or ")
+    faults = [name for name in names if name in FAULTS]
+    others = [FEATURES[name][1] if name in FEATURES else SWITCHES[name] for name in names if name not in FAULTS]
+    one_of = (
+        [f"the fault {' or '.join([', '.join(faults[:-1]), faults[-1]] if faults[1:] else faults)}"] if faults else []
+    )
+    return f"needs {', or '.join([*one_of, *others])}"
