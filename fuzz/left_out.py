@@ -1,6 +1,6 @@
 """What the lockstep leaves out because the reference broker, or its driver, cannot do it: each with the reason.
 
-Every fault and every action of the specification is driven or stands here, so that a new one is not passed over.
+Every fault is driven, and every action of the specification is driven or stands here, so that none is passed over.
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.moves import KINDS
 from model_check.errors import ModelCheckError
-from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from spec.constants import Constants
     from spec.language import Machine
 
 _REPAIR: Final = "a repair that is in no version"
 _WRONG_REPAIR: Final = "a repair that was proposed and is in no version"
-
-LEFT_OUT_FAULTS: Final[Mapping[str, str]] = {}
-"""Faults that the broker is spared: none."""
 
 LEFT_OUT_ACTIONS: Final = {
     "ignore_repeated_end": _REPAIR,
@@ -90,9 +86,6 @@ LEFT_OUT_RULES: Final = {
 }
 """Rules of guards that are never broken in the lockstep, each with the reason: they are not counted as open."""
 
-DRIVEN_FAULTS: Final = tuple(name for name in FAULTS if name not in LEFT_OUT_FAULTS)
-"""The faults that the lockstep can do to the broker: all that it is run with when none are named."""
-
 
 def driven(machine: Machine) -> Machine:
     """The machine without the actions that are left out.
@@ -110,14 +103,6 @@ def driven(machine: Machine) -> Machine:
             )
             raise ModelCheckError(msg)
     return replace(machine, actions=tuple(a for a in machine.actions if a.name not in LEFT_OUT_ACTIONS))
-
-
-def require_driven(faults: Iterable[str]) -> None:
-    """Raise `ModelCheckError` for a fault that the broker is spared, with the reason."""
-    for fault in faults:
-        if fault in LEFT_OUT_FAULTS:
-            msg = f"no lockstep with {fault}: {LEFT_OUT_FAULTS[fault]}; there are {', '.join(DRIVEN_FAULTS)}"
-            raise ModelCheckError(msg)
 
 
 DRIVEN: Final = driven(TRANSACTIONAL_MESSAGES)

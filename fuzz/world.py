@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fuzz.instance import FUZZED, fuzzed_constants
-from fuzz.left_out import DRIVEN, require_driven
+from fuzz.left_out import DRIVEN
 from model_check.errors import ModelCheckError
 from model_check.instances import unturned
 from reference.broker_controller import BrokerController
@@ -51,9 +51,8 @@ class World:
         Raises
         ------
         ModelCheckError
-            There is no such broker, or it is spared one of the faults; or as `fuzz.instance.fuzzed_constants` does.
+            There is no such broker; or as `fuzz.instance.fuzzed_constants` does.
         """
-        require_driven(faults)
         if unturned(profile) == "fixed":
             msg = f"no reference broker of the profile {profile!r}; there are {', '.join(VERSIONS)}"
             raise ModelCheckError(msg)

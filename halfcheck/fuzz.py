@@ -64,16 +64,14 @@ def command(
     halfcheck fuzz --mutants --json
     """
     from fuzz.campaign import run_campaign
-    from fuzz.left_out import DRIVEN_FAULTS
     from fuzz.world import World
+    from spec.constants import FAULTS
 
     if out is not None:
         _refuse_a_file(out)
     if mutants:
         return _hunt(seed, as_json=as_json)
-    chosen = (
-        DRIVEN_FAULTS if faults == EVERY_FAULT else tuple(name for name in map(str.strip, faults.split(",")) if name)
-    )
+    chosen = FAULTS if faults == EVERY_FAULT else tuple(name for name in map(str.strip, faults.split(",")) if name)
     world = World.of(profile, chosen, instance)
     with _progress_line(examples, wanted=not as_json) as report:
         campaign = run_campaign(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.campaign import run_campaign
 from fuzz.instance import FUZZED
-from fuzz.left_out import DRIVEN_FAULTS
 from model_check.errors import EvaluationError
 from spark_trace_analysis.report.data import Lockstep
+from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def lockstep_run(
     """
     examples = EXAMPLES if examples is None else examples
     command = f"halfcheck fuzz --profile {world.profile} --examples {examples} --steps {STEPS} --seed {seed}"
-    campaign = run_campaign(world, DRIVEN_FAULTS, examples=examples, steps=STEPS, random_seed=seed, report=report)
+    campaign = run_campaign(world, FAULTS, examples=examples, steps=STEPS, random_seed=seed, report=report)
     if campaign.failure is not None:
         message = f"specification and broker differ in {world.profile}: {campaign.failure.mismatch}; see {command}"
         raise EvaluationError(message)
@@ -57,7 +57,7 @@ def _told(campaign: Campaign, command: str) -> Lockstep:
     assert states is not None  # noqa: S101 - they are counted where the two agree
     return Lockstep(
         profile=campaign.world.profile,
-        environment=DRIVEN_FAULTS,
+        environment=FAULTS,
         instance=FUZZED.name,
         examples=done.examples,
         steps=done.steps,

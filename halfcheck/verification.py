@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_stores
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.world import World
 from halfcheck import __version__
 from halfcheck.explained_stores import explained_store
@@ -38,6 +37,7 @@ from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.states_seen import states_seen
 from spark_trace_analysis.statistics import statistics
+from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Verification:
         began = perf_counter()
         for profile in VERSIONS:
             self.say(f"running specification and broker of {profile} in lockstep")
-            self.lockstep.append(lockstep_run(World.of(profile, DRIVEN_FAULTS), self.seed))
+            self.lockstep.append(lockstep_run(World.of(profile, FAULTS), self.seed))
         self.seconds["lockstep"] = perf_counter() - began
 
     def hunt(self) -> None:

@@ -114,7 +114,10 @@ class TransactionalMessageCheckListener:
         """Ask a producer of the group what became of a half (``#sendCheckMessage``).
 
         None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
+        None, too, if it names no real queue, as what 5.4.0 delivers into the half topic: the exception is only logged.
         """
+        if REAL_QUEUE_ID not in message.properties:
+            return None
         if self._producers.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:
             return None
         if self.waits_for_channels and len(self.waiting) >= self._most_waiting:
@@ -169,6 +172,6 @@ class TransactionalMessageCheckListener:
             properties=message.properties,
         )
         kept = self._store.put_message(discarded).record
-        if kept is not None and self._switches.counts_halves:
+        if kept is not None and self._switches.counts_halves and REAL_TOPIC in message.properties:
             self._metrics.half_left(message.properties.get(REAL_TOPIC), message.properties.get(UNIQUE_KEY, ""))
         return kept

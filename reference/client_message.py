@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reference.delay_levels import DELAY_TIME_LEVEL
-from reference.put_message_hooks import TIMER_PROPERTIES
+from reference.producer_messages import MQClientError
+from reference.put_message_hooks import WAITING
 from reference.send_message_processor import SendMessageRequest
 from reference.store.properties import PRODUCER_GROUP, TRANSACTION_PREPARED
 
@@ -47,14 +48,20 @@ def wrap_namespace(namespace: str, topic: str) -> str:
 def properties_of_half(properties: Mapping[str, str], group: str, switches: VersionSwitches) -> dict[str, str]:
     """A message's properties as ``DefaultMQProducerImpl#sendMessageInTransaction`` sends them.
 
-    Some versions take out what would make the half wait in another topic (A22, A23).
+    What would make the half wait in another topic (A22, A23) is sent on, in part taken out, or refused
+    (``#ensureNotDelayedForTransactional``, 5.5.0).
+
+    Raises
+    ------
+    MQClientError
+        The version refuses what has a delay level or a timer.
     """
     sent = dict(properties)
+    if switches.client_refuses_delays and any(name in sent for name in WAITING):
+        message = "Transactional messages do not support delayed delivery"
+        raise MQClientError(message)
     if switches.client_clears_delay_level:
         sent.pop(DELAY_TIME_LEVEL, None)
-    if switches.client_clears_timer:
-        for name in TIMER_PROPERTIES:
-            sent.pop(name, None)
     return sent | {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group}
 
 

@@ -125,8 +125,6 @@ class EndTransaction:
     def _check_prepare_message(self, half: MessageExt) -> str | None:
         """What does not fit (``#checkPrepareMessage``); only group and offsets are compared, unless repaired (B10)."""
         switches = self._broker.switches
-        if switches.checks_topic_of_half and half.topic != HALF_TOPIC:
-            return f"The topic[{half.topic}] holds no half"
         if switches.checks_transaction_id and half.properties.get(UNIQUE_KEY) != self.header.transaction_id:
             return "The transaction id wrong"
         if PRODUCER_GROUP not in half.properties:
@@ -177,10 +175,15 @@ class EndTransaction:
         return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, stored=stored)
 
     def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
-        """Mark the half as removed; whether that worked is not asked (B04)."""
-        outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+        """Mark the half as removed; whether that worked is not asked (B04), and before 5.4.0 not what it is (B09)."""
+        if self._broker.switches.settles_halves_only and half.topic != HALF_TOPIC:
+            outcome, op = EndTransactionOutcome.NO_HALF, None
+        else:
+            outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
         if self._broker.switches.counts_halves:
             topic = self._committed_to or half.properties.get(REAL_TOPIC)
+            if topic is None:
+                return self._refuse(SYSTEM_ERROR, "java.lang.NullPointerException")
             self._broker.transaction_metrics.half_left(topic, half.properties.get(UNIQUE_KEY, ""))
         return EndTransactionStep(outcome, response, op)
 

@@ -27,6 +27,8 @@ class EndTransactionOutcome(Enum):
     """The half's offset waits in memory for a batch; the request is answered."""
     OP_LOST = "op_lost"
     """The store refused the op message; the request is answered with success all the same."""
+    NO_HALF = "no_half"
+    """What was found is no half: no op message is written, and the request is answered with success (5.4.0)."""
 
 
 @dataclass(slots=True)

@@ -97,21 +97,24 @@ class VersionSwitches:
         A check for which the pool has no room is sent by the thread that scans (4.6.0 and later; #1519).
     counts_halves
         The broker counts the open halves of each topic, and saves the counts (5.2.0 and later).
+    counts_halves_only
+        The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751).
     forces_metrics_file
         The file of those counts is forced to the disk (5.4.0; #9412, #9705).
     trusts_what_is_dispatched
         A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
         last three (5.3.2 and later).
+    settles_halves_only
+        An op message is written only if what END_TRANSACTION found lies in the half topic (5.4.0 and later;
+        ``EndTransactionProcessor#deletePrepareMessage``).
     client_wraps_namespace
         ``TransactionMQProducer`` puts the namespace before the topic of a half (4.5.2 and later; #1254).
     client_clears_delay_level
         ``sendMessageInTransaction`` takes the delay level out of a message (4.6.0 and later; #1540).
-    client_clears_timer
-        It takes the timer properties out, too (merged after 5.3.3; #9923).
+    client_refuses_delays
+        It throws for a message with a delay level or a timer, and sends nothing (5.5.0 and later; #9923, #9924).
     client_clears_tran_msg
         A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648).
-    checks_topic_of_half
-        A repair of B09 and B10: what END_TRANSACTION names must lie in the half topic.
     checks_transaction_id
         A repair of B10: the transaction id of END_TRANSACTION must be that of the half.
     delivers_without_tran_msg
@@ -140,8 +143,6 @@ class VersionSwitches:
         A repair of B24: an acting slave follows the store to an offset that there is.
     counts_each_half_once
         A repair of B46: a half that has left is not subtracted again.
-    counts_halves_only
-        A repair of B40: the synchronous send counts halves only, as the asynchronous one does.
     reads_op_lists
         A repair of B18: a version that writes one offset an op message reads those of later versions, too.
     """
@@ -187,13 +188,14 @@ class VersionSwitches:
     measures_age_once: bool
     checks_run_by_caller: bool
     counts_halves: bool
+    counts_halves_only: bool
     forces_metrics_file: bool
     trusts_what_is_dispatched: bool
+    settles_halves_only: bool
     client_wraps_namespace: bool
     client_clears_delay_level: bool
-    client_clears_timer: bool
+    client_refuses_delays: bool
     client_clears_tran_msg: bool
-    checks_topic_of_half: bool
     checks_transaction_id: bool
     delivers_without_tran_msg: bool
     owns_check_times: bool
@@ -208,5 +210,4 @@ class VersionSwitches:
     heeds_stop: bool
     corrects_offsets_on_slave: bool
     counts_each_half_once: bool
-    counts_halves_only: bool
     reads_op_lists: bool

@@ -52,13 +52,14 @@ V4_5_1: Final = VersionSwitches(
     measures_age_once=True,
     checks_run_by_caller=False,
     counts_halves=False,
+    counts_halves_only=False,
     forces_metrics_file=False,
     trusts_what_is_dispatched=False,
+    settles_halves_only=False,
     client_wraps_namespace=False,
     client_clears_delay_level=False,
-    client_clears_timer=False,
+    client_refuses_delays=False,
     client_clears_tran_msg=False,
-    checks_topic_of_half=False,
     checks_transaction_id=False,
     delivers_without_tran_msg=False,
     owns_check_times=False,
@@ -73,7 +74,6 @@ V4_5_1: Final = VersionSwitches(
     heeds_stop=False,
     corrects_offsets_on_slave=False,
     counts_each_half_once=False,
-    counts_halves_only=False,
     reads_op_lists=False,
 )
 
@@ -138,7 +138,13 @@ V5_2_0: Final = replace(
 V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True)
 
 V5_4_0: Final = replace(
-    V5_3_3, equal_age_is_young=True, delivers_real_topic=False, prints_each_item=True, forces_metrics_file=True
+    V5_3_3,
+    equal_age_is_young=True,
+    delivers_real_topic=False,
+    prints_each_item=True,
+    forces_metrics_file=True,
+    counts_halves_only=True,
+    settles_halves_only=True,
 )
 
 VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}

@@ -95,8 +95,8 @@ SCENARIOS = (
         property_id="M1",
         play=synchronous_sends,
         affected="5.3.3",
-        repaired_in="5.3.3+counts_halves_only",
-        also_in=("5.2.0", "5.4.0"),
+        repaired_in="5.4.0",
+        also_in=("5.2.0",),
     ),
     Scenario(
         identifier="B46",

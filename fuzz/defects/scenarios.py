@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fuzz.defects import (
     aborted_rounds,
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
     from fuzz.defects.scenario import Scenario
 
+CHAPTERS: Final = (
+    aborted_rounds,
+    acting_slaves,
+    clients,
+    compressed_bodies,
+    counts_of_halves,
+    queues,
+    records,
+    threads_and_channels,
+    waiting_halves,
+)
+
 
 @cache
 def scenarios() -> Mapping[str, Scenario]:
@@ -32,17 +44,5 @@ def scenarios() -> Mapping[str, Scenario]:
     >>> scenarios()["A06"].affected
     '4.5.1'
     """
-    chapters = (
-        aborted_rounds,
-        acting_slaves,
-        clients,
-        compressed_bodies,
-        counts_of_halves,
-        counts_of_halves,
-        queues,
-        records,
-        threads_and_channels,
-        waiting_halves,
-    )
-    found = [scenario for chapter in chapters for scenario in chapter.SCENARIOS]
+    found = [scenario for chapter in CHAPTERS for scenario in chapter.SCENARIOS]
     return {scenario.identifier: scenario for scenario in sorted(found, key=lambda scenario: scenario.identifier)}

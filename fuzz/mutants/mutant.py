@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fuzz.instance import FUZZED
-from fuzz.left_out import DRIVEN_FAULTS, driven
+from fuzz.left_out import driven
 from fuzz.mutants.edited_package import Edit, EditedPackage
 from fuzz.world import World
+from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from spec.language import Machine
@@ -54,7 +55,7 @@ class Mutant:
     edit: Edit
     seen_in: frozenset[str]
     profile: str = "5.3.3"
-    faults: tuple[str, ...] = DRIVEN_FAULTS
+    faults: tuple[str, ...] = FAULTS
     instance: str = FUZZED.name
 
     @cached_property

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz import left_out
 from fuzz.campaign import run_campaign
 from fuzz.coverage import GuardCoverage, Guards
 from fuzz.forbidden import is_allowed
-from fuzz.left_out import DRIVEN, DRIVEN_FAULTS, LEFT_OUT_ACTIONS, LEFT_OUT_FAULTS, LEFT_OUT_RULES, NEEDS, driven
+from fuzz.left_out import DRIVEN, LEFT_OUT_ACTIONS, LEFT_OUT_RULES, NEEDS, driven
 from fuzz.lockstep import DEEDS, Lockstep
 from fuzz.moves import KINDS, MoveTable
 from fuzz.state_coverage import LISTED, count_states, steered_along
@@ -34,8 +33,8 @@ QUIET = {
 
 def test_what_a_profile_or_an_environment_never_allows_is_not_asked_for() -> None:
     assert Guards.of(World.of("4.9.7", ())).allowed == QUIET
-    all_of_4_5_1 = Guards.of(World.of("4.5.1", DRIVEN_FAULTS)).allowed
-    all_of_5_3_3 = Guards.of(World.of("5.3.3", DRIVEN_FAULTS)).allowed
+    all_of_4_5_1 = Guards.of(World.of("4.5.1", FAULTS)).allowed
+    all_of_5_3_3 = Guards.of(World.of("5.3.3", FAULTS)).allowed
     assert {"write_op", "fail_to_write_op", "abort_at_undecodable_half"} <= all_of_4_5_1 - all_of_5_3_3
     assert {"buffer_op", "let_half_escape", "deliver_escaped"} <= all_of_5_3_3 - all_of_4_5_1
 
@@ -47,14 +46,14 @@ def test_what_an_action_needs_are_switches_and_faults_of_actions_that_are_driven
 
 
 def test_a_run_that_tries_nothing_covers_nothing() -> None:
-    guards = Guards.of(World.of("5.3.3", DRIVEN_FAULTS))
+    guards = Guards.of(World.of("5.3.3", FAULTS))
     coverage = GuardCoverage(guards)
     assert coverage.never_enabled == sorted(guards.allowed)
     assert set(coverage.never_false) == guards.open
 
 
 def test_a_step_that_was_tried_is_counted() -> None:
-    world = World.of("5.3.3", DRIVEN_FAULTS)
+    world = World.of("5.3.3", FAULTS)
     coverage = GuardCoverage(Guards.of(world))
     step = world.steps_of["begin_round"][0]
     coverage.note(step, None)
@@ -75,16 +74,8 @@ def test_each_driven_action_has_a_deed_and_no_other_has() -> None:
     assert {action.name for action in DRIVEN.actions} == DEEDS.keys()
 
 
-def test_every_fault_is_driven_and_only_repairs_are_left_out() -> None:
-    assert DRIVEN_FAULTS == FAULTS
-    assert not LEFT_OUT_FAULTS
+def test_only_repairs_are_left_out() -> None:
     assert all("repair" in reason for reason in LEFT_OUT_ACTIONS.values())
-
-
-def test_a_fault_that_is_left_out_is_refused_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(left_out, "LEFT_OUT_FAULTS", {"power_loss": "the broker's disk keeps what was written"})
-    with pytest.raises(ModelCheckError, match="no lockstep with power_loss: the broker's disk keeps"):
-        World.of("5.3.3", ("crash", "power_loss"))
 
 
 def test_an_action_that_is_neither_driven_nor_left_out_is_an_error() -> None:
@@ -112,7 +103,7 @@ def test_a_world_that_no_broker_has_is_refused_with_the_reason(
 @pytest.mark.parametrize("profile", ["4.5.1", "5.4.0"])
 def test_without_its_faults_nothing_that_is_left_out_is_possible(profile: str) -> None:
     """Each action that is left out is closed, state by state, on schedules that reach what the lockstep reaches."""
-    world = World.of(profile, DRIVEN_FAULTS)
+    world = World.of(profile, FAULTS)
     spared = [s for s in TRANSACTIONAL_MESSAGES.steps(world.constants) if s.action.name in LEFT_OUT_ACTIONS]
     table = MoveTable.of(world)
     chance = random.Random(7)
@@ -127,7 +118,7 @@ def test_without_its_faults_nothing_that_is_left_out_is_possible(profile: str) -
 
 @pytest.mark.untraced
 def test_nearly_every_conjunct_is_false_once() -> None:
-    campaign = run_campaign(World.of("5.3.3", DRIVEN_FAULTS), DRIVEN_FAULTS, examples=120, steps=50, random_seed=7)
+    campaign = run_campaign(World.of("5.3.3", FAULTS), FAULTS, examples=120, steps=50, random_seed=7)
     told = campaign.to_json()["coverage"]
     assert len(told["never_enabled"]) < 15
     assert len(told["never_false"]) < 90

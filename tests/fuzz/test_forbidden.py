@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz.forbidden import _ask_round, ask, is_allowed
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mismatch import Mismatch
 from fuzz.schedule import run_text
 from fuzz.world import World
+from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from fuzz.lockstep import Lockstep
@@ -21,7 +21,7 @@ WAITING = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0
 
 
 def after(schedule: str, profile: str = "5.3.3") -> Lockstep:
-    return run_text(World.of(profile, DRIVEN_FAULTS), schedule)
+    return run_text(World.of(profile, FAULTS), schedule)
 
 
 def step(pair: Lockstep, words: str) -> Step:

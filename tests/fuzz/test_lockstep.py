@@ -8,12 +8,12 @@ import pytest
 
 from fuzz import instance
 from fuzz.coverage import GuardCoverage, Guards
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.machine import Fuzzing, fuzz
 from fuzz.mismatch import Mismatch
 from fuzz.schedule import run_text
 from fuzz.world import World
 from model_check.errors import ModelCheckError
+from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 
 
@@ -28,7 +28,7 @@ def fuzzed(
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", VERSIONS)
 def test_specification_and_broker_agree_on_500_schedules(profile: str) -> None:
-    done, coverage = fuzzed(profile, DRIVEN_FAULTS, examples=500, steps=100)
+    done, coverage = fuzzed(profile, FAULTS, examples=500, steps=100)
     assert done.failure is None
     assert done.examples == 500
     assert done.steps > 24_000
@@ -44,7 +44,7 @@ def test_specification_and_broker_agree_in_the_quiet_world(profile: str) -> None
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
-    runs = [fuzzed("5.3.3", DRIVEN_FAULTS, examples=20, seed=seed) for seed in (3, 3, 4)]
+    runs = [fuzzed("5.3.3", FAULTS, examples=20, seed=seed) for seed in (3, 3, 4)]
     assert runs[0][1].refused == runs[1][1].refused
     assert runs[0][0].steps == runs[1][0].steps
     assert runs[0][1].refused != runs[2][1].refused

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz.compared_slots import COMPARED, LEFT_ALONE
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mismatch import Mismatch
 from fuzz.moves import COPY_OF_A_SETTLED_ORIGINAL
 from fuzz.schedule import run_text
 from fuzz.time_unit import TICK_MS
 from fuzz.world import World
+from spec.constants import FAULTS
 from spec.language import Kind
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ put_back_immune_half
 
 
 def middle_of_a_round() -> Lockstep:
-    return run_text(World.of("5.3.3", DRIVEN_FAULTS), SCHEDULE)
+    return run_text(World.of("5.3.3", FAULTS), SCHEDULE)
 
 
 def fields() -> set[str]:
@@ -76,7 +76,7 @@ def test_an_instant_between_two_ticks_is_a_difference() -> None:
 
 @pytest.mark.parametrize(("profile", "seen"), [("4.9.7", False), ("5.3.3", True)])
 def test_op_msg_map_is_compared_where_the_version_has_it(profile: str, seen: bool) -> None:
-    pair = run_text(World.of(profile, DRIVEN_FAULTS), COPY_OF_A_SETTLED_ORIGINAL)
+    pair = run_text(World.of(profile, FAULTS), COPY_OF_A_SETTLED_ORIGINAL)
     pair.state.pulled_op[0].unresolved.discard(2)
     difference = False
     try:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.campaign import run_campaign
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mismatch import Mismatch
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.pytest_file import NAME, write_pytest_file
 from fuzz.schedule import run, run_text, write
 from fuzz.world import World
+from spec.constants import FAULTS
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def mutant(name: str) -> Mutant:
 
 @cache
 def campaign(name: str) -> Campaign:
-    return run_campaign(mutant(name).world, DRIVEN_FAULTS, examples=300, steps=50, random_seed=7)
+    return run_campaign(mutant(name).world, FAULTS, examples=300, steps=50, random_seed=7)
 
 
 def test_the_schedule_is_as_short_as_it_can_be() -> None:
@@ -50,7 +50,7 @@ def test_a_schedule_may_end_with_a_question() -> None:
     assert question == "write_op_batch"
     with pytest.raises(Mismatch, match="op messages written"):
         run_text(mutant("batch interval ignored").world, steps, question)
-    run(World.of("5.3.3", DRIVEN_FAULTS), failure.schedule)
+    run(World.of("5.3.3", FAULTS), failure.schedule)
 
 
 @pytest.mark.parametrize("name", ["check count forgotten", "batch interval ignored", "late END accepted"])

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.lockstep import Lockstep
 from fuzz.mismatch import Mismatch
 from fuzz.schedule import Schedule, run, run_text
@@ -14,6 +13,7 @@ from fuzz.world import World
 from model_check.counterexample.steps import read_path
 from reference.message_store import MessageStore
 from reference.store.writable_consume_queue import WritableConsumeQueue
+from spec.constants import FAULTS
 
 FULL_BATCH = """
 send_half t=0 immunity=-1; send_half t=1 immunity=-1; send_half t=2 immunity=-1;
@@ -38,7 +38,7 @@ put_back_and_check; tick; end_round_before_dispatch
 
 
 def pair_for(profile: str) -> Lockstep:
-    sound = World.of(profile, DRIVEN_FAULTS)
+    sound = World.of(profile, FAULTS)
     return Lockstep(replace(sound, constants=replace(sound.constants, transactions=4)))
 
 
@@ -135,7 +135,7 @@ def test_an_op_message_that_is_done_twice_stops_the_op_offset_in_both() -> None:
 
 
 def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World.of("4.9.7", DRIVEN_FAULTS)
+    world = World.of("4.9.7", FAULTS)
     assert run_text(world, TWO_POWER_LOSSES).state.half_length == 3
     monkeypatch.setattr(WritableConsumeQueue, "erase_from", lambda *place: None)
     with pytest.raises(Mismatch) as found:
@@ -144,7 +144,7 @@ def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypa
 
 
 def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World.of("4.9.7", DRIVEN_FAULTS)
+    world = World.of("4.9.7", FAULTS)
     stopped, power_lost = read_path(world.machine, world.constants, "stop; lose_power records=0")
     pair = run_text(world, "send_half t=0 immunity=-1")
     assert pair.take(stopped) is None

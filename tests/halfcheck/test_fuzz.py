@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz import state_coverage
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mutants import kill_table
 from fuzz.mutants.edited_package import Edit
 from fuzz.world import World
 from halfcheck.app import run
 from model_check.cpython.search import explore
+from spec.constants import FAULTS
 from tests.model_check.checked import at_full_speed
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_a_sound_pair_agrees(capsys: Captured) -> None:
     assert told.keys() == KEYS
     assert told["mismatch"] is None
     assert told["examples"] == 10
-    assert told["environment"] == list(DRIVEN_FAULTS)
+    assert told["environment"] == list(FAULTS)
     assert told["coverage"]["states"]["reachable"] == 5_974
 
 

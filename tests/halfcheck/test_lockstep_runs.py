@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from fuzz import state_coverage
-from fuzz.left_out import DRIVEN_FAULTS
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.world import World
 from halfcheck.errors import exit_code_of
@@ -15,6 +14,7 @@ from halfcheck.exit_codes import ExitCode
 from halfcheck.lockstep_runs import lockstep_run
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
+from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 from tests.model_check.checked import at_full_speed
 
@@ -31,8 +31,8 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", VERSIONS)
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep_run(World.of(profile, DRIVEN_FAULTS), 3, examples=20)
-    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, DRIVEN_FAULTS, 20, True)
+    told = lockstep_run(World.of(profile, FAULTS), 3, examples=20)
+    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
     assert 20 < told.steps <= 20 * 50
     assert 0 < told.conjuncts_seen < told.conjuncts
     assert 0 < told.states_seen < told.states
@@ -41,7 +41,7 @@ def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
 
 
 def test_the_seed_chooses_the_schedules() -> None:
-    world = World.of("5.3.3", DRIVEN_FAULTS)
+    world = World.of("5.3.3", FAULTS)
     assert lockstep_run(world, 3, examples=5).steps == lockstep_run(world, 3, examples=5).steps
     assert lockstep_run(world, 3, examples=5).unseen != lockstep_run(world, 4, examples=5).unseen
 

@@ -108,6 +108,39 @@ def test_a_delivered_message_of_5_4_0_is_refused_because_it_names_no_real_queue(
     assert one.delivered == ["K0"]
 
 
+@pytest.mark.parametrize(
+    ("version", "outcome", "ops"),
+    [
+        ("4.9.7", EndTransactionOutcome.OP_STORED, [b"0"]),
+        ("5.3.3", EndTransactionOutcome.OP_BUFFERED, [b"0,"]),
+        ("5.4.0", EndTransactionOutcome.NO_HALF, []),
+    ],
+)
+def test_b09_what_waits_in_another_topic_gets_no_op_message_from_5_4_0_on(
+    version: str, outcome: EndTransactionOutcome, ops: list[bytes]
+) -> None:
+    one = OneBroker(version)
+    (step,) = one.roll_back(one.half(DELAY="1"))
+    one.flush_ops()
+    assert (step.outcome, step.response) == (outcome, Response(0, NOT_SET_REMARK))
+    assert [record.body for record in one.stored(OP_TOPIC)] == ops
+
+
+def test_a_rollback_of_a_message_that_5_4_0_delivered_dies_at_its_count() -> None:
+    one = OneBroker("5.4.0")
+    one.commit(one.half())
+    assert one.roll_back(one.stored("T")[0]) == refusal(SYSTEM_ERROR, "java.lang.NullPointerException")
+
+
+def test_what_5_4_0_delivers_into_the_half_topic_is_never_asked_about_and_discarded() -> None:
+    one = OneBroker("5.4.0", replace(SETTINGS, transaction_check_max=2))
+    one.commit(one.half(TIMER_DELAY_SEC="2"))
+    rounds = [one.round() for _ in range(4)]
+    assert [step.branch.value for steps in rounds for step in steps].count("put_back_unasked") == 2
+    assert [step.check_request for steps in rounds for step in steps if step.check_request] == []
+    assert len(one.discarded) == 1
+
+
 def test_a_delivered_and_a_discarded_message_keep_flag_and_reconsume_times_of_their_half() -> None:
     one = OneBroker("4.9.7", replace(SETTINGS, file_reserved_time_ms=10_000))
     properties = {"TRAN_MSG": "true", "PGROUP": "g", "UNIQ_KEY": "K"}
