@@ -29,9 +29,6 @@ KEPT = ".analysis"
 _CHECK_MAX, _TIMEOUT_MS = 15, 6_000
 """The defaults of transactionCheckMax and transactionTimeOut."""
 
-_PIPE_COLUMNS = 400
-"""Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
-
 
 def command(
     directory: Annotated[
@@ -213,14 +210,13 @@ def _print(
         }
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    from rich.console import Console
-    from rich.table import Table
+    from halfcheck.counterexample_table import wide_console
+    from halfcheck.fitting_table import FittingTable
 
-    table = Table(box=None, pad_edge=False)
-    for name in ("profile", "environment", "property"):
-        table.add_column(name)
-    for name in ("traces", "violating", "share", "first trace", "shortest trace", "events"):
-        table.add_column(name, justify="right")
+    table = FittingTable(
+        *("profile", "environment", "property"),
+        *(">traces", ">violating", ">share", ">first trace", ">shortest trace", ">events"),
+    )
     for count in judgement.counts:
         table.add_row(
             count.profile,
@@ -234,7 +230,7 @@ def _print(
                 for number in (count.first_trace, count.shortest_trace, count.shortest_events)
             ),
         )
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_COLUMNS)
+    console = wide_console()
     console.print(table)
     for name, why in NOT_SHOWN.items():
         console.print(f"{name}: shown by no trace ({why})")

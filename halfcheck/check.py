@@ -256,9 +256,8 @@ def _refuse(given: dict[str, object], why: str) -> None:
 
 
 def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
-    from rich.table import Table
-
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.fitting_table import FittingTable
     from model_check.explicit.width import state_width
     from model_check.instances import constants_for
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -267,9 +266,7 @@ def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return
-    table = Table("field", box=None, pad_edge=False)
-    for name in ("from", "to", "elements", "bits"):
-        table.add_column(name, justify="right")
+    table = FittingTable("field", ">from", ">to", ">elements", ">bits")
     for field in measured.fields:
         table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
     console = wide_console()
@@ -304,10 +301,10 @@ def _print_coverage(coverage: Coverage) -> None:
 
 
 def _print(result: CheckResult) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from halfcheck.counterexample_table import counterexample_table, wide_console
+    from halfcheck.fitting_table import FittingTable
 
     console = wide_console()
     world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
@@ -316,7 +313,7 @@ def _print(result: CheckResult) -> None:
         f"RocketMQ {result.profile} {world}, instance {sizes.name}: {sizes.transactions} transactions, "
         f"{sizes.half_slots} half slots, {sizes.op_slots} op slots"
     )
-    table = Table("property", "clause", "verdict", "depth", "resembles", "rule", box=None, pad_edge=False)
+    table = FittingTable("property", "clause", "verdict", "depth", "resembles", "~rule")
     colours = {"holds": "green", "violated": "bold red", "unknown": "yellow"}
     for row in result.clauses:
         table.add_row(

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
+
+from halfcheck.fitting_table import FittingTable
 
 if TYPE_CHECKING:
     from model_check.coverage import ActionCoverage, Coverage
 
 
-def action_table(coverage: Coverage) -> Table:
+def action_table(coverage: Coverage) -> FittingTable:
     """A row an action: how often it was enabled, and, as warnings, which of its rules were never the first false."""
-    table = Table("action", box=None, pad_edge=False)
-    table.add_column("enabled", justify="right")
-    table.add_column("rules", justify="right")
-    table.add_column(f"warnings, in {coverage.states:,} states")
+    table = FittingTable("action", ">enabled", ">rules", f"~warnings, in {coverage.states:,} states")
     for action in coverage.actions:
         table.add_row(action.name, f"{action.enabled:,}", str(len(action.conjuncts)), _warnings(action))
     return table
 
 
-def claim_table(coverage: Coverage) -> Table:
+def claim_table(coverage: Coverage) -> FittingTable:
     """A row a clause and a witness: in how many states it is violated, or seen."""
-    table = Table("clause or witness", "", box=None, pad_edge=False)
-    table.add_column("states", justify="right")
+    table = FittingTable("clause or witness", "", ">states")
     for clause, states in coverage.violated.items():
         table.add_row(clause, "violated in", f"{states:,}")
     for witness, states in coverage.witnessed.items():

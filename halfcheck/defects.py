@@ -211,19 +211,12 @@ def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | N
 def _print_list(
     defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found], played: dict[str, Played]
 ) -> None:
-    from rich.table import Table
-
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.fitting_table import FittingTable
 
-    table = Table("id", box=None, pad_edge=False)
-    table.add_column("defect", min_width=30)
-    table.add_column("affected → fixed", max_width=22)
-    table.add_column("found by", no_wrap=True)
-    table.add_column("clause", no_wrap=True)
-    table.add_column("profile", overflow="fold", max_width=10)
-    table.add_column("environment", overflow="fold")
-    table.add_column("depth", justify="right", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True, min_width=7)
+    table = FittingTable(
+        "id", "~defect", "~affected → fixed", "found by", "clause", "~profile", "~environment", ">depth", ">seconds"
+    )
     for defect in defects:
         finding, found, asked = findings.get(defect.identifier), searched.get(defect.identifier), defect.search
         depth = found.depth if found is not None else finding.depth if finding is not None else None
@@ -289,8 +282,9 @@ def _print_facts(console: Console, defect: Defect) -> None:
 
 
 def _print_played(console: Console, played: Played) -> None:
-    from rich.table import Table
     from rich.text import Text
+
+    from halfcheck.fitting_table import FittingTable
 
     scenario = played.scenario
     also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
@@ -298,9 +292,7 @@ def _print_played(console: Console, played: Played) -> None:
         f"found in the reference broker: {scenario.story} Breaks {scenario.property_id} in {scenario.affected}{also}; "
         f"gone in {scenario.repaired_in} (played in {played.seconds:.3f} s)."
     )
-    table = Table("seen", box=None, pad_edge=False)
-    for profile in (scenario.affected, scenario.repaired_in):
-        table.add_column(profile, overflow="fold")
+    table = FittingTable("~seen", f"~{scenario.affected}", f"~{scenario.repaired_in}")
     for row in played.rows:
         table.add_row(*row)
     console.print(table)

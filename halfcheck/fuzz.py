@@ -163,13 +163,10 @@ def _hunt(seed: int, *, as_json: bool) -> ExitCode:
         rows = [kill.to_json() for kill in kills]
         print(json.dumps({"seed": seed, "mutants": rows, "survivors": survivors}, ensure_ascii=False, indent=2))
     else:
-        from rich.table import Table
-
         from halfcheck.counterexample_table import wide_console
+        from halfcheck.fitting_table import FittingTable
 
-        table = Table("part", "mutant", "from", "killed by", "at", box=None, pad_edge=False)
-        table.add_column("examples", justify="right")
-        table.add_column("s", justify="right")
+        table = FittingTable("part", "mutant", "from", "killed by", "~at", ">examples", ">s")
         for kill in kills:
             part, name = kill.mutant.part.value, kill.mutant.name
             told = (kill.variable, kill.step) if kill.variable else ("SURVIVES", "")

@@ -61,10 +61,10 @@ def run_minimal_faults(
 
 
 def _print(found: MinimalFaults, searched: int, kept: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.fitting_table import FittingTable
     from model_check.check import Verdict
     from model_check.verdicts.minimal_faults import words_of
 
@@ -77,7 +77,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         )
         if found.idle[profile]:
             console.print(f"these do nothing here: {', '.join(found.idle[profile])}")
-        table = Table("clause", "breaks with", "depth", "shortest schedule", box=None, pad_edge=False)
+        table = FittingTable("clause", "breaks with", "depth", "~shortest schedule")
         for clause in found.clauses:
             for one in found.sets(profile, clause):
                 doubt = "" if one.certain else ", if not with fewer"

@@ -1,0 +1,188 @@
+"""A table for any width: the cells that carry the answer are never cut, sentences fold at words or go below their row.
+
+Rich's own table shrinks every column alike, so that a narrow terminal gets a word a line, or an id that ends in an
+ellipsis. Here a column either stands (an id, a verdict, a number) or may fold (a rule, a schedule).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+NARROWEST_SENTENCE = 28
+"""Columns below which the longest sentence of a row does not fold beside it, but goes under it."""
+
+NARROWEST_LIST = 12
+"""The same for what else may fold; nowhere is a word cut in two while there is another form."""
+
+_GAP = 2
+_INDENT = 4
+
+
+class FittingTable:
+    """Rows that keep their answer in whatever width there is.
+
+    From wide to narrow: all columns side by side; those that may fold, folded; those that may fold under their row,
+    indented; each row a paragraph of its own, with the names of its columns.
+
+    Parameters
+    ----------
+    columns : str
+        Their headings, from left to right. ``>`` before one aligns its column to the right; ``~`` says that it may
+        fold.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> table = FittingTable("clause", "verdict", ">depth", "~rule")
+    >>> table.add_row("S1.lost_op", "holds", "", "A half is delivered once, whatever becomes of its op message.")
+    >>> Console(width=64).print(table)  # doctest: +NORMALIZE_WHITESPACE
+    clause      verdict  depth  rule
+    S1.lost_op  holds           A half is delivered once, whatever
+                                becomes of its op message.
+    >>> Console(width=40).print(table)  # doctest: +NORMALIZE_WHITESPACE
+    clause      verdict  depth
+    S1.lost_op  holds
+        A half is delivered once, whatever
+        becomes of its op message.
+    >>> Console(width=20).print(table)  # doctest: +NORMALIZE_WHITESPACE
+    S1.lost_op
+        verdict holds
+        A half is
+        delivered once,
+        whatever becomes
+        of its op
+        message.
+    """
+
+    def __init__(self, *columns: str) -> None:
+        self._headings = [column.lstrip(">~") for column in columns]
+        self._to_the_right = [column.startswith(">") for column in columns]
+        self._folds = [column.startswith("~") for column in columns]
+        self._rows: list[list[Text]] = []
+
+    def add_row(self, *cells: str | Text) -> None:
+        """Add a row; cells that are left out are empty, and a plain string holds no markup."""
+        texts = [cell if isinstance(cell, Text) else Text(cell) for cell in cells]
+        self._rows.append([*texts, *(Text() for _ in self._headings[len(texts) :])])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Give the widest form for which there is room."""
+        width = options.max_width
+        widths = self._widths()
+        standing = [natural for natural, folds in zip(widths, self._folds, strict=True) if not folds]
+        least = self._least(widths)
+        if _side_by_side(least) <= width:
+            yield self._table(_shared_out(width, least, widths))
+        elif _side_by_side(standing) <= width:
+            yield from self._with_sentences_below()
+        else:
+            yield from self._paragraphs()
+
+    def _widths(self) -> list[int]:
+        return [
+            max(len(heading), *(_width(row[number]) for row in self._rows), 0)
+            for number, heading in enumerate(self._headings)
+        ]
+
+    def _least(self, widths: list[int]) -> list[int]:
+        """How narrow each column may become before there is no reading it beside its row."""
+        least = []
+        sentence = max((width for width, folds in zip(widths, self._folds, strict=True) if folds), default=0)
+        for number, (natural, folds) in enumerate(zip(widths, self._folds, strict=True)):
+            if not folds:
+                least.append(natural)
+                continue
+            words = [len(word) for row in self._rows for word in row[number].plain.split()]
+            narrowest = NARROWEST_SENTENCE if natural == sentence else NARROWEST_LIST
+            least.append(max(min(natural, narrowest), *words, len(self._headings[number])))
+        return least
+
+    def _table(self, widths: list[int]) -> Table:
+        table = Table(box=None, pad_edge=False, show_edge=False)
+        for heading, right, width in zip(self._headings, self._to_the_right, widths, strict=True):
+            table.add_column(heading, justify="right" if right else "left", width=width, overflow="fold")
+        for row in self._rows:
+            table.add_row(*row)
+        return table
+
+    def _with_sentences_below(self) -> Iterator[RenderableType]:
+        widths = self._widths()
+        yield self._line([Text(heading, style="bold") for heading in self._headings], widths)
+        for row in self._rows:
+            yield self._line(row, widths)
+            yield from self._below(row)
+
+    def _line(self, cells: list[Text], widths: list[int]) -> Text:
+        """The standing cells of a row; one of several lines has them below each other."""
+        kept = [number for number, folds in enumerate(self._folds) if not folds]
+        parts = {number: cells[number].split("\n") for number in kept}
+        lines = []
+        for level in range(max(len(part) for part in parts.values())):
+            line = Text()
+            for number in kept:
+                cell = parts[number][level].copy() if level < len(parts[number]) else Text()
+                missing = widths[number] - cell.cell_len
+                line = Text.assemble(line, " " * missing, cell) if self._to_the_right[number] else line + cell
+                line = Text.assemble(line, " " * (_GAP if self._to_the_right[number] else missing + _GAP))
+            line.rstrip()
+            lines.append(line)
+        return Text("\n").join(lines)
+
+    def _below(self, row: list[Text]) -> Iterator[RenderableType]:
+        folding = [number for number, folds in enumerate(self._folds) if folds and row[number]]
+        several = [
+            row[number] if place == 0 else Text.assemble(f"{self._headings[number]}: ", row[number])
+            for place, number in enumerate(folding)
+        ]
+        if several:
+            yield _indented(Text("\n" if any("\n" in cell.plain for cell in several) else "; ").join(several))
+
+    def _paragraphs(self) -> Iterator[RenderableType]:
+        for row in self._rows:
+            yield _folding(row[0])
+            told = [
+                Text.assemble(f"{heading} ", cell)
+                for heading, cell, folds in zip(self._headings[1:], row[1:], self._folds[1:], strict=True)
+                if cell and not folds
+            ]
+            if told:
+                yield _indented(Text(", ").join(told))
+            yield from self._below(row)
+
+
+def _side_by_side(widths: list[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _shared_out(width: int, least: list[int], natural: list[int]) -> list[int]:
+    """The room that is left goes to the columns that want least more, so that few of them fold."""
+    widths = list(least)
+    spare = width - _side_by_side(least)
+    for number in sorted(range(len(least)), key=lambda number: natural[number] - least[number]):
+        more = min(spare, natural[number] - least[number])
+        widths[number] += more
+        spare -= more
+    return widths
+
+
+def _width(cell: Text) -> int:
+    return max((line.cell_len for line in cell.split("\n")), default=0)
+
+
+def _folding(cell: Text) -> Text:
+    cell = cell.copy()
+    cell.overflow = "fold"
+    return cell
+
+
+def _indented(cell: Text) -> Padding:
+    return Padding(_folding(cell), (0, 0, 0, _INDENT), expand=False)

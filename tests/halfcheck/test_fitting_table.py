@@ -1,0 +1,74 @@
+"""A table keeps its answer in every width: nothing is cut, and no sentence is folded to a word a line."""
+
+from __future__ import annotations
+
+import pytest
+from rich.console import Console
+
+from halfcheck.counterexample_table import PIPE_COLUMNS, wide_console
+from halfcheck.fitting_table import NARROWEST_SENTENCE, FittingTable
+
+RULE = "A commit inside the immunity of a half that was put back for it is the last word: its copy is not delivered."
+ROWS = (
+    ("S1", "immune_half", "violated", "15", "A16 B01", RULE),
+    ("S10", "op_entry_dies_with_the_process", "unknown", "1,234", "", RULE.replace("[", "").upper()),
+)
+
+
+def shown(width: int, *columns: str) -> list[str]:
+    table = FittingTable(*columns)
+    for row in ROWS:
+        table.add_row(*row)
+    console = Console(width=width, file=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get().splitlines()
+
+
+@pytest.mark.parametrize("width", [48, 60, 80, 100, 160, 250])
+def test_no_cell_that_carries_the_answer_is_cut(width: int) -> None:
+    lines = shown(width, "property", "clause", "verdict", ">depth", "resembles", "~rule")
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    for row in ROWS:
+        for cell in row[:5]:
+            assert cell in text
+        assert "…" not in text
+    assert set(RULE.split()) <= set(text.split())
+
+
+@pytest.mark.parametrize("width", range(70, 130))
+def test_a_sentence_has_room_for_several_words_a_line_or_goes_under_its_row(width: int) -> None:
+    lines = shown(width, "property", "clause", "verdict", ">depth", "resembles", "~rule")
+    heading = lines[0]
+    beside = heading.find("rule")
+    assert beside == -1 or width - beside >= NARROWEST_SENTENCE
+    assert beside != -1 or lines[2].startswith("    A commit inside the immunity")
+
+
+def test_several_sentences_stand_under_their_row_with_their_names() -> None:
+    table = FittingTable("id", "~defect", "~why", ">depth")
+    table.add_row("B01", RULE, "of the order of two questions", "15")
+    console = Console(width=30)
+    with console.capture() as capture:
+        console.print(table)
+    text = " ".join(capture.get().split())
+    assert text == f"id depth B01 15 {RULE}; why: of the order of two questions"
+
+
+def test_markup_in_a_cell_stays_text() -> None:
+    table = FittingTable("field")
+    table.add_row("half[0].born_at [red]")
+    console = Console(width=60)
+    with console.capture() as capture:
+        console.print(table)
+    assert "half[0].born_at [red]" in capture.get()
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"),
+    [("60", 60), ("250", 250), ("3", 20), ("0", PIPE_COLUMNS), ("many", PIPE_COLUMNS), ("", PIPE_COLUMNS)],
+)
+def test_piped_output_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch, columns: str, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert wide_console().width == width
