@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.counterexample.steps import Replay, replay, write_path
 from model_check.cpython import coverage as cpython_coverage
 from model_check.cpython import search as cpython_search
+from model_check.did_you_mean import require_known
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit import coverage as explicit_coverage
 from model_check.explicit import search as explicit_search
@@ -197,23 +198,22 @@ class CheckResult:
 def chosen_clauses(machine: Machine, wanted: Sequence[str]) -> tuple[Property, ...]:
     """The clauses of the properties that are named by their ids, or by `S1.immune_half`; all when none is named.
 
+    Capitals or not makes no difference.
+
     Raises
     ------
     ModelCheckError
-        When an id is unknown; names what there is.
+        When an id is unknown; names what there is, and what may have been meant.
     """
     known: dict[str, list[Property]] = {}
     for clause in machine.clauses:
         known.setdefault(clause.identifier, []).append(clause)
         known.setdefault(f"{clause.identifier}.{clause.clause}", []).append(clause)
+    names = {name.lower(): name for name in known}
+    there = f"{', '.join(k for k in known if '.' not in k)}, and clauses such as {next(k for k in known if '.' in k)}"
     for name in wanted:
-        if name not in known:
-            msg = (
-                f"no property {name!r}; there are {', '.join(k for k in known if '.' not in k)}, "
-                f"and clauses such as {next(k for k in known if '.' in k)}"
-            )
-            raise ModelCheckError(msg)
-    chosen = {clause for name in wanted for clause in known[name]}
+        require_known("property", names.get(name.lower(), name), known, there=there)
+    chosen = {clause for name in wanted for clause in known[names[name.lower()]]}
     return tuple(clause for clause in machine.clauses if not wanted or clause in chosen)
 
 
@@ -273,9 +273,7 @@ def check(
     constants = constants or constants_for(profile, faults, sizes)
     clauses = chosen_clauses(machine, properties)
     identifiers = {clause.identifier for clause in clauses}
-    if reading not in READINGS:
-        message = f"no reading {reading!r}; there are {', '.join(READINGS)}"
-        raise ModelCheckError(message)
+    require_known("reading", reading, READINGS)
     if threads < 1 or most_steps < 0:
         message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
         raise ModelCheckError(message)

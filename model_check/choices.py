@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from model_check.errors import ModelCheckError
+from model_check.did_you_mean import require_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,9 +126,7 @@ def step_tables(choice: str, steps: Sequence[Step]) -> StepTables:
     ModelCheckError
         There is no such choice; names what there is.
     """
-    if choice not in CHOICES:
-        msg = f"no choice {choice!r}; there are {', '.join(CHOICES)}"
-        raise ModelCheckError(msg)
+    require_known("choice", choice, CHOICES)
     names = [step.action.name for step in steps]
     weights = [1 if choice == "uniform" else WEIGHTS.get(name, ORDINARY) for name in names]
     optional = {name: place for place, name in enumerate(OPTIONAL_ACTIONS, start=1)} if choice == "swarm" else {}

@@ -9,9 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_check.errors import BadFile, ModelCheckError
+from model_check.did_you_mean import nearest_release, require_known
+from model_check.errors import BadFile
 from spec.constants import FAULTS, SWITCHES, Constants, Instance
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,8 +42,8 @@ def load_instance(name: str) -> Instance:
         return _instance(name, text, name)
     path = Path(name)
     if path.suffix != ".toml":
-        msg = f"no instance {name!r}; there are {', '.join(instance_names())}, or give the path of a .toml file"
-        raise ModelCheckError(msg)
+        there = f"{', '.join(instance_names())}, or give the path of a .toml file"
+        require_known("instance", name, instance_names(), there=there)
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
@@ -57,14 +58,12 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
     Raises
     ------
     ModelCheckError
-        When the profile, a switch or a fault is unknown; names what there is.
+        When the profile, a switch or a fault is unknown; names what there is, and what may have been meant.
     """
     switches = switches_of(profile)
     chosen = tuple(faults)
     for fault in chosen:
-        if fault not in FAULTS:
-            msg = f"no fault {fault!r}; there are {', '.join(FAULTS)}"
-            raise ModelCheckError(msg)
+        require_known("fault", fault, FAULTS)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     given: dict[str, Any] = {**asdict(sizes), **asdict(switches), **dict.fromkeys(chosen, True)}
     return Constants(**given)
@@ -89,13 +88,9 @@ def switches_of(profile: str) -> Switches:
     (False, True)
     """
     name, *turned = re.split(r"(?=[+-])", profile)
-    if name not in PROFILES:
-        msg = f"no profile {name!r}; there are {', '.join(PROFILES)}"
-        raise ModelCheckError(msg)
+    require_known("profile", name, PROFILES, hint=nearest_release(name, VERSIONS))
     for switch in turned:
-        if switch[1:] not in SWITCHES:
-            msg = f"no switch {switch[1:]!r}; there are {', '.join(SWITCHES)}"
-            raise ModelCheckError(msg)
+        require_known("switch", switch[1:], SWITCHES)
     return replace(PROFILES[name], **{switch[1:]: switch[0] == "+" for switch in turned})
 
 

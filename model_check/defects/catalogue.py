@@ -6,7 +6,6 @@ code (B01 …). What the searches found of them is in `findings.toml` (`model_ch
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from dataclasses import MISSING, dataclass, fields
@@ -214,35 +213,42 @@ def defect_called(identifier: str) -> Defect:
     Raises
     ------
     ModelCheckError
-        When there is none; names the nearest id.
+        When there is none; names the nearest ids by their number, and which there are.
     """
     known = catalogue()
     wanted = identifier.strip().upper()
     if wanted in known:
         return known[wanted]
-    nearest = known[nearest_id(wanted)]
-    msg = (
-        f"no defect {identifier!r}; the nearest is {nearest.identifier} ({nearest.name}), "
-        f"and halfcheck defects lists all {len(known)}"
-    )
+    nearest = " or ".join(f"{one} ({known[one].name})" for one in nearest_ids(wanted))
+    did_you_mean = f"did you mean {nearest}? There" if nearest else "there"
+    msg = f"no defect {identifier!r}; {did_you_mean} are {ranges()}, and halfcheck defects lists all {len(known)}"
     raise ModelCheckError(msg)
 
 
-def nearest_id(wanted: str) -> str:
-    """The id that is meant by something like one: a missing zero, a letter in the wrong place, or a number too high.
+def nearest_ids(wanted: str) -> tuple[str, ...]:
+    """The ids that something like one may mean, by its letter and its number; none where it has no number.
+
+    A number without a letter is that of both series; a number too high means the last one of its series.
 
     Examples
     --------
-    >>> nearest_id("B1"), nearest_id("A104"), nearest_id("01B"), nearest_id("B99")
-    ('B01', 'A14', 'B01', 'B46')
+    >>> nearest_ids("B1"), nearest_ids("01B"), nearest_ids("14"), nearest_ids("B99"), nearest_ids("C02")
+    (('B01',), ('B01',), ('A14', 'B14'), ('B46',), ('A02', 'B02'))
+    >>> nearest_ids("banana")
+    ()
     """
-    known = list(catalogue())
-    series = next((letter for letter in wanted if letter in "AB"), "A")
     digits = "".join(re.findall(r"\d", wanted))
-    if 0 < len(digits) <= 2:
-        of_series = [name for name in known if name.startswith(series)]
-        return min(of_series, key=lambda name: abs(int(name[1:]) - int(digits)))
-    return (difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or known)[0]
+    if not digits:
+        return ()
+    series = {letter: [name for name in catalogue() if name.startswith(letter)] for letter in "AB"}
+    asked = [letter for letter in series if letter in wanted] or list(series)
+    return tuple(min(series[letter], key=lambda name: abs(int(name[1:]) - int(digits))) for letter in asked)
+
+
+def ranges() -> str:
+    """The ids that there are, series by series: `A01–A58 and B01–B46`."""
+    series = ([name for name in catalogue() if name.startswith(letter)] for letter in "AB")
+    return " and ".join(f"{names[0]}–{names[-1]}" for names in series)
 
 
 T = TypeVar("T", bound="DataclassInstance")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
-from model_check.errors import ModelCheckError
+from model_check.did_you_mean import require_known
 from model_check.verdicts.environment import QUIET, Environment, Outcome, in_order, name_of, parts
 from model_check.verdicts.idle_faults import idle_faults
 from model_check.verdicts.searches import Request, Searches
@@ -192,9 +192,7 @@ def find_minimal_faults(
         See `Searches.run`.
     """
     for fault in faults:
-        if fault not in FAULTS:
-            msg = f"no fault {fault!r}; there are {', '.join(FAULTS)}"
-            raise ModelCheckError(msg)
+        require_known("fault", fault, FAULTS)
     idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
     outcomes: dict[Environment, Outcome] = {}
     for size in range(most_faults + 1):

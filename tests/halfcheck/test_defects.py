@@ -190,8 +190,8 @@ def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.C
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        "halfcheck: no defect 'B1'; the nearest is B01 (a commit inside the immunity is delivered twice), "
-        "and halfcheck defects lists all 104\n"
+        "halfcheck: no defect 'B1'; did you mean B01 (a commit inside the immunity is delivered twice)? "
+        f"There are A01–A58 and B01–B46, and halfcheck defects lists all {len(catalogue())}\n"
     )
 
 

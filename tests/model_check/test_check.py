@@ -37,11 +37,23 @@ def test_properties_and_clauses_are_chosen_by_their_ids_in_the_order_of_the_mach
 
 def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> None:
     with pytest.raises(
-        ModelCheckError, match=r"^no property 'S11'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
+        ModelCheckError, match=r"^no property 'X9'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
     ):
-        check("5.3.3", (), "tiny", properties=["S11"])
+        check("5.3.3", (), "tiny", properties=["X9"])
     with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba, cpython, z3$"):
         check("5.3.3", (), "tiny", reading="pypy")
+
+
+def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -> None:
+    names = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, ["s1.Immune_Half", "s10"])]
+    assert names == ["S1.immune_half", "S10.op_entry_dies_with_the_process", "S10.op_entry_not_stored"]
+    for wrong, likely in (
+        ("S1.imune_half", "S1.immune_half"),
+        ("immune_half", "S1.immune_half or S9.immune_half"),
+        ("S1.last_op", "S1.lost_op"),
+    ):
+        with pytest.raises(ModelCheckError, match=rf"^no property '{wrong}'; did you mean {likely}\? There are S1, S2"):
+            chosen_clauses(TRANSACTIONAL_MESSAGES, [wrong])
 
 
 def test_only_the_chosen_clauses_are_judged() -> None:

@@ -109,8 +109,8 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
         match=r"^no instance 'huge'; there are tiny, patient, odd, skewed, deep, .* \.toml file$",
     ):
         load_instance("huge")
-    with pytest.raises(ModelCheckError, match=r"^no profile '5\.3'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):
-        constants_for("5.3", (), "tiny")
+    with pytest.raises(ModelCheckError, match=r"^no profile 'newest'; there are 4\.5\.1, 4\.9\.7, 5\.3\.3, 5\.4\.0"):
+        constants_for("newest", (), "tiny")
     with pytest.raises(ModelCheckError, match=r"^no switch 'magic'; there are marks_op_done_on_hit, "):
         constants_for("5.3.3+batches_ops-magic", (), "tiny")
     with pytest.raises(ModelCheckError, match=r"^no switch ''; there are "):
@@ -120,6 +120,30 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
     with pytest.raises(ModelCheckError, match=r"^no fault 'fire'; there are slow_local, lose_end, "):
         constants_for("5.3.3", ("crash", "fire"), "tiny")
     assert ModelCheckError.exit_code == 151
+
+
+@pytest.mark.parametrize(
+    ("profile", "fault", "instance", "answer"),
+    [
+        ("5.3.3", "crsh", "tiny", "no fault 'crsh'; did you mean crash?"),
+        ("5.3.3", "CRASH", "tiny", "no fault 'CRASH'; did you mean crash?"),
+        ("5.3.3", "crash", "smal", "no instance 'smal'; did you mean small? There are tiny, "),
+        (
+            "5.4.0+heed_settled_original",
+            "crash",
+            "tiny",
+            "no switch 'heed_settled_original'; did you mean heeds_settled_originals?",
+        ),
+        ("5.3", "crash", "tiny", "no profile '5.3'; did you mean 5.3.3? There are 4.5.1, "),
+        ("5.5.1", "crash", "tiny", "no profile '5.5.1'; did you mean 5.4.0? There are 4.5.1, "),
+        ("fix", "crash", "tiny", "no profile 'fix'; did you mean fixed? There are 4.5.1, "),
+    ],
+)
+def test_what_may_have_been_meant_is_said(profile: str, fault: str, instance: str, answer: str) -> None:
+    with pytest.raises(ModelCheckError) as caught:
+        constants_for(profile, (fault,), instance)
+    assert str(caught.value).startswith(answer)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_profile_and_faults_become_switches() -> None:

@@ -13,7 +13,7 @@ from model_check.check import chosen_clauses
 from model_check.defects import page
 from model_check.defects.__main__ import questions
 from model_check.defects.broker_findings import BrokerFinding, read_broker_findings, write_broker_findings
-from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_id
+from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_ids
 from model_check.defects.findings import FILE, Finding, read_findings, write_findings
 from model_check.errors import BadFile, ModelCheckError
 from model_check.instances import constants_for, load_instance, switches_of
@@ -183,14 +183,26 @@ def test_an_id_may_be_written_small(wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "nearest"), [("B1", "B01"), ("A59", "A58"), ("b99", "B46"), ("16", "A16"), ("", "A01"), ("B160", "B16")]
+    ("wanted", "nearest"),
+    [
+        ("B1", ["B01"]),
+        ("A59", ["A58"]),
+        ("b99", ["B46"]),
+        ("16", ["A16", "B16"]),
+        ("", []),
+        ("banana", []),
+        ("B160", ["B46"]),
+    ],
 )
-def test_an_unknown_id_is_answered_with_the_nearest(wanted: str, nearest: str) -> None:
-    assert nearest_id(wanted.upper()) == nearest
+def test_an_unknown_id_is_answered_with_the_nearest_numbers_and_what_there_is(wanted: str, nearest: list[str]) -> None:
+    assert list(nearest_ids(wanted.upper())) == nearest
     with pytest.raises(ModelCheckError) as caught:
         defect_called(wanted)
-    assert f"the nearest is {nearest} (" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    told = " or ".join(f"{one} ({catalogue()[one].name})" for one in nearest)
+    assert str(caught.value) == (
+        f"no defect {wanted!r}; {f'did you mean {told}? There' if nearest else 'there'} are A01–A58 and B01–B46, "
+        f"and halfcheck defects lists all {len(catalogue())}"
+    )
 
 
 GOOD = {
