@@ -20,7 +20,8 @@ CLOCK_SLACK_MS = 20
 """How much later than the broker's record a producer's own line for its cause may be stamped."""
 
 HANDLING_MS = 20
-"""How long an END_TRANSACTION may take from the real message to the op buffer."""
+"""How long a thread may take from what it has read or stored to the next thing: an END_TRANSACTION from its clock to the
+real message and from there to the op buffer, the batch thread from its clock to the op message."""
 
 
 class Forecast:

@@ -132,7 +132,7 @@ class ProducerSide:
         s, end = self.work.state, self.forecast.next_end(half, number)
         if end is None:
             return False
-        s.now = self._previous_time(end)
+        s.now = self._earliest_reading(end, half)
         return is_refused_as_late(s, self.work.constants, half)
 
     def _take_in_rollback(self, number: int, half: int, sent: int) -> Refused | None:
@@ -152,7 +152,7 @@ class ProducerSide:
         return refused
 
     def _deliver(self, number: int, event: ObservedEvent) -> Refused | None:
-        earliest = self._previous_time(number)
+        earliest = self._earliest_reading(number, event.half)
         refused = self._bring(number, event.half, Outcome.COMMIT, earliest, event.time)
         if refused is not None and self._is_half_handled(event.half):
             self.cut_short[number] = self.forecast.earlier_delivery(event.half, number)
@@ -179,7 +179,7 @@ class ProducerSide:
         if event.is_batched or len(event.names) != 1:
             return Refused("record", "the body of an op message is one half offset in this version")
         (half,) = event.names
-        earliest = self._previous_time(number)
+        earliest = self._earliest_reading(number, half)
         if self.forecast.rollbacks_in[number]:
             refused = self._bring(number, half, Outcome.ROLLBACK, earliest, event.time)
             if refused is not None:
@@ -207,12 +207,22 @@ class ProducerSide:
                 self.cut_short[number] = self.forecast.earlier_op.get(number, -1)
                 self.lingering[number] = frozenset(self.forecast.earlier_delivery(half, number) for half in surplus)
             return Refused("record", _batch_differs(missing, surplus))
-        due = s.batch.written_at + work.constants.op_batch_interval
-        refused = work.take("write_op_batch", now=min(max(earliest, due), event.time), before=number)
+        refused = work.take("write_op_batch", now=self._batch_looked_at(number, event), before=number)
         if refused is None:
             s.op[event.op].born_at = event.born
             self._buffer_the_rest(number)
         return refused
+
+    def _batch_looked_at(self, number: int, event: ObservedEvent) -> int:
+        """When the batch thread read its clock: before its op message was born, and no sooner than it may write.
+
+        RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage compares the start of its pass with the
+        lastWriteTimestamp that #getOpMessage noted, and only then is the op message built, and stored when the commit
+        log is free. So two of them are stored less than an interval apart when the first had to wait for the log. Since
+        5.5.0 the thread wakes up just when the interval is over; before, it mostly came later.
+        """
+        due = self.work.state.batch.written_at + self.work.constants.op_batch_interval
+        return min(max(self._earliest_time(number, event.born), due), event.born)
 
     def _buffer_the_rest(self, number: int) -> None:
         """Deliveries before this op message whose entries came into the buffer only behind it."""
@@ -285,7 +295,7 @@ class ProducerSide:
         """A direct END_TRANSACTION is late when it comes behind a check, or when the half is older than it may get."""
         s, c = self.work.state, self.work.constants
         clock = s.now
-        s.now = now
+        s.now = now - HANDLING_MS
         if was_checked(s, c, s.half[half].transaction) or not is_early_enough(s, c, half):
             self.work.assume("late_end", s.half[half].transaction)
         s.now = clock
@@ -293,6 +303,19 @@ class ProducerSide:
     def _is_half_handled(self, half: int) -> bool:
         s = self.work.state
         return 0 <= half < s.half_length and s.half[half].end == End.COMMIT_STORED
+
+    def _earliest_reading(self, number: int, half: int) -> int:
+        """When the broker may have read its clock for an END_TRANSACTION that names a half and leads to a record.
+
+        RocketMQ: EndTransactionProcessor#processRequest reads it once, to refuse what is late.
+        """
+        s = self.work.state
+        stored_at = s.half[half].stored_at if 0 <= half < s.half_length else 0
+        return max(stored_at, self._earliest_time(number, self.trace.events[number].time))
+
+    def _earliest_time(self, number: int, latest: int) -> int:
+        """No sooner than the record before it, unless that was stored while the thread handled what it had read."""
+        return min(self._previous_time(number), latest - HANDLING_MS)
 
     def _previous_time(self, number: int) -> int:
         return self.trace.events[number - 1].time if number else self.trace.events[number].time
