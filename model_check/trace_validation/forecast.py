@@ -20,8 +20,11 @@ CLOCK_SLACK_MS = 20
 """How much later than the broker's record a producer's own line for its cause may be stamped."""
 
 HANDLING_MS = 20
-"""How long a thread may take from what it has read or stored to the next thing: an END_TRANSACTION from its clock to the
-real message and from there to the op buffer, the batch thread from its clock to the op message."""
+"""How long a thread may take between two things that it does.
+
+An END_TRANSACTION from its clock to the real message and from there to the op buffer, the batch thread from its clock
+to the op message.
+"""
 
 
 class Forecast:

@@ -1,4 +1,4 @@
-"""A thread reads the broker's clock before its record is stored, and other threads' records may be stored in between."""
+"""A thread reads the clock before its record is stored, and other threads' records may be stored in between."""
 
 from __future__ import annotations
 
