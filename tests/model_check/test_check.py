@@ -50,7 +50,7 @@ def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -
     for wrong, likely in (
         ("S1.imune_half", "S1.immune_half"),
         ("immune_half", "S1.immune_half or S9.immune_half"),
-        ("S1.last_op", "S1.lost_op"),
+        ("S1.lostop", "S1.lost_op"),
     ):
         with pytest.raises(ModelCheckError, match=rf"^no property '{wrong}'; did you mean {likely}\? There are S1, S2"):
             chosen_clauses(TRANSACTIONAL_MESSAGES, [wrong])
