@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +18,7 @@ from halfcheck import __version__
 from halfcheck.errors import exit_code_of, one_line
 from halfcheck.exit_codes import ExitCode
 from halfcheck.lazy_commands import LazyCommands
+from halfcheck.standard_streams import discard_output, has_no_reader, is_rich_leaving, open_closed_streams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,14 +83,30 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = _invoke(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        return _close_output()
+    except SystemExit as leaving:
+        if not is_rich_leaving(leaving):
+            raise
+        discard_output()
+        return ExitCode.OUTPUT_CLOSED
     except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, BrokenPipeError) and has_no_reader(sys.stdout, sys.stderr):
+            discard_output()
+            return ExitCode.OUTPUT_CLOSED
+        _say(error)
+        return exit_code_of(error)
+    return result
+
+
+def _say(error: BaseException) -> None:
+    """On stderr; where that can't be written to, the exit code alone has to tell."""
+    with suppress(OSError):
         if os.environ.get("HALFCHECK_DEBUG"):
             traceback.print_exception(error)
         typer.echo(f"halfcheck: {one_line(error)}", err=True)
-        return exit_code_of(error)
-    return result
+    with suppress(OSError):
+        sys.stdout.flush()
+        return
+    discard_output()
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -102,12 +120,7 @@ def _invoke(arguments: Sequence[str]) -> int:
     return result if isinstance(result, int) else ExitCode.OK
 
 
-def _close_output() -> int:
-    """Whoever read our output has left, so there is nobody to tell; Python's own flush at exit must find no pipe."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.OUTPUT_CLOSED
-
-
 def main() -> None:
     """Run the process's command line and leave with its exit code."""
+    open_closed_streams()
     sys.exit(run(sys.argv[1:]))

@@ -6,12 +6,14 @@ is all the command line has to know of it, so no package needs to import another
 
 from __future__ import annotations
 
+import errno
 from typing import Protocol, runtime_checkable
 
 import typer
 
 from halfcheck.exit_codes import ExitCode
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
@@ -78,6 +80,9 @@ def one_line(error: BaseException) -> str:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, CarriesExitCode):
         text = str(error)
+    elif isinstance(error, OSError) and error.errno in _FULL:
+        where = "standard output, or a disk that is written to, is full" if error.filename is None else error.filename
+        text = f"{error.strerror}: {where}"
     else:
         text = f"unexpected {type(error).__name__}: {error} (set HALFCHECK_DEBUG=1 to see where)"
     return " ".join(text.split())

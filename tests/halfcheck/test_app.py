@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import pytest
 
 from halfcheck import __version__, app
+from halfcheck.__main__ import main as load_and_run
 from halfcheck.exit_codes import ExitCode
 from halfcheck.lazy_commands import summary_of
 
@@ -282,3 +283,54 @@ def test_a_reader_that_leaves_ends_a_process_in_silence(tmp_path: Path) -> None:
     assert process.wait(timeout=120) == ExitCode.OUTPUT_CLOSED
     assert process.stderr.read() == ""
     process.stderr.close()
+
+
+def in_a_shell(script: str) -> tuple[int, str]:
+    """The exit code and stderr of a shell line in which $H is the command line; of a pipe, that of its first part."""
+    command = f"set -o pipefail; H='{sys.executable} -m halfcheck'; {script}"
+    finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=120)
+    return finished.returncode, finished.stderr
+
+
+REPLAYED = "replay --instance tiny --steps 'send_half t=0 immunity=-1'"
+
+
+@pytest.mark.parametrize(
+    ("script", "exit_code"),
+    [
+        (f"$H {REPLAYED} | true", ExitCode.OUTPUT_CLOSED),  # Rich's table
+        (f"$H {REPLAYED} --json | true", ExitCode.OUTPUT_CLOSED),  # print
+        ("$H check --help | true", ExitCode.OUTPUT_CLOSED),  # Typer's own
+        (f"$H {REPLAYED} 2>&1 | true", ExitCode.OUTPUT_CLOSED),
+        (f"$H {REPLAYED} >&-", ExitCode.OK),
+        (f"$H {REPLAYED} 2>&- >/dev/null", ExitCode.OK),
+        (f"$H {REPLAYED} <&- >/dev/null", ExitCode.OK),
+        ("$H check --profile 9 2>&-", ExitCode.BAD_OPTION),
+        ("$H check --profile 9 2>/dev/full", ExitCode.BAD_OPTION),
+    ],
+)
+def test_a_closed_or_broken_stream_neither_changes_the_answer_nor_makes_a_noise(script: str, exit_code: int) -> None:
+    assert in_a_shell(script) == (exit_code, "")
+
+
+def test_an_error_is_told_also_when_the_reader_of_the_answer_has_left() -> None:
+    exit_code, err = in_a_shell("$H check --profile 9 | true")
+    assert (exit_code, err.startswith("halfcheck: no profile '9'")) == (ExitCode.BAD_OPTION, True), err
+
+
+def test_a_full_disk_is_one_line() -> None:
+    line = "halfcheck: No space left on device: standard output, or a disk that is written to, is full\n"
+    assert in_a_shell(f"$H {REPLAYED} >/dev/full") == (ExitCode.OTHER, line)
+
+
+def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.__import__", pressed)
+    with pytest.raises(SystemExit) as left:
+        load_and_run()
+    monkeypatch.undo()
+    assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
