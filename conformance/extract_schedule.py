@@ -63,14 +63,13 @@ def extract_schedule(run: RecordedRun, timer_lead_ms: int = _TIMER_LEAD_MS) -> S
     settings = read_settings(run.broker_conf, STORE_VERSIONS[version])
     records = _records(run)
     boots = read_boots(run.transaction_log(), str(run.path))
-    batches = STORE_VERSIONS[version].batches_ops
     known = Schedule(version, settings, [])
     ends = _ends(boots, records, known)
-    writers = Writers(run, records, ends, boots, batches_ops=batches)
+    writers = Writers(run, records, ends, boots, known)
     writers.assign()
     places = [*_life(run, meta, boots, timer_lead_ms), *writers.places, *_rounds(boots, records, writers, known)]
     acts = _merge(records, writers.acts, places)
-    _choose_drains(acts, settings)
+    _choose_drains(acts, known)
     return Schedule(version, settings, _numbered(acts, ends))
 
 
@@ -205,10 +204,10 @@ def _merge(records: list[Record], writers: list[Act | None], places: list[Place]
     return acts
 
 
-def _choose_drains(acts: list[Act], settings: dict[str, str]) -> None:
+def _choose_drains(acts: list[Act], known: Schedule) -> None:
     """Let the clock at a drain be so much earlier than its record's birth that the next drain is due."""
     drains = [act for act in acts if isinstance(act, Drain)]
-    interval = int(settings.get("transactionOpBatchInterval", 3_000))
+    interval = broker_settings(known).op_batch_interval_ms
     for drain, following in pairwise(drains):
         if 0 < interval - (following.at - drain.at) <= LATE_LOG_MS:
             drain.chosen_at = following.at - interval

@@ -15,6 +15,7 @@ from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
 from conformance.replay import Replay
 from conformance.schedule import Act, EndGoesOn, RoundBegins, RoundGoesOn, Schedule, Start
+from conformance.settings import broker_settings
 from reference.store.consumer_offsets import read_consumer_offsets
 from reference.store.memory_disk import MemoryDisk
 from reference.version_switches import STORE_VERSIONS
@@ -107,7 +108,7 @@ def fit_schedule(run: RecordedRun) -> Fit:
     if fit.saves_what_was_saved():
         return fit
     starts = [act for act in fit.schedule.acts if isinstance(act, Start)]
-    interval = int(fit.schedule.settings.get("flushConsumerOffsetInterval", 5_000))
+    interval = broker_settings(fit.schedule).flush_consumer_offset_interval_ms
     for lead in range(0, interval, _TIMER_STEP_MS):
         acts: list[Act] = [
             replace(act, chosen_at=act.at - lead) if act is starts[0] else act for act in fit.schedule.acts

@@ -13,13 +13,16 @@ from conformance.schedule import (
     EndGoesOn,
     Send,
 )
+from conformance.settings import broker_settings
 from reference.send_message_processor import SendMessageRequest
 from reference.store.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
 from reference.store.record import TRANSACTION_COMMIT, Record
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.version_switches import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from conformance.recorded_run import RecordedRun
+    from conformance.schedule import Schedule
     from conformance.transaction_log import Boot, LoggedEnd
 
 LATE_LOG_MS = 2
@@ -71,7 +74,7 @@ class Writers:
     """
 
     def __init__(
-        self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], *, batches_ops: bool
+        self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], known: Schedule
     ) -> None:
         self.acts: list[Act | None] = []
         self.places: list[Place] = []
@@ -79,7 +82,8 @@ class Writers:
         self._records = records
         self._ends = ends
         self._boots = boots
-        self._batches_ops = batches_ops
+        self._batches_ops = STORE_VERSIONS[known.version].batches_ops
+        self._op_size = broker_settings(known).op_msg_max_size
 
     def assign(self) -> None:
         """Do it."""
@@ -183,7 +187,7 @@ class Writers:
                 if end is not None:
                     taken.add(end.number)
                     self._place_offer(end, low, index)
-            if len(record.body) < _OP_SIZE:
+            if len(record.body) < self._op_size:
                 low = index + 1
         for end in waiting:
             if end.number not in taken:
@@ -217,7 +221,6 @@ class Writers:
 
 
 _OFFER = 2
-_OP_SIZE = 4_096
 
 
 def _sends(events: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:

@@ -39,8 +39,8 @@ def broker_settings(schedule: Schedule) -> BrokerSettings:
     NoScheduleError
         The version is unknown, or the settings do not say at which address the broker stood.
     """
-    conf, switches = schedule.settings, STORE_VERSIONS.get(schedule.version)
-    if switches is None:
+    conf = schedule.settings
+    if schedule.version not in STORE_VERSIONS:
         message = f"there is no reference broker of version {schedule.version}; there are {', '.join(STORE_VERSIONS)}"
         raise NoScheduleError(message)
     for key in ("brokerIP1", "listenPort"):
@@ -49,7 +49,7 @@ def broker_settings(schedule: Schedule) -> BrokerSettings:
             raise NoScheduleError(message)
     with tempfile.TemporaryDirectory() as folder:
         path = _write(Path(folder), conf)
-        known = BrokerSettings.of_broker_conf(read_broker_conf(path), switches)
+        known = BrokerSettings.of_broker_conf(read_broker_conf(path), schedule.version)
     return replace(
         known,
         store_host=f"{conf['brokerIP1']}:{conf['listenPort']}",

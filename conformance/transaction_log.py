@@ -9,6 +9,7 @@ from datetime import datetime
 from conformance.errors import NoScheduleError
 from reference.end_transaction_request import EndTransactionRequestHeader
 from reference.store.offsets import CommitLogOffset, QueueOffset
+from spec.broker_defaults import defaults_of
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \w+ (\S+) - (.*)", re.DOTALL)
 _END = re.compile(
@@ -26,7 +27,7 @@ _STORE_IS_CLOSED = "Get message from store return null"
 _WROTE_COPY = "[BUG-TO-FIX]"
 _WROTE_DISCARDED = "Put checked-too-many-time half message to "
 _LEAVES = ("New arrived", "Fresh stored", "No new msg, the miss offset", "Illegal offset, the miss offset", "Queue=")
-_OP_PULL = 32
+_OP_PULL = defaults_of(None)["OP_MSG_PULL_NUMS"]
 
 
 @dataclass

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
-_CHECK_MAX, _TIMEOUT_MS = 15, 6_000
-"""The defaults of transactionCheckMax and transactionTimeOut."""
 
 
 def command(
@@ -144,8 +142,8 @@ def _runs_of(
     conf_file = broker_conf or find_broker_conf(beside)
     conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file)
     world = World.of(constants_for(profile, (), "tiny"))._replace(
-        check_max=_CHECK_MAX if conf.transaction_check_max is None else conf.transaction_check_max,
-        timeout=_TIMEOUT_MS if conf.transaction_timeout_ms is None else conf.transaction_timeout_ms,
+        check_max=conf.or_default("transactionCheckMax", profile),
+        timeout=conf.or_default("transactionTimeOut", profile),
     )
     folder = Path(stack.enter_context(TemporaryDirectory(prefix="halfcheck-")))
     runs = []

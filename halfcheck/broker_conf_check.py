@@ -75,8 +75,6 @@ def check_broker_conf(
 def configuration_of(conf: BrokerConf, version: str, immunities: Sequence[str], local: str | None) -> Configuration:
     """The settings of a file with the defaults of a version, and what the options say of its messages.
 
-    RocketMQ: BrokerConfig; the default of `transactionCheckInterval` is 60 s up to 5.1.0 and 30 s from 5.1.1 on.
-
     Raises
     ------
     CommandLineError
@@ -85,7 +83,7 @@ def configuration_of(conf: BrokerConf, version: str, immunities: Sequence[str], 
         When a duration is none, or an immunity is no whole number of seconds.
     """
     from model_check.broker_conf.configuration import Configuration, read_duration
-    from spec.profiles import PROFILES, VERSIONS
+    from spec.profiles import VERSIONS
 
     if version not in VERSIONS:
         message = f"no version {version!r}; there are {', '.join(VERSIONS)}, {_nearest(version, VERSIONS)}"
@@ -95,16 +93,15 @@ def configuration_of(conf: BrokerConf, version: str, immunities: Sequence[str], 
         if milliseconds % 1000:
             message = f"--immunity {text}: CHECK_IMMUNITY_TIME_IN_SECONDS is a whole number of seconds"
             raise CommandLineError(message)
-    default_interval = 30_000 if PROFILES[version].refuses_late_end else 60_000
-    return Configuration(
-        version=version,
-        timeout_ms=_given(conf.transaction_timeout_ms, 6_000),
-        check_max=conf.check_max,
-        check_interval_ms=_given(conf.transaction_check_interval_ms, default_interval),
-        op_batch_interval_ms=_given(conf.op_batch_interval_ms, 3_000),
-        op_message_max_size=_given(conf.op_message_max_size, 4_096),
-        file_reserved_ms=_given(conf.file_reserved_hours, 72) * _HOUR_MS,
-        save_interval_ms=_given(conf.flush_consumer_offset_interval_ms, 5_000),
+    return Configuration.of_release(
+        version,
+        timeout_ms=conf.transaction_timeout_ms,
+        check_max=conf.transaction_check_max,
+        check_interval_ms=conf.transaction_check_interval_ms,
+        op_batch_interval_ms=conf.op_batch_interval_ms,
+        op_message_max_size=conf.op_message_max_size,
+        file_reserved_ms=None if conf.file_reserved_hours is None else conf.file_reserved_hours * _HOUR_MS,
+        save_interval_ms=conf.flush_consumer_offset_interval_ms,
         immunities_ms=immunities_ms,
         local_ms=None if local is None else read_duration("--local", local),
     )
@@ -227,10 +224,6 @@ def _of_unknown_key(key: UnknownKey, version: str) -> str:
     if key.versions:
         return f"{told}; {', '.join(key.versions)} have it"
     return told if key.nearest is None else f"{told}; did you mean {key.nearest}?"
-
-
-def _given(value: int | None, default: int) -> int:
-    return default if value is None else value
 
 
 def _nearest(version: str, known: Sequence[str]) -> str:

@@ -1,15 +1,17 @@
-"""The settings of a broker that bear on its transactions, with RocketMQ's defaults filled in."""
+"""The settings of a broker that bear on its transactions, with the defaults of 5.3.3 or of a given release."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from spec.broker_defaults import defaults_of
+
 if TYPE_CHECKING:
     from reference.store.broker_conf import BrokerConf
-    from reference.version_switches import VersionSwitches
 
 _HOUR_MS = 3600 * 1000
+_DEFAULTS = defaults_of("5.3.3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class BrokerSettings:
     transaction_check_max
         ``transactionCheckMax``: the check count at which a half is discarded.
     transaction_check_interval_ms
-        ``transactionCheckInterval``: the wait between the end of a round and the next; 60000 before 5.1.1.
+        ``transactionCheckInterval``: the wait between the end of a round and the next.
     op_batch_interval_ms, op_msg_max_size, op_context_queue_length
         ``transactionOpBatchInterval``; ``transactionOpMsgMaxSize``, in characters of the op message's body; the most
         entries that wait for a batch (``MessageQueueOpContext``).
@@ -44,7 +46,7 @@ class BrokerSettings:
         When the consumer offsets are saved first, counted from the start (``BrokerController#initialize``), and
         ``flushConsumerOffsetInterval``.
     transaction_metric_flush_interval_ms
-        ``transactionMetricFlushInterval``: how often the counts of halves are saved (5.2.0 and later; 10 s in 5.4.0).
+        ``transactionMetricFlushInterval``: how often the counts of halves are saved (5.2.0 and later).
     async_send_enable
         ``asyncSendEnable`` (5.x): the answer to a send does not wait in the thread that takes it.
     reject_transaction_message
@@ -53,20 +55,20 @@ class BrokerSettings:
         ``brokerIP1:listenPort``, ``brokerName``, ``brokerClusterName`` and ``regionId``.
     """
 
-    transaction_timeout_ms: int = 6_000
-    transaction_check_max: int = 15
-    transaction_check_interval_ms: int = 30_000
-    op_batch_interval_ms: int = 3_000
-    op_msg_max_size: int = 4_096
-    op_context_queue_length: int = 20_000
-    op_msg_pull_nums: int = 32
-    check_pool_length: int = 2_005
-    max_process_time_limit_ms: int = 60_000
-    sleep_while_no_op_ms: int = 1_000
-    file_reserved_time_ms: int = 72 * _HOUR_MS
-    flush_consumer_offset_delay_ms: int = 10_000
-    flush_consumer_offset_interval_ms: int = 5_000
-    transaction_metric_flush_interval_ms: int = 3_000
+    transaction_timeout_ms: int = _DEFAULTS["transactionTimeOut"]
+    transaction_check_max: int = _DEFAULTS["transactionCheckMax"]
+    transaction_check_interval_ms: int = _DEFAULTS["transactionCheckInterval"]
+    op_batch_interval_ms: int = _DEFAULTS["transactionOpBatchInterval"]
+    op_msg_max_size: int = _DEFAULTS["transactionOpMsgMaxSize"]
+    op_context_queue_length: int = _DEFAULTS["op context queue"]
+    op_msg_pull_nums: int = _DEFAULTS["OP_MSG_PULL_NUMS"]
+    check_pool_length: int = _DEFAULTS["check pool"]
+    max_process_time_limit_ms: int = _DEFAULTS["MAX_PROCESS_TIME_LIMIT"]
+    sleep_while_no_op_ms: int = _DEFAULTS["SLEEP_WHILE_NO_OP"]
+    file_reserved_time_ms: int = _DEFAULTS["fileReservedTime"] * _HOUR_MS
+    flush_consumer_offset_delay_ms: int = _DEFAULTS["first flush of consumer offsets"]
+    flush_consumer_offset_interval_ms: int = _DEFAULTS["flushConsumerOffsetInterval"]
+    transaction_metric_flush_interval_ms: int = _DEFAULTS["transactionMetricFlushInterval"]
     async_send_enable: bool = True
     reject_transaction_message: bool = False
     store_host: str = "127.0.0.1:10911"
@@ -75,22 +77,16 @@ class BrokerSettings:
     region_id: str = "DefaultRegion"
 
     @classmethod
-    def of_broker_conf(cls, conf: BrokerConf, switches: VersionSwitches) -> Self:
-        """The settings of a ``broker.conf``; what it leaves out is that version's default."""
-        interval = 30_000 if switches.checks_each_half_minute else 60_000
-        hours = conf.file_reserved_hours
+    def of_broker_conf(cls, conf: BrokerConf, release: str) -> Self:
+        """The settings of a ``broker.conf``; what it leaves out is the default of that release."""
         return cls(
-            transaction_timeout_ms=_or_default(conf.transaction_timeout_ms, 6_000),
-            transaction_check_max=conf.check_max,
-            transaction_check_interval_ms=_or_default(conf.transaction_check_interval_ms, interval),
-            op_batch_interval_ms=_or_default(conf.op_batch_interval_ms, 3_000),
-            op_msg_max_size=_or_default(conf.op_message_max_size, 4_096),
-            file_reserved_time_ms=_or_default(hours, 72) * _HOUR_MS,
-            transaction_metric_flush_interval_ms=10_000 if switches.forces_metrics_file else 3_000,
-            flush_consumer_offset_interval_ms=_or_default(conf.flush_consumer_offset_interval_ms, 5_000),
+            transaction_timeout_ms=conf.or_default("transactionTimeOut", release),
+            transaction_check_max=conf.or_default("transactionCheckMax", release),
+            transaction_check_interval_ms=conf.or_default("transactionCheckInterval", release),
+            op_batch_interval_ms=conf.or_default("transactionOpBatchInterval", release),
+            op_msg_max_size=conf.or_default("transactionOpMsgMaxSize", release),
+            file_reserved_time_ms=conf.or_default("fileReservedTime", release) * _HOUR_MS,
+            transaction_metric_flush_interval_ms=defaults_of(release)["transactionMetricFlushInterval"],
+            flush_consumer_offset_interval_ms=conf.or_default("flushConsumerOffsetInterval", release),
             reject_transaction_message=bool(conf.reject_transaction_message),
         )
-
-
-def _or_default(value: int | None, default: int) -> int:
-    return default if value is None else value

@@ -19,6 +19,7 @@ from reference.pull_result import PullStatus
 from reference.store.offsets import QueueOffset
 from reference.store.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
 from reference.system_topics import HALF_TOPIC, OP_TOPIC
+from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from reference.broker_controller import BrokerController
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from reference.pull_result import PullResult
     from reference.store.record import Record
 
-_MAX_RETRY_COUNT_WHEN_HALF_NULL = 1
-_MAX_RETRY_TIMES_FOR_ESCAPE = 10
+_DEFAULTS = defaults_of(None)
+_MAX_RETRY_COUNT_WHEN_HALF_NULL = _DEFAULTS["MAX_RETRY_COUNT_WHEN_HALF_NULL"]
+_MAX_RETRY_TIMES_FOR_ESCAPE = _DEFAULTS["MAX_RETRY_TIMES_FOR_ESCAPE"]
 
 
 class CheckRound:

@@ -62,8 +62,6 @@ class VersionSwitches:
         ``consumerOffset.json`` has a ``dataVersion`` and a ``groupTopicMap`` (5.0.0 and later).
     prints_each_item
         A configuration file has each integer key and each item of a list on a line of its own (5.4.0, fastjson 2).
-    checks_each_half_minute
-        ``transactionCheckInterval`` is 30 s by default, not 60 s (5.1.1 and later).
     abort_file_content
         What the file ``abort`` holds: nothing, or, from 5.0.0 on, the process id.
     decompresses_scanned
@@ -171,7 +169,6 @@ class VersionSwitches:
     renames_config_files: bool
     versions_consumer_offsets: bool
     prints_each_item: bool
-    checks_each_half_minute: bool
     abort_file_content: bytes
     decompresses_scanned: bool
     drops_scheduled_halves: bool

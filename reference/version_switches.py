@@ -35,7 +35,6 @@ V4_5_1: Final = VersionSwitches(
     renames_config_files=True,
     versions_consumer_offsets=False,
     prints_each_item=False,
-    checks_each_half_minute=False,
     abort_file_content=b"",
     decompresses_scanned=True,
     drops_scheduled_halves=False,
@@ -130,7 +129,6 @@ V5_2_0: Final = replace(
     V5_1_0,
     refuses_late_end=True,
     keeps_last_separator=True,
-    checks_each_half_minute=True,
     closes_op_service=True,
     counts_halves=True,
 )

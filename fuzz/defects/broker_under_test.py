@@ -20,6 +20,7 @@ from reference.store_path_root_dir import StorePathRootDir
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.version_switches import switches_of
 from reference.virtual_clock import VirtualClock
+from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,6 +63,7 @@ class BrokerUnderTest:
         disk: MemoryDisk | None = None,
         **settings: int | bool | str,
     ) -> None:
+        self.profile = profile
         self.switches = switches_of(profile)
         self.clock = VirtualClock(START_MS) if clock is None else clock
         self._config = config
@@ -211,6 +213,7 @@ class BrokerUnderTest:
         else:
             self.broker.shutdown()
         if profile is not None:
+            self.profile = profile
             self.switches = switches_of(profile)
         self.start(role)
 
@@ -243,6 +246,6 @@ class BrokerUnderTest:
         return self.broker.consumer_offset_manager.query_offset(HALF_TOPIC, 0)
 
     def _settings_of_version(self) -> BrokerSettings:
-        interval = 30 * SECOND_MS if self.switches.checks_each_half_minute else 60 * SECOND_MS
+        interval = defaults_of(self.profile)["transactionCheckInterval"]
         given: dict[str, object] = {"transaction_check_interval_ms": interval, **self._settings}
         return BrokerSettings(**given)  # type: ignore[arg-type]

@@ -7,9 +7,10 @@ from fuzz.defects.scenario import Scenario, Seen
 from reference.client_message import topic_of_half, wrap_namespace
 from reference.store.record import TRANSACTION_COMMIT
 from reference.system_topics import DISCARD_TOPIC, OP_TOPIC
+from spec.broker_defaults import defaults_of
 
 _NAMESPACE = "NS"
-_CHECK_MAX = 15
+_CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 
 
 def half_without_namespace(profile: str) -> Seen:

@@ -7,8 +7,9 @@ from fuzz.defects.scenario import Scenario, Seen
 from reference.check_step import CheckBranch
 from reference.store.properties import UNIQUE_KEY
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from spec.broker_defaults import defaults_of
 
-_CHECK_MAX = 15
+_CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 _MOST_PROPERTIES_BYTES = 32_767
 _FLAG = 7
 

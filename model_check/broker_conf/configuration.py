@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any, Self
 
 from model_check.errors import ModelCheckError
+from spec.broker_defaults import defaults_of
 
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_DEFAULTS = {
+    "timeout_ms": ("transactionTimeOut", 1),
+    "check_max": ("transactionCheckMax", 1),
+    "check_interval_ms": ("transactionCheckInterval", 1),
+    "op_batch_interval_ms": ("transactionOpBatchInterval", 1),
+    "op_message_max_size": ("transactionOpMsgMaxSize", 1),
+    "file_reserved_ms": ("fileReservedTime", _UNITS_MS["h"]),
+    "save_interval_ms": ("flushConsumerOffsetInterval", 1),
+    "round_limit_ms": ("MAX_PROCESS_TIME_LIMIT", 1),
+    "op_pull_size": ("OP_MSG_PULL_NUMS", 1),
+}
+"""Field → its default in `spec.broker_defaults`, and the milliseconds of its unit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,28 +40,41 @@ class Configuration:
         `transactionOpMsgMaxSize`, in characters.
     file_reserved_ms : int
         `fileReservedTime`.
-    immunities_ms : tuple of int
-        CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too.
-    local_ms : int or None
-        The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
     round_limit_ms : int
         `MAX_PROCESS_TIME_LIMIT`, which no setting changes.
     op_pull_size : int
         `OP_MSG_PULL_NUMS`, which no setting changes.
+    immunities_ms : tuple of int
+        CHECK_IMMUNITY_TIME_IN_SECONDS of the messages that carry it; messages without it are always there, too.
+    local_ms : int or None
+        The age of a half by which its local transaction is over and its END_TRANSACTION has arrived, if that is known.
     """
 
     version: str
-    timeout_ms: int = 6_000
-    check_max: int = 15
-    check_interval_ms: int = 30_000
-    op_batch_interval_ms: int = 3_000
-    op_message_max_size: int = 4_096
-    file_reserved_ms: int = 72 * _UNITS_MS["h"]
-    save_interval_ms: int = 5_000
+    timeout_ms: int
+    check_max: int
+    check_interval_ms: int
+    op_batch_interval_ms: int
+    op_message_max_size: int
+    file_reserved_ms: int
+    save_interval_ms: int
+    round_limit_ms: int
+    op_pull_size: int
     immunities_ms: tuple[int, ...] = ()
     local_ms: int | None = None
-    round_limit_ms: int = 60_000
-    op_pull_size: int = 32
+
+    @classmethod
+    def of_release(cls, release: str, **given: Any) -> Self:
+        """A broker of a release that has a profile; what is not given, or None, has that release's default.
+
+        Examples
+        --------
+        >>> Configuration.of_release("4.9.7", check_max=3).check_interval_ms
+        60000
+        """
+        defaults = defaults_of(release)
+        known = {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
+        return cls(version=release, **{**known, **{name: value for name, value in given.items() if value is not None}})
 
     @property
     def reserved_ms(self) -> int | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from spec.broker_defaults import defaults_of
 from spec.constants import Constants, Instance
 from spec.language import NONE
 
@@ -130,13 +131,31 @@ class Settings:
         `transactionOpMsgMaxSize` in characters.
     """
 
-    check_max: int = 15
-    timeout: int = 6_000
-    check_interval: int = 60_000
-    round_limit: int = 60_000
-    op_batch_interval: int = 3_000
-    op_message_max_size: int = 4_096
-    op_pull_size: int = 32
+    check_max: int
+    timeout: int
+    check_interval: int
+    round_limit: int
+    op_batch_interval: int
+    op_message_max_size: int
+    op_pull_size: int
+
+    @classmethod
+    def of_release(cls, release: str | None, **given: int | None) -> Self:
+        """The settings of a release's broker; what is not given, or None, has its default (`spec.broker_defaults`)."""
+        defaults = defaults_of(release)
+        known = {field: defaults[name] for field, name in _DEFAULTS.items()}
+        return cls(**{**known, **{name: value for name, value in given.items() if value is not None}})
+
+
+_DEFAULTS = {
+    "check_max": "transactionCheckMax",
+    "timeout": "transactionTimeOut",
+    "check_interval": "transactionCheckInterval",
+    "round_limit": "MAX_PROCESS_TIME_LIMIT",
+    "op_batch_interval": "transactionOpBatchInterval",
+    "op_message_max_size": "transactionOpMsgMaxSize",
+    "op_pull_size": "OP_MSG_PULL_NUMS",
+}
 
 
 def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: Faults) -> Constants:

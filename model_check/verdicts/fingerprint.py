@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
 """Fields of syntax trees that say nothing, or that only some versions of Python have."""
 
+_PLAIN_DATA = {"broker_defaults.py"}
+"""What lies in `spec/` and no action, property or instance asks for."""
+
 _SEARCHING = {"environment.py", "idle_faults.py"}
 _DIGITS = 16
 
 
 def specification_fingerprint() -> str:
-    """16 hexadecimal digits for `spec/`: its Python and its instances."""
-    parts = [(name, _meaning(name, file.read_text(encoding="utf-8"))) for name, file in _files(resources.files("spec"))]
+    """16 hexadecimal digits for `spec/`: its Python and its instances, without RocketMQ's defaults."""
+    parts = [
+        (name, _meaning(name, file.read_text(encoding="utf-8")))
+        for name, file in _files(resources.files("spec"))
+        if name not in _PLAIN_DATA
+    ]
     return _digest(parts)
 
 

@@ -15,6 +15,7 @@ from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
 from reference.scheduler import Sleep
+from reference.store.broker_conf import BrokerConf
 
 if TYPE_CHECKING:
     from reference.cluster import Cluster
@@ -44,5 +45,5 @@ CODE_WALK = Scenario(
     about="4.5.1: half, local transaction, END_TRANSACTION, and a check loop that forgets which op messages are done",
     version="4.5.1",
     begin=_begin,
-    settings=BrokerSettings(transaction_check_interval_ms=60_000),
+    settings=BrokerSettings.of_broker_conf(BrokerConf(), "4.5.1"),
 )

@@ -1,8 +1,8 @@
-"""``broker.conf``: the settings of a broker that bear on its transactions, with the defaults of each line of versions.
+"""``broker.conf``: the settings of a broker that bear on its transactions.
 
 The file is a Java properties file (``BrokerStartup`` loads it with ``Properties#load``). A key that the broker does not
 know is ignored, as the broker does; a value of ours that is no number is an error here, where the broker would silently
-keep its default.
+keep its default. The defaults stand in `spec.broker_defaults`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reference.store.errors import BrokenConfigError
+from spec.broker_defaults import defaults_of, release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,9 @@ _KEY_VALUE = re.compile(r"\s*((?:[^\s=:\\]|\\.)+)\s*(?:[=:]|(?<=\s))\s*(.*)", re
 _ALIASES = {"mapedFileSizeCommitLog": "mappedFileSizeCommitLog"}
 """4.5.1 spells it with one p (and ignores the other spelling)."""
 
+ROCKSDB_SINCE = (5, 4, 0)
+"""The first release that can keep halves in RocksDB."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerConf:
@@ -30,21 +34,21 @@ class BrokerConf:
     Attributes
     ----------
     transaction_timeout_ms
-        ``transactionTimeOut``: the age below which a half is not checked. Default 6000.
+        ``transactionTimeOut``: the age below which a half is not checked.
     transaction_check_max
-        ``transactionCheckMax``: the check count at which a half is discarded. Default 15.
+        ``transactionCheckMax``: the check count at which a half is discarded.
     transaction_check_interval_ms
-        ``transactionCheckInterval``. Default 60000, from 5.1.1 on 30000.
+        ``transactionCheckInterval``.
     op_batch_interval_ms
-        ``transactionOpBatchInterval``, 5.1 and later. Default 3000.
+        ``transactionOpBatchInterval``, 5.1 and later.
     op_message_max_size
-        ``transactionOpMsgMaxSize`` in characters, 5.1 and later. Default 4096.
+        ``transactionOpMsgMaxSize`` in characters, 5.1 and later.
     file_reserved_hours
-        ``fileReservedTime``: older halves are discarded. Default 72.
+        ``fileReservedTime``: older halves are discarded.
     mapped_file_size
-        ``mappedFileSizeCommitLog`` in bytes. Default 1 GiB.
+        ``mappedFileSizeCommitLog`` in bytes.
     flush_consumer_offset_interval_ms
-        ``flushConsumerOffsetInterval``: how often the consumer offsets are saved. Default 5000.
+        ``flushConsumerOffsetInterval``: how often the consumer offsets are saved.
     flush_disk_type
         ``flushDiskType``: ASYNC_FLUSH, the default, or SYNC_FLUSH.
     broker_role
@@ -53,6 +57,8 @@ class BrokerConf:
         ``enableSlaveActingMaster``, 5.0 and later. Default false.
     reject_transaction_message
         ``rejectTransactionMessage``: halves are refused. Default false.
+    trans_rocksdb_enable, trans_write_origin_half
+        ``transRocksDBEnable`` and ``transWriteOriginTransHalfEnable``, 5.4 and later: where halves are kept.
     """
 
     transaction_timeout_ms: int | None = None
@@ -67,11 +73,32 @@ class BrokerConf:
     broker_role: str | None = None
     enable_slave_acting_master: bool | None = None
     reject_transaction_message: bool | None = None
+    trans_rocksdb_enable: bool | None = None
+    trans_write_origin_half: bool | None = None
 
-    @property
-    def check_max(self) -> int:
-        """The check count at which a half is discarded, the default of every version filled in."""
-        return 15 if self.transaction_check_max is None else self.transaction_check_max
+    def or_default(self, key: str, release: str | None) -> int:
+        """The number that a key sets, in the unit of the file; where it sets none, the default of a release."""
+        given: int | None = getattr(self, _KEYS[key].field)
+        return defaults_of(release)[key] if given is None else given
+
+    def halves_in_rocksdb(self, release: str | None) -> str:
+        """Why nothing can be said of this broker's halves: they lie in RocksDB; '' where they lie in the commit log.
+
+        RocketMQ asks for both settings (5.4.0 and later; SendMessageProcessor#sendMessage, TransactionalMessageBridge,
+        EndTransactionProcessor): `transRocksDBEnable` alone changes nothing in the commit log. Earlier
+        releases ignore both.
+        """
+        is_ignored = release is not None and release_numbers(release) < ROCKSDB_SINCE
+        if (
+            is_ignored
+            or not self.or_default("transRocksDBEnable", release)
+            or self.or_default("transWriteOriginTransHalfEnable", release)
+        ):
+            return ""
+        return (
+            "transRocksDBEnable=true and transWriteOriginTransHalfEnable=false: its halves lie in RocksDB, not in the "
+            "commit log, and that engine is not modelled; nothing is judged"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +137,8 @@ _KEYS = {
     "brokerRole": _Key("broker_role", words=("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")),
     "enableSlaveActingMaster": _Key("enable_slave_acting_master"),
     "rejectTransactionMessage": _Key("reject_transaction_message"),
+    "transRocksDBEnable": _Key("trans_rocksdb_enable"),
+    "transWriteOriginTransHalfEnable": _Key("trans_write_origin_half"),
 }
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.history import History
     from spec.switches import Switches
 
-DEFAULT_TIMEOUT_MS = 6_000
-DEFAULT_CHECK_INTERVAL_MS = 60_000
 _PROGRESS_RECORDS = 10_000
 
 
@@ -112,10 +110,10 @@ class _Reading:
         self.store = store
         self.log = log
         self.conf = conf
-        self.grouping = Grouping(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
+        self.grouping = Grouping(conf.or_default("transactionTimeOut", None))
         self.marks = VersionMarks()
         self.consistency = Consistency(log.start)
-        self.trace = StoreTrace(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
+        self.trace = StoreTrace(conf.or_default("transactionTimeOut", None))
         self.records = 0
         self.events = 0
         self.corrupt: list[CorruptRegion] = []
@@ -158,7 +156,7 @@ class _Reading:
         circumstances = Circumstances(
             version=version or self.marks.version(),
             check_max=self._check_max(histories, version or self.marks.version()),
-            check_interval_ms=self.conf.transaction_check_interval_ms or DEFAULT_CHECK_INTERVAL_MS,
+            check_interval_ms=self.conf.or_default("transactionCheckInterval", version or self.marks.version()),
             half_end=grouping.half_end,
             half_saved=offsets.half,
             log_is_complete=self.log.start == 0 and not self.corrupt,
@@ -201,11 +199,11 @@ class _Reading:
         A version that leaves no record of a discard shows the highest count of all.
         """
         if self.conf_is_known:
-            return self.conf.check_max
+            return self.conf.or_default("transactionCheckMax", version)
         discarded = [discard.check_times or 0 for history in histories for discard in history.discards]
         if is_before(version, RECORDED_DISCARDS):
             discarded += [copy.check_times or 0 for history in histories for copy in history.copies]
-        return max(discarded, default=0) or self.conf.check_max
+        return max(discarded, default=0) or self.conf.or_default("transactionCheckMax", version)
 
     def _add_corrupt(self, regions: Iterable[CorruptRegion]) -> None:
         """Add damage, unless something was found in the same place before."""
@@ -230,15 +228,23 @@ def ask(
     driver_path = find_driver_log(store)
     driver = None if driver_path is None else read_driver_log(driver_path)
     conf = question.conf or known_conf or BrokerConf()
-    check_max = conf.check_max if question.conf else circumstances.check_max
+    check_max = None if question.conf else circumstances.check_max
     profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(circumstances.version))
-    asked = [(name, switches, settings_of(conf, name, check_max)) for name, switches in profiles]
+    asked = [
+        (name, switches, settings_of(conf, _release(circumstances.version, name), check_max))
+        for name, switches in profiles
+    ]
     events = len(trace.events) - (saved.source is not None)
     told = judge_trace(trace, driver, asked, question.report)
     if told.accepted is False and known_conf is None and question.conf is None:
         reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
         return TraceVerdict(events, None, told.profile, reason)
     return told
+
+
+def _release(version: str | None, profile: str) -> str:
+    """Whose defaults a store's broker had: those of its release, or of the profile where a range of them fits."""
+    return profile if version is None or "-" in version else version
 
 
 def too_many(events: int, most: int) -> str:

@@ -177,7 +177,7 @@ def _instance_beside(path: Path) -> str:
 
 def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
     """A broker's own recording says what it did, but not what producers did."""
-    settings = settings_of(question.conf, question.profile, question.conf.check_max)
+    settings = settings_of(question.conf, question.profile)
     recording = observed(trace, settings.timeout, with_discards=question.switches.keeps_discarded)
     verdict = validate(recording.trace, settings, question.switches, question.report)
     found = verdict.divergence

@@ -17,8 +17,6 @@ from reference.store.consume_queue import open_consume_queues
 from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
 from reference.store.errors import NotAStoreError
 from spark_trace_analysis.audit.audit_store import (
-    DEFAULT_CHECK_INTERVAL_MS,
-    DEFAULT_TIMEOUT_MS,
     Question,
     ask,
     foreign_keys,
@@ -140,7 +138,7 @@ class _Job:
         self.key = key_of(store, self.log, self.saved, self.conf, options)
 
     def run(self, folder: Path) -> LargeAudit:
-        timeout_ms = self.conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS
+        timeout_ms = self.conf.or_default("transactionTimeOut", self.options.version)
         scan = ScanTask(self.store, folder, self.buckets, timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
@@ -201,7 +199,7 @@ class _Job:
         circumstances = Circumstances(
             version=version,
             check_max=self._check_max(whole, version),
-            check_interval_ms=self.conf.transaction_check_interval_ms or DEFAULT_CHECK_INTERVAL_MS,
+            check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
             half_end=whole.half_end,
             half_saved=offsets.half,
             log_is_complete=is_complete,
@@ -219,11 +217,11 @@ class _Job:
     def _check_max(self, whole: WholeLog, version: str | None) -> int:
         """The configured maximum; without a broker.conf the highest count at which the store shows a discard."""
         if self.known_conf is not None:
-            return self.conf.check_max
+            return self.conf.or_default("transactionCheckMax", version)
         highest = whole.discard_checks
         if is_before(version, RECORDED_DISCARDS):
             highest = max(highest, whole.copy_checks)
-        return highest or self.conf.check_max
+        return highest or self.conf.or_default("transactionCheckMax", version)
 
     def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> LargeAudit:
         counts = {state.value: 0 for state in TransactionState}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.releases import profile_for
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.validate import Verdict, validate
+from spec.broker_defaults import release_numbers
 from spec.language import NONE
 from spec.profiles import VERSIONS
 
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.ingest.store_trace import StoreTrace
     from spec.switches import Switches
 
-_FIRST_OF_PROFILE = {"5.4.0": (5, 4, 0), "5.3.3": (5, 1, 0), "4.9.7": (4, 6, 0)}
-"""The first release that a profile stands for, the newest profile first; 4.5.1 stands for all before."""
-
 _RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0")
-_SHORTER_INTERVAL_SINCE = (5, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +126,20 @@ def profiles_for(version: str | None) -> list[str]:
     """
     if version is None:
         return list(VERSIONS)
-    ends = [_numbers(end) for end in version.split("-")]
-    between = [release for release in _RELEASES if ends[0] <= _numbers(release) <= ends[-1]]
-    return list(dict.fromkeys(_profile_of(_numbers(release)) for release in between or [version]))
+    ends = [release_numbers(end) for end in version.split("-")]
+    between = [release for release in _RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
+    return list(dict.fromkeys(profile_for(release)[0] for release in between or [version]))
 
 
-def _profile_of(numbers: tuple[int, ...]) -> str:
-    return next((profile for profile, first in _FIRST_OF_PROFILE.items() if numbers >= first), "4.5.1")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))
-
-
-def settings_of(conf: BrokerConf, profile: str, check_max: int) -> Settings:
-    """The settings of a broker, with the defaults of its line of versions (DEFECTS.md §4.1)."""
-    default_interval = 30_000 if _numbers(profile) >= _SHORTER_INTERVAL_SINCE else 60_000
-    known = Settings(check_max=check_max)
-    return replace(
-        known,
-        timeout=conf.transaction_timeout_ms or known.timeout,
-        check_interval=conf.transaction_check_interval_ms or default_interval,
-        op_batch_interval=conf.op_batch_interval_ms or known.op_batch_interval,
-        op_message_max_size=conf.op_message_max_size or known.op_message_max_size,
+def settings_of(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:
+    """The settings of a broker; what its `broker.conf` leaves out is the default of its release."""
+    return Settings.of_release(
+        release,
+        check_max=conf.transaction_check_max if check_max is None else check_max,
+        timeout=conf.transaction_timeout_ms,
+        check_interval=conf.transaction_check_interval_ms,
+        op_batch_interval=conf.op_batch_interval_ms,
+        op_message_max_size=conf.op_message_max_size,
     )
 
 

@@ -16,8 +16,6 @@ from spark_trace_analysis.ingest.store_trace import StoreTrace
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEFAULT_TIMEOUT_MS = 6_000
-
 
 def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
     """The trace that a store holds, and whether its version leaves a record of a discard.
@@ -30,7 +28,7 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
     log = CommitLog.open(store)
     conf_path = find_broker_conf(store)
     conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
-    trace = StoreTrace(conf.transaction_timeout_ms or DEFAULT_TIMEOUT_MS)
+    trace = StoreTrace(conf.or_default("transactionTimeOut", None))
     marks = VersionMarks()
     for entry in log.read(concerns_a_transaction):
         if isinstance(entry, CorruptRegion):

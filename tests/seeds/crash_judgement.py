@@ -196,7 +196,7 @@ def _ask_the_specification(told: Run, folder: Path, judgement: Judgement, manner
     records = [event for event in events if event.kind is not Kind.OFFSETS_SAVED]
     crashes = tuple(sum(event.time <= died_at for event in records) for died_at in told.cluster.died_at)
     trace = Trace(events, driver.requests, driver.checked, tuple(gap for gap in crashes if gap))
-    verdict = validate(trace, settings_of(conf, profile, conf.check_max), PROFILES[profile])
+    verdict = validate(trace, settings_of(conf, profile), PROFILES[profile])
     judgement.faults = verdict.faults
     if not verdict.accepted:
         judgement.wrong.append(f"refused with the crash before event {crashes}: {verdict.divergence}")

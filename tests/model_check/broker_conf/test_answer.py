@@ -45,7 +45,7 @@ def answer(
     immunities_ms: tuple[int, ...] = (),
     **settings: int,
 ) -> Answer:
-    configuration = Configuration(version=version, immunities_ms=immunities_ms, **settings)
+    configuration = Configuration.of_release(version, immunities_ms=immunities_ms, **settings)
     return check_configuration(configuration, faults, base, reading=reading)
 
 

@@ -16,7 +16,7 @@ BATCHES = ("batches_ops",)
 
 
 def quotient(base: str = "deep", on: tuple[str, ...] = BATCHES, **settings: Any) -> Quotient:
-    return quotient_of(Configuration(version="5.3.3", **settings), load_instance(base), on)
+    return quotient_of(Configuration.of_release("5.3.3", **settings), load_instance(base), on)
 
 
 def sign(number: int) -> int:

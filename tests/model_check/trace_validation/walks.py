@@ -18,7 +18,9 @@ from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 TICK_MS = 500
-SETTINGS = Settings(check_max=3, timeout=1_000, check_interval=1_000, op_batch_interval=500, op_pull_size=2)
+SETTINGS = Settings.of_release(
+    "5.3.3", check_max=3, timeout=1_000, check_interval=1_000, op_batch_interval=500, op_pull_size=2
+)
 """Times that are whole ticks."""
 
 NO_LIMIT = 1_000_000

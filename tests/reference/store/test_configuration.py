@@ -56,7 +56,9 @@ def test_settings_of_every_golden_broker_are_read() -> None:
         path = find_broker_conf(store.path)
         assert path == store.path / "broker.conf"
         conf = read_broker_conf(path)
-        assert conf.check_max == {"late": 3, "forever_short": 2}.get(store.scenario, 15)
+        assert conf.or_default("transactionCheckMax", store.version) == {"late": 3, "forever_short": 2}.get(
+            store.scenario, 15
+        )
         assert conf.file_reserved_hours == 48
 
 
@@ -76,7 +78,29 @@ def test_comments_blanks_separators_continued_lines_and_unknown_keys(tmp_path: P
     assert read_broker_conf(path) == BrokerConf(
         transaction_check_max=7, transaction_timeout_ms=500, mapped_file_size=4096
     )
-    assert BrokerConf().check_max == 15
+
+
+def test_what_a_file_leaves_out_is_the_default_of_the_release() -> None:
+    conf = BrokerConf(transaction_timeout_ms=500)
+    assert conf.or_default("transactionTimeOut", "5.3.3") == 500
+    assert conf.or_default("transactionCheckMax", "5.3.3") == 15
+    assert [conf.or_default("transactionCheckInterval", release) for release in ("5.1.0", "5.1.1")] == [60_000, 30_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "lies_in_rocksdb"),
+    [
+        ("transRocksDBEnable=true\ntransWriteOriginTransHalfEnable=false", True),
+        ("transRocksDBEnable=true", False),
+        ("transWriteOriginTransHalfEnable=false", False),
+        ("", False),
+    ],
+)
+def test_halves_lie_in_rocksdb_where_both_settings_say_so(tmp_path: Path, text: str, lies_in_rocksdb: bool) -> None:
+    path = tmp_path / "broker.conf"
+    path.write_text(f"{text}\n")
+    assert bool(read_broker_conf(path).halves_in_rocksdb("5.5.1")) is lies_in_rocksdb
+    assert read_broker_conf(path).halves_in_rocksdb("5.3.3") == ""
 
 
 @pytest.mark.parametrize("text", ["transactionCheckMax=many", "transactionCheckMax=0", "garbage", "a=b\0", "=5"])

@@ -60,5 +60,5 @@ def golden_trace(name: str) -> GoldenTrace:
     driver = read_driver_log(log)
     (profile,) = profiles_for(name.split("/", maxsplit=1)[0])
     events = tuple(trace.events)
-    settings = settings_of(conf, profile, conf.check_max)
+    settings = settings_of(conf, profile)
     return GoldenTrace(Trace(events), Trace(events, driver.requests, driver.checked), settings, profile)

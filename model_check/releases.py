@@ -1,0 +1,49 @@
+"""Which profile of the specification stands for a release of RocketMQ, and why."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from model_check.errors import ModelCheckError
+from spec.broker_defaults import NEWEST_RELEASE, release_numbers
+from spec.profiles import VERSIONS
+
+STANDS_FOR: Final = {
+    "4.5.1": ("4.3.0", "4.5.2"),
+    "4.9.7": ("4.6.0", "5.0.0"),
+    "5.3.3": ("5.1.0", "5.3.3"),
+    "5.4.0": ("5.4.0", NEWEST_RELEASE),
+}
+"""The first and the last release that each profile stands for, the oldest profile first."""
+
+
+def profile_for(release: str) -> tuple[str, str]:
+    """The profile by which a release is judged, and why it is that one; '' where the release is a profile itself.
+
+    Raises
+    ------
+    ModelCheckError
+        When the text names no release, or one that has no transactional messages of this kind.
+
+    Examples
+    --------
+    >>> profile_for("5.4.0")
+    ('5.4.0', '')
+    >>> profile_for("5.2.0")
+    ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.3')
+    """
+    if release in VERSIONS:
+        return release, ""
+    numbers = release_numbers(release)
+    older = [profile for profile, (first, _) in STANDS_FOR.items() if release_numbers(first) <= numbers]
+    if not older or ".".join(map(str, numbers)) != release:
+        msg = (
+            f"no release {release!r}; expected one such as {', '.join(VERSIONS)}, from {STANDS_FOR[VERSIONS[0]][0]} on"
+        )
+        raise ModelCheckError(msg)
+    profile = older[-1]
+    first, last = STANDS_FOR[profile]
+    why = f"{release} has no profile: it is judged by {profile}, which stands for {first} to {last}"
+    if numbers > release_numbers(NEWEST_RELEASE):
+        why += f"; {release} is newer, and its source has not been read"
+    return profile, why

@@ -1,0 +1,38 @@
+"""Which profile stands for a release."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_check.errors import ModelCheckError
+from model_check.releases import STANDS_FOR, profile_for
+from spec.profiles import VERSIONS
+
+
+def test_every_profile_that_is_a_version_stands_for_some_releases_and_for_itself() -> None:
+    assert tuple(STANDS_FOR) == VERSIONS
+    assert [profile_for(version) for version in VERSIONS] == [(version, "") for version in VERSIONS]
+
+
+@pytest.mark.parametrize(
+    ("release", "profile", "why"),
+    [
+        ("4.5.2", "4.5.1", "4.5.2 has no profile: it is judged by 4.5.1, which stands for 4.3.0 to 4.5.2"),
+        ("5.0.0", "4.9.7", "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0"),
+        ("5.5.1", "5.4.0", "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1"),
+        (
+            "6.0.0",
+            "5.4.0",
+            "6.0.0 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1; "
+            "6.0.0 is newer, and its source has not been read",
+        ),
+    ],
+)
+def test_a_release_without_a_profile_is_judged_by_the_nearest(release: str, profile: str, why: str) -> None:
+    assert profile_for(release) == (profile, why)
+
+
+@pytest.mark.parametrize("release", ["", "five", "4.2.0", "5.4.0-SNAPSHOT"])
+def test_what_is_no_release_with_transactional_messages_is_refused_by_name(release: str) -> None:
+    with pytest.raises(ModelCheckError, match="no release"):
+        profile_for(release)
