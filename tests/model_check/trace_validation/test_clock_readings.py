@@ -9,7 +9,7 @@ from model_check.trace_validation.replay import replay
 from model_check.trace_validation.validate import Verdict, validate
 from spec.profiles import PROFILES
 
-SETTINGS = Settings(op_batch_interval=200)
+SETTINGS = Settings.of_release("5.3.3", op_batch_interval=200)
 
 
 def half(number: int, time: int, *, immunity: int = -1) -> ObservedEvent:
