@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -54,6 +54,8 @@ class ClauseResult:
         That path, taken step by step in the CPython reading.
     reason : str
         Why the verdict is unknown; empty otherwise.
+    instance : Instance or None
+        Where the violation was found.
     """
 
     clause: Property
@@ -61,6 +63,12 @@ class ClauseResult:
     path: tuple[Step, ...] | None = None
     replayed: Replay | None = None
     reason: str = ""
+    instance: Instance | None = None
+
+    @property
+    def name(self) -> str:
+        """Of its clause, such as `S1.immune_half`."""
+        return f"{self.clause.identifier}.{self.clause.clause}"
 
     @property
     def depth(self) -> int | None:
@@ -134,7 +142,8 @@ class CheckResult:
         """The command that takes the path of a violation again."""
         faults = f" --faults {','.join(self.faults)}" if self.faults else ""
         steps = write_path(result.path or ())
-        return f'halfcheck replay --profile {self.profile} --instance {self.instance.name}{faults} --steps "{steps}"'
+        instance = (result.instance or self.instance).name
+        return f'halfcheck replay --profile {self.profile} --instance {instance}{faults} --steps "{steps}"'
 
     def to_json(self) -> dict[str, Any]:
         """The result as the plain data that scripts rely on (`halfcheck check --json`)."""
@@ -227,7 +236,7 @@ def check(
     threads: int = 1,
     most_states: int | None = None,
     most_steps: int = 30,
-    until_violated: bool = False,
+    until_violated: bool | Collection[Property] = False,
     coverage: bool = False,
     report: Report | None = None,
     machine: Machine = TRANSACTIONAL_MESSAGES,
@@ -251,8 +260,8 @@ def check(
     most_steps
         To this depth `z3` looks for violations.
     until_violated
-        Stop behind the depth at which each chosen clause has been violated; depths and paths are those of the whole
-        search.
+        Stop behind the depth at which each chosen clause, or each of these, has been violated; depths and paths are
+        those of the whole search.
     coverage
         Count over the states found which conjuncts were the first to be false; not in the reading `z3`.
     report
@@ -277,7 +286,7 @@ def check(
     if threads < 1 or most_steps < 0:
         message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
         raise ModelCheckError(message)
-    until = clauses if until_violated else ()
+    until = tuple(until_violated) if not isinstance(until_violated, bool) else clauses if until_violated else ()
     if coverage and reading == "z3":
         message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
         raise ModelCheckError(message)
@@ -295,13 +304,13 @@ def check(
     else:
         numbers, paths, seen = _by_z3(machine, constants, clauses, most_steps)
     reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
-    results = tuple(_result(machine, constants, clause, paths[clause], reason) for clause in clauses)
+    results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
     return CheckResult(profile, tuple(faults), sizes, results, unseen, **numbers)
 
 
 def _result(
-    machine: Machine, constants: object, clause: Property, path: list[Step] | None, reason: str
+    machine: Machine, constants: object, clause: Property, path: list[Step] | None, reason: str, instance: Instance
 ) -> ClauseResult:
     if path is None:
         return ClauseResult(clause, Verdict.UNKNOWN if reason else Verdict.HOLDS, reason=reason)
@@ -309,7 +318,7 @@ def _result(
     if clause not in replayed.violated:
         msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"
         raise EvaluationError(msg)
-    return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed)
+    return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed, instance=instance)
 
 
 def _extent(reading: str, numbers: dict[str, Any]) -> str:

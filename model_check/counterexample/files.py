@@ -67,12 +67,12 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
     if row.path is None or row.replayed is None:
         msg = f"{row.clause.identifier}.{row.clause.clause} is not violated"
         raise AssertionError(msg)
-    clause = f"{row.clause.identifier}.{row.clause.clause}"
+    clause, instance = row.name, row.instance or result.instance
     world = ", ".join(result.faults) or "the quiet world"
     title = f"{clause} is violated in {result.profile}, {world}: {row.clause.sentence}"
     if wanted.itf is not None:
-        constants = constants_for(result.profile, result.faults, result.instance)
-        origin = {"profile": result.profile, "faults": list(result.faults), "instance": result.instance.name}
+        constants = constants_for(result.profile, result.faults, instance)
+        origin = {"profile": result.profile, "faults": list(result.faults), "instance": instance.name}
         trace = to_itf(TRANSACTIONAL_MESSAGES, constants, row.path, origin, title)
         write_whole(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
     if wanted.svg is not None:
@@ -82,7 +82,7 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
     if wanted.pytest is not None:
         violated = [f"{c.identifier}.{c.clause}" for c in row.replayed.violated]
         text = pytest_file(
-            result.profile, result.faults, result.instance.name, clause, row.clause.sentence, row.path, violated
+            result.profile, result.faults, instance.name, clause, row.clause.sentence, row.path, violated
         )
         write_whole(wanted.pytest, text)
 

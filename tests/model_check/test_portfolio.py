@@ -1,0 +1,126 @@
+"""A verdict over a family of instances is the one of the table of verdicts, and says what bounds it."""
+
+import pytest
+
+from model_check.check import Verdict, check
+from model_check.explicit.search import Progress
+from model_check.portfolio import (
+    instance_that_shows,
+    judged,
+    known_violation,
+    search_portfolio,
+    smallest_first,
+    table_of_verdicts,
+)
+from spec.profiles import VERSIONS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+CLAUSES = {f"{clause.identifier}.{clause.clause}": clause for clause in TRANSACTIONAL_MESSAGES.clauses}
+
+
+@pytest.mark.parametrize("profile", VERSIONS)
+def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: str) -> None:
+    answer = search_portfolio(profile, (), properties=["S1.immune_half"])
+    (row,) = answer.broken
+    assert "B01" in row.clause.resembles
+    assert (row.instance and row.instance.name, row.depth) == ("tiny", 15 if profile >= "5" else 16)
+    assert [one.instance.name for one in answer.searched] + list(answer.left_out) == smallest_first(profile, ())
+    assert {"small", "deep", "skewed"} <= set(answer.left_out)
+
+
+def test_the_verdicts_of_the_quiet_world_are_those_of_the_table() -> None:
+    answer = search_portfolio("4.9.7")
+    expected = {name: table_of_verdicts().breaking("4.9.7", name).get(()) for name in CLAUSES}
+    assert {row.name: row.depth for row in answer.result.clauses} == {
+        name: known and known.depth for name, known in expected.items()
+    }
+    for row in answer.broken:
+        assert row.instance is not None
+        assert table_of_verdicts().of("4.9.7", row.instance.name)["quiet"].violated[row.name] == row.depth
+    assert not answer.undecided
+    assert not answer.known
+    assert answer.result.distinct == sum(
+        table_of_verdicts().of("4.9.7", name)["quiet"].distinct for name in table_of_verdicts().plan
+    )
+    assert answer.bounds == {"transactions": 2, "half_slots": 4, "op_slots": 3, "checks": 3, "ticks": 5}
+    counted = len(answer.broken) + len(answer.holding) + sum(len(rows) for rows in answer.reasons.values())
+    assert counted == len(CLAUSES)
+    assert [row.name for row in answer.broken][:2] == ["S1.immune_half", "S1.late_op"]
+
+
+def test_the_smallest_instance_comes_first() -> None:
+    for profile in VERSIONS:
+        sizes = [table_of_verdicts().of(profile, name)["quiet"].distinct for name in smallest_first(profile, ())]
+        assert sizes == sorted(sizes)
+    assert smallest_first("5.4.0+settles_once", ("crash",)) == smallest_first("5.4.0", ("crash",))
+
+
+def test_the_instance_that_is_chosen_can_show_what_is_asked_for() -> None:
+    assert instance_that_shows("5.3.3", (), ["S1.immune_half"]) == "tiny"
+    assert instance_that_shows("5.3.3", ("power_loss",), ["S4"]) == "small"
+    assert instance_that_shows("5.3.3", ("null_half",), ["L3.exception"]) == "tiny"
+    assert instance_that_shows("5.4.0+settles_once", (), ["L2.preset_checks"]) == "odd"
+
+
+def test_an_instance_that_cannot_see_a_defect_is_contradicted_by_the_table() -> None:
+    answer = judged(check("4.9.7", (), "small", properties=["S1"]))
+    row, late = answer.broken_elsewhere
+    assert (row.name, row.verdict) == ("S1.immune_half", Verdict.HOLDS)
+    assert (late.name, answer.known[late.clause].instance) == ("S1.late_op", "odd")
+    known = answer.known[row.clause]
+    assert (known.instance, known.depth, known.faults) == ("tiny", 16, ())
+    assert answer.cannot_occur[row.clause] == "needs a message with an immunity"
+    assert row not in answer.holding
+    assert row not in [one for rows in answer.reasons.values() for one in rows]
+
+
+def test_of_a_switched_profile_the_table_says_nothing() -> None:
+    assert known_violation("4.9.7+settles_once", (), CLAUSES["S1.immune_half"]) is None
+    assert known_violation("4.9.7", (), CLAUSES["S1.twin_half"]) is None
+    known = known_violation("4.9.7", ("crash", "twin_send"), CLAUSES["S1.twin_half"])
+    assert known is not None
+    assert known.faults == ("twin_send",)
+
+
+def test_a_clause_is_unknown_where_a_search_was_cut_short() -> None:
+    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "odd"], most_states=4_000)
+    (row,) = answer.undecided
+    assert row.reason.startswith("none is found; cut short in odd (")
+    assert answer.holding == ()
+
+
+def test_an_interrupted_portfolio_knows_nothing_of_what_it_has_not_searched() -> None:
+    def press(name: str, _progress: Progress) -> None:
+        if name.startswith("odd"):
+            raise KeyboardInterrupt
+
+    answer = search_portfolio(
+        "4.9.7", (), properties=["S5", "S1.immune_half"], instances=["tiny", "odd", "deep"], report=press
+    )
+    assert answer.left_out == ("deep",)
+    assert [row.name for row in answer.broken] == ["S1.immune_half"]
+    (row,) = answer.undecided
+    assert row.reason.endswith("interrupted before deep")
+
+
+def test_a_fault_that_is_off_or_missing_in_all_instances_makes_a_clause_impossible() -> None:
+    answer = search_portfolio("4.9.7", ("crash",), properties=["S10", "S4"], instances=["tiny"])
+    assert not answer.broken
+    assert not answer.holding
+    assert {row.name for rows in answer.reasons.values() for row in rows} == {
+        "S10.op_entry_dies_with_the_process",
+        "S10.op_entry_not_stored",
+        "S4.same_offsets",
+    }
+
+
+def test_the_json_names_the_instance_of_each_violation() -> None:
+    told = search_portfolio("4.9.7", (), properties=["S1"], instances=["tiny", "odd"]).to_json()
+    clauses = told["properties"]["S1"]["clauses"]
+    assert clauses["immune_half"]["instance"] == "tiny"
+    assert "--instance tiny " in clauses["immune_half"]["replay"]
+    assert clauses["late_op"]["instance"] == "odd"
+    assert told["properties"]["S1"]["instance"] == "odd"
+    assert clauses["twin_half"]["cannot_occur"] == "needs the fault twin_send"
+    assert [one["name"] for one in told["instances"]] == ["tiny", "odd"]
+    assert sum(one["distinct"] for one in told["instances"]) == told["distinct"]
