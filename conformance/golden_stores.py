@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reference.version_switches import STORE_VERSIONS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,6 +49,11 @@ class GoldenStore:
         path = self.path / "at_kill"
         return path if path.is_dir() else None
 
+    @property
+    def keeps_halves_in_rocksdb(self) -> bool:
+        """Whether its halves lie in RocksDB instead of the half queue."""
+        return (self.path / "consumequeue" / "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC").is_dir()
+
     def meta(self) -> dict[str, Any]:
         """When the broker was started, killed and stopped (``meta.json``)."""
         content: dict[str, Any] = json.loads((self.path / "meta.json").read_text(encoding="utf-8"))
@@ -76,10 +83,17 @@ class GoldenStore:
 
 
 def golden_stores() -> list[GoldenStore]:
-    """Every golden store, by version and scenario."""
+    """Every golden store that the reference broker can write again, by version and scenario."""
+    return [store for store in _all_stores() if store.version in STORE_VERSIONS]
+
+
+def later_stores() -> list[GoldenStore]:
+    """Stores of releases that the reference broker does not write: they are audited and explained, not written again.
+
+    Those whose halves lie in RocksDB are left out: nothing judges them.
+    """
     return [
-        GoldenStore(version=path.parent.parent.name, scenario=path.parent.name, path=path.parent)
-        for path in sorted(GOLDEN.glob("*/*/meta.json"))
+        store for store in _all_stores() if store.version not in STORE_VERSIONS and not store.keeps_halves_in_rocksdb
     ]
 
 
@@ -91,8 +105,15 @@ def golden_store(version: str, scenario: str) -> GoldenStore:
     LookupError
         There is no such store.
     """
-    for store in golden_stores():
+    for store in _all_stores():
         if (store.version, store.scenario) == (version, scenario):
             return store
     message = f"there is no golden store {version}/{scenario}"
     raise LookupError(message)
+
+
+def _all_stores() -> list[GoldenStore]:
+    return [
+        GoldenStore(version=path.parent.parent.name, scenario=path.parent.name, path=path.parent)
+        for path in sorted(GOLDEN.glob("*/*/meta.json"))
+    ]

@@ -21,6 +21,7 @@ from spark_trace_analysis.audit.grouping import Grouping
 from spark_trace_analysis.audit.put_back_parents import link_put_backs
 from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 from spark_trace_analysis.audit.resembles import Circumstances
+from spark_trace_analysis.audit.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.audit.rows import row_of
 from spark_trace_analysis.audit.state import ScanOffsets
 from spark_trace_analysis.audit.table import Audit
@@ -64,6 +65,8 @@ def audit_store(
     ------
     reference.store.errors.StoreError
         It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
+    NotJudgedError
+        Its halves lie in RocksDB.
     """
     log = CommitLog.open(store)
     conf_path = find_broker_conf(store)
@@ -127,7 +130,9 @@ class _Reading:
                 continue
             self.records += 1
             cross_check.see(entry)
-            if not isinstance(entry, Frame):
+            if isinstance(entry, Frame):
+                require_halves_in_the_log(self.store, entry)
+            else:
                 kind, history = self.grouping.add(entry)
                 self.marks.see(entry, kind)
                 self.consistency.see(entry, kind, history)

@@ -53,6 +53,10 @@ class Damage:
             if one.rank == Rank.LOG or (one.file, one.offset) not in of_log:
                 yield one
 
+    def broken_links(self) -> Iterator[CorruptRegion]:
+        """Where records are whose half, or whose copy before them, was not found."""
+        return (one.region for one in self._findings() if one.rank == Rank.LINKS)
+
     def regions(self) -> Iterator[CorruptRegion]:
         """Where they are, in the order in which they are told."""
         return (one.region for one in self._findings())

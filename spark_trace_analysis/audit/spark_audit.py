@@ -39,6 +39,7 @@ from spark_trace_analysis.audit.large_audit import LargeAudit
 from spark_trace_analysis.audit.op_stage import OpTask
 from spark_trace_analysis.audit.record_kind import classify
 from spark_trace_analysis.audit.resembles import Circumstances
+from spark_trace_analysis.audit.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
 from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
 from spark_trace_analysis.audit.scan_progress import watched
 from spark_trace_analysis.audit.scan_task import ScanTask
@@ -111,6 +112,8 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
         It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
     BadOptionError
         `out` exists already.
+    NotJudgedError
+        Its halves lie in RocksDB.
     """
     store = store.absolute()
     if options.out is not None:
@@ -131,6 +134,7 @@ class _Job:
         self.known_conf = None if path is None else read_broker_conf(path)
         self.conf = self.known_conf or BrokerConf()
         self.saved: ConsumerOffsets = read_consumer_offsets(store)
+        require_no_rocksdb_queue(store)
         open_consume_queues(store)
         size = self.log.size_bytes
         self.buckets = max(min(-(-size // options.bucket_bytes), 1 << 12), 1)
@@ -160,6 +164,7 @@ class _Job:
         is_complete = self.log.start == 0 and not damage.count
         tasks = (self._group_task(ops, whole, is_complete=is_sound) for is_sound in (is_complete, False))
         groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
+        require_deliveries_from_the_queue(self.store, self.log, damage.broken_links())
         for region in foreign_keys(self.saved):
             damage.take([found(Rank.FOREIGN_QUEUE, 0, region)])
         for region in offsets_ahead(self.saved, whole.half_end):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.validate import Verdict, validate
+from spark_trace_analysis.audit.version import RELEASES
 from spec.broker_defaults import release_numbers
 from spec.language import NONE
 from spec.profiles import VERSIONS
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace
     from spec.switches import Switches
-
-_RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def profiles_for(version: str | None) -> list[str]:
     if version is None:
         return list(VERSIONS)
     ends = [release_numbers(end) for end in version.split("-")]
-    between = [release for release in _RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
+    between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
     return list(dict.fromkeys(profile_for(release)[0] for release in between or [version]))
 
 

@@ -18,7 +18,7 @@ from spark_trace_analysis.audit.record_kind import RecordKind
 if TYPE_CHECKING:
     from reference.store.record import Record
 
-RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0")
+RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
 """The versions that the marks were verified on, in order."""
 
 

@@ -10,6 +10,7 @@ from reference.store.corrupt_region import CorruptRegion
 from reference.store.errors import NotAStoreError
 from reference.store.frame import Frame
 from spark_trace_analysis.audit.record_kind import classify, concerns_a_transaction
+from spark_trace_analysis.audit.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 
@@ -24,6 +25,8 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
     ------
     reference.store.errors.StoreError
         It is no store, a record of it is damaged, or its log does not begin with a broker's first start.
+    NotJudgedError
+        Its halves lie in RocksDB.
     """
     log = CommitLog.open(store)
     conf_path = find_broker_conf(store)
@@ -34,7 +37,9 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
         if isinstance(entry, CorruptRegion):
             message = f"{store}: a record is damaged: {entry}"
             raise NotAStoreError(message)
-        if not isinstance(entry, Frame):
+        if isinstance(entry, Frame):
+            require_halves_in_the_log(store, entry)
+        else:
             kind = classify(entry)
             marks.see(entry, kind)
             trace.add(entry, kind)

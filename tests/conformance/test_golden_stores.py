@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores
+from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores, later_stores
 from reference.store.commit_log import CommitLog
 from reference.store.consumer_offsets import read_consumer_offsets
 
@@ -49,10 +49,17 @@ FINAL = {
     "5.4.0/immunity": (26, 5, 8, 0, 26, 5),
     "5.4.0/late": (16, 8, 11, 2, 16, 8),
     "5.4.0/ten": (29, 3, 6, 1, 29, 3),
+    "5.5.0/immunity": (26, 6, 8, 0, 26, 6),
+    "5.5.0/late": (16, 10, 11, 3, 16, 10),
+    "5.5.1/gone": (38, 4, 3, 0, 38, 4),
+    "5.5.1/immunity": (25, 5, 8, 0, 25, 5),
 }
 
+STORES = [*golden_stores(), *later_stores()]
+IN_ROCKSDB = golden_store("5.5.1", "rocksdb_five")
 
-@pytest.mark.parametrize("store", golden_stores(), ids=lambda store: store.name)
+
+@pytest.mark.parametrize("store", STORES, ids=lambda store: store.name)
 def test_final_counts_and_saved_offsets(store: GoldenStore) -> None:
     counts = Counter(record.topic for record in CommitLog.open(store.path).records())
     real = sum(count for topic, count in counts.items() if topic not in (HALF, OP, DISCARD))
@@ -75,7 +82,7 @@ def test_the_readme_shows_the_same_counts() -> None:
 
 
 def test_every_store_can_be_opened_with_all_its_logs() -> None:
-    for store in golden_stores():
+    for store in [*STORES, IN_ROCKSDB]:
         assert store.meta()["version"] == store.version
         assert next(store.driver_events())["ev"] == "begin"
         assert sum(1 for _ in store.decoded_records()) > 0
@@ -84,6 +91,13 @@ def test_every_store_can_be_opened_with_all_its_logs() -> None:
         assert (store.at_kill is not None) is (store.scenario in ("crash", "crash2"))
     with pytest.raises(LookupError, match=r"no golden store 1\.0/x"):
         golden_store("1.0", "x")
+
+
+def test_halves_in_rocksdb_are_none_of_the_half_queue() -> None:
+    topics = Counter(record.topic for record in CommitLog.open(IN_ROCKSDB.path).records())
+    assert topics == {"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC": 5, "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC": 4, "T5": 2}
+    assert IN_ROCKSDB.keeps_halves_in_rocksdb
+    assert IN_ROCKSDB not in STORES
 
 
 def test_they_are_less_than_11_million_bytes_and_name_no_machine() -> None:

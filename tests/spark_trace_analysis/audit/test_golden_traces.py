@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.golden_stores import golden_stores
+from conformance.golden_stores import golden_stores, later_stores
 from model_check.trace_validation.crashes import SHORTEST_RESTART_MS
 from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
 from model_check.trace_validation.replay import replay
@@ -31,6 +32,7 @@ MADE_BY_THE_DRIVER = {
     "4.9.7/late": {"duplicate_end": 2, "late_end": 3, "wrong_end": 4},
     "5.3.3/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
     "5.4.0/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
+    "5.5.0/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
     "4.9.7/crash2": {"crash": 1},
     "5.3.3/crash": {"crash": 1},
     "5.3.3/crash2": {"crash": 1},
@@ -51,13 +53,21 @@ def verdict_alone(name: str) -> Verdict:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *(store.name for store in later_stores())])
 def test_each_store_is_explained_with_no_fault_but_those_that_its_driver_made(name: str) -> None:
     trace = golden_trace(name).with_driver
     verdict = verdict_of(name, trace)
     assert (verdict.accepted, verdict.divergence) == (True, None)
     assert verdict.faults == MADE_BY_THE_DRIVER.get(name, {})
     assert replay(trace, verdict.path, verdict.constants) is None
+
+
+def test_op_messages_that_were_born_an_interval_apart_may_be_stored_sooner_behind_each_other() -> None:
+    """The batch interval of `gone` is 200 ms; in 5.5 the thread wakes up just when it is over."""
+    golden = golden_trace("5.5.1/gone")
+    ops = [event for event in golden.alone.events if event.kind is Kind.OP_STORED]
+    apart = [(later.born - op.born, later.time - op.time) for op, later in itertools.pairwise(ops)]
+    assert (golden.settings.op_batch_interval, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
 
 
 @pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)

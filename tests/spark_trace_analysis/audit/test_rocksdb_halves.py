@@ -1,0 +1,73 @@
+"""A store whose halves lie in RocksDB is not judged, and not called damaged."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.golden_stores import golden_store
+from halfcheck.app import main
+from halfcheck.exit_codes import ExitCode
+from reference.store.commit_log import CommitLog
+from reference.store.corrupt_region import CorruptRegion
+from spark_trace_analysis.audit.audit_store import audit_store
+from spark_trace_analysis.audit.rocksdb_halves import (
+    NotJudgedError,
+    require_deliveries_from_the_queue,
+    require_no_rocksdb_queue,
+)
+from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+from spark_trace_analysis.ingest.read_store import read_store_trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+STORE = golden_store("5.5.1", "rocksdb_five").path
+FIVE = golden_store("5.5.1", "immunity").path
+LOG = f"commitlog/{0:020d}"
+SAID = "not judged: its halves lie in RocksDB"
+
+
+@pytest.fixture
+def log_alone(tmp_path: Path) -> Path:
+    """The commit log, and nothing that says more."""
+    shutil.copytree(STORE / "commitlog", tmp_path / "commitlog")
+    return tmp_path
+
+
+def test_its_own_records_say_so(log_alone: Path) -> None:
+    for store in (STORE, log_alone):
+        with pytest.raises(NotJudgedError, match=f"{SAID} \\(byte 0 of the log is one\\)"):
+            audit_store(store)
+        with pytest.raises(NotJudgedError, match=SAID):
+            read_store_trace(store)
+
+
+def test_a_large_audit_sees_it_by_the_consume_queue_or_by_a_delivery_whose_half_is_not_in_the_half_queue() -> None:
+    with pytest.raises(NotJudgedError, match="there is a consumequeue/RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"):
+        require_no_rocksdb_queue(STORE)
+    require_no_rocksdb_queue(FIVE)
+    delivery = CorruptRegion(LOG, 2623, "it was committed from 1909, where no half of its transaction stands")
+    with pytest.raises(NotJudgedError, match="byte 1909 of the log is one"):
+        require_deliveries_from_the_queue(STORE, CommitLog.open(STORE), [delivery])
+    delivered = next(r for r in CommitLog.open(FIVE).records() if r.topic == "TopicImm")
+    region = CorruptRegion(LOG, delivered.physical_offset, "as if its half were not there")
+    require_deliveries_from_the_queue(FIVE, CommitLog.open(FIVE), [region])
+
+
+@pytest.mark.untraced
+def test_the_job_ends_with_the_same_words(spark: SparkSession, log_alone: Path) -> None:
+    with pytest.raises(NotJudgedError, match=f"{SAID} \\(byte 1909 of the log is one\\)"):
+        audit_by_spark(spark, log_alone, Options())
+
+
+@pytest.mark.parametrize("arguments", [("audit", str(STORE)), ("diff", str(STORE), "spec:5.4.0")])
+def test_the_command_says_it_in_one_line(arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(list(arguments)) == ExitCode.OTHER
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert SAID in err
