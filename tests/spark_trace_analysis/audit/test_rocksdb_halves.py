@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_store
-from halfcheck.app import main
+from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from reference.store.commit_log import CommitLog
 from reference.store.corrupt_region import CorruptRegion
@@ -18,13 +18,11 @@ from spark_trace_analysis.audit.rocksdb_halves import (
     require_deliveries_from_the_queue,
     require_no_rocksdb_queue,
 )
-from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
 from spark_trace_analysis.ingest.read_store import read_store_trace
+from tests.spark_trace_analysis.audit.both_audits import in_stages
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
 STORE = golden_store("5.5.1", "rocksdb_five").path
 FIVE = golden_store("5.5.1", "immunity").path
@@ -59,15 +57,16 @@ def test_a_large_audit_sees_it_by_the_consume_queue_or_by_a_delivery_whose_half_
     require_deliveries_from_the_queue(FIVE, CommitLog.open(FIVE), [region])
 
 
-@pytest.mark.untraced
-def test_the_job_ends_with_the_same_words(spark: SparkSession, log_alone: Path) -> None:
+def test_the_stages_end_with_the_same_words(log_alone: Path) -> None:
     with pytest.raises(NotJudgedError, match=f"{SAID} \\(byte 1909 of the log is one\\)"):
-        audit_by_spark(spark, log_alone, Options())
+        in_stages(log_alone)
+    with pytest.raises(NotJudgedError, match="there is a consumequeue/"):
+        in_stages(STORE)
 
 
 @pytest.mark.parametrize("arguments", [("audit", str(STORE)), ("diff", str(STORE), "spec:5.4.0")])
 def test_the_command_says_it_in_one_line(arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(list(arguments)) == ExitCode.OTHER
+    assert run(list(arguments)) == ExitCode.OTHER
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert SAID in err
