@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test lint defects fuzz golden golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
+.PHONY: help setup browser verify test lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
 
 BIN := .venv/bin
 
@@ -45,6 +45,9 @@ fuzz: setup ## 5,000 schedules of specification and broker a profile, every stat
 
 golden: setup ## hold the reference broker against every golden store, byte by byte (ARGS=5.3.3/ten for one)
 	@$(BIN)/python -m conformance.golden $(ARGS)
+
+real-broker: setup ## lead a real broker through a scenario and keep its store (VERSION=5.5.0 SCENARIO=late, ARGS="--set k=v"; wants Maven)
+	@$(BIN)/python -m conformance.real $(VERSION) $(SCENARIO) $(ARGS)
 
 golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
 	@$(BIN)/python -m conformance.golden --schedules $(ARGS)

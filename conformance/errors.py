@@ -15,3 +15,11 @@ class BrokenScheduleError(ConformanceError):
 
 class NoScheduleError(ConformanceError):
     """The logs beside a store are missing, or no schedule can be made out of them."""
+
+
+class RealBrokerError(ConformanceError):
+    """A real broker could not be run: a jar, Java, Maven, or the broker itself."""
+
+    def __init__(self, message: str, *, exit_code: int = 150) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

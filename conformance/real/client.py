@@ -1,0 +1,280 @@
+"""The Java client of the broker's release as Python sees it: one process of ``Driver.java``, a call a command."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl, urlencode
+
+from conformance.errors import RealBrokerError
+from reference.producer_messages import LocalTransactionState
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+
+COMMIT: Final = LocalTransactionState.COMMIT_MESSAGE
+ROLLBACK: Final = LocalTransactionState.ROLLBACK_MESSAGE
+UNKNOWN: Final = LocalTransactionState.UNKNOW
+
+_ANSWER: Final = "= "
+
+
+class SendRefusedError(RealBrokerError):
+    """A half was not sent: by the client, or because the broker refused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a producer's listener says of one message.
+
+    Attributes
+    ----------
+    local
+        What its local transaction comes to.
+    answers
+        What its checks are answered, in their order; the last one repeats. None: the outcome of the local transaction.
+    """
+
+    local: LocalTransactionState
+    answers: tuple[LocalTransactionState, ...] = ()
+
+    @classmethod
+    def of(cls, local: LocalTransactionState, *answers: LocalTransactionState) -> Plan:
+        """A plan, its answers one after the other."""
+        return cls(local, answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message to send in a transaction.
+
+    Attributes
+    ----------
+    body
+        What stands before its first ``|`` is the key by which checks find its plan again, up to 40 characters.
+    identifier
+        Its name in ``driver.jsonl``; the body's key if it is empty.
+    """
+
+    topic: str
+    body: str | bytes
+    tags: str = ""
+    keys: str = ""
+    identifier: str = ""
+    flag: int = 0
+    waits_for_store: bool = True
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def raw_body(self) -> bytes:
+        """The body's bytes."""
+        return self.body.encode() if isinstance(self.body, str) else self.body
+
+    @property
+    def key(self) -> str:
+        """The key of its plan."""
+        return self.raw_body.decode(errors="replace")[:40].split("|")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Where the broker has put a half, as its answer says."""
+
+    queue_offset: int
+    commit_log_offset: int
+    transaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """How often a message was checked, and the half that the last check named."""
+
+    count: int
+    last: Half | None
+
+
+class Client:
+    """One process of the Java client.
+
+    Parameters
+    ----------
+    process
+        ``Driver.java``, led over its standard input and output.
+    seconds
+        How long it may take to answer what does not wait for a broker.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+        self._process = process
+        self._seconds = seconds
+        self._answers: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def producer(self, name: str, group: str, *, heartbeat_ms: int | None = None) -> None:
+        """Start a transaction producer; `name` stands for it from then on."""
+        self._ask(
+            "producer", name=name, group=group, **({} if heartbeat_ms is None else {"heartbeat_ms": heartbeat_ms})
+        )
+
+    def expect(self, message: Message, plan: Plan, *, is_answered: bool = False) -> None:
+        """Set what checks of a message are answered from now on, also of one that another process has sent."""
+        self._ask("expect", key=message.key, answered=is_answered, **_fields(message, plan))
+
+    def send(self, producer: str, message: Message, plan: Plan) -> Half:
+        """Send a half, run its local transaction, say the outcome.
+
+        Raises
+        ------
+        SendRefusedError
+            The half was not stored.
+        """
+        given = _message_fields(producer, message)
+        try:
+            told = self._ask("send", **_fields(message, plan), **given)
+        except _CommandError as error:
+            raise SendRefusedError(str(error)) from error
+        return _half(told, told["transaction_id"])
+
+    def send_plain(self, producer: str, message: Message) -> None:
+        """Send a message without a transaction.
+
+        Raises
+        ------
+        SendRefusedError
+            It was not stored.
+        """
+        try:
+            self._ask("send_plain", **_message_fields(producer, message))
+        except _CommandError as error:
+            raise SendRefusedError(str(error)) from error
+
+    def end(
+        self,
+        producer: str,
+        label: str,
+        half: Half,
+        outcome: LocalTransactionState | int,
+        *,
+        group: str,
+        from_check: bool = False,
+        oneway: bool = False,
+    ) -> tuple[int, str] | None:
+        """Send END_TRANSACTION by hand; gives code and remark of the answer, None for a one-way request."""
+        told = self._ask(
+            "end",
+            producer=producer,
+            label=label,
+            oneway=oneway,
+            producerGroup=group,
+            tranStateTableOffset=half.queue_offset,
+            commitLogOffset=half.commit_log_offset,
+            commitOrRollback=outcome if isinstance(outcome, int) else outcome.value,
+            fromTransactionCheck=from_check,
+            msgId=half.transaction_id,
+            transactionId=half.transaction_id,
+        )
+        return (int(told["code"]), told["remark"]) if told else None
+
+    def request(self, producer: str, code: int, body: str) -> tuple[int, str]:
+        """Send another request to the broker; gives code and remark of the answer."""
+        told = self._ask("request", producer=producer, code=code, body=body.encode().hex())
+        return int(told["code"]), told["remark"]
+
+    def checks(self, message: Message) -> Checks:
+        """How often a message was checked so far."""
+        told = self._ask("checks", key=message.key)
+        return Checks(int(told["count"]), _half(told, "") if "queue_offset" in told else None)
+
+    def settle(self, seconds: float, check_interval_ms: int, check_max: int) -> None:
+        """Wait until every plan is answered, or is checked for the last time, and then until nothing happens."""
+        most_ms = round(seconds * 1_000)
+        self._ask(
+            "settle", seconds + 2 * self._seconds, most_ms=most_ms, interval_ms=check_interval_ms, check_max=check_max
+        )
+
+    def drain(self, *topics: str) -> int:
+        """Pull all that a consumer gets of some topics; gives how many messages that were."""
+        return int(self._ask("drain", topics=",".join(topics))["delivered"])
+
+    def note(self, event: str, **what: object) -> None:
+        """Write an event of the scenario's own to ``driver.jsonl``."""
+        self._ask("note", event=event, **what)
+
+    def shut_down(self, producer: str) -> None:
+        """Stop a producer in an orderly way."""
+        self._ask("shutdown", name=producer)
+
+    def halt(self) -> None:
+        """End the process at once: no producer says good-bye."""
+        self._write("halt")
+        self._process.wait(self._seconds)
+
+    # --- the pipe -----------------------------------------------------------------------------------------------------
+
+    def _ask(self, verb: str, patience: float | None = None, /, **fields: object) -> dict[str, str]:
+        seconds = self._seconds if patience is None else patience
+        self._write(f"{verb} {urlencode({name: _text(value) for name, value in fields.items()})}")
+        try:
+            line = self._answers.get(timeout=seconds)
+        except queue.Empty:
+            message = f"the client did not answer {verb!r} in {seconds:.0f} s"
+            raise RealBrokerError(message) from None
+        if line is None:
+            message = f"the client ended at {verb!r}; its last words are in client.err and driver.jsonl"
+            raise RealBrokerError(message)
+        word, _, rest = line.partition(" ")
+        told = dict(parse_qsl(rest, keep_blank_values=True))
+        if word != "ok":
+            message = f"{verb}: {told.get('error')} {told.get('cause')}"
+            raise _CommandError(message)
+        return told
+
+    def _write(self, line: str) -> None:
+        assert self._process.stdin is not None  # noqa: S101
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            message = f"the client is gone and does not take {line.split(' ', maxsplit=1)[0]!r}"
+            raise RealBrokerError(message) from None
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101
+        for raw in self._process.stdout:
+            line = raw.decode(errors="replace").rstrip("\n")
+            if line.startswith(_ANSWER):
+                self._answers.put(line.removeprefix(_ANSWER))
+        self._answers.put(None)
+
+
+class _CommandError(RealBrokerError):
+    """The client threw at a command."""
+
+
+def _fields(message: Message, plan: Plan) -> dict[str, object]:
+    return {
+        "id": message.identifier or message.key,
+        "local": plan.local.name,
+        "answers": ",".join(state.name for state in plan.answers),
+    }
+
+
+def _message_fields(producer: str, message: Message) -> dict[str, object]:
+    given: dict[str, object] = {f"p.{name}": value for name, value in message.properties.items()}
+    given |= {"tags": message.tags} if message.tags else {}
+    given |= {"keys": message.keys} if message.keys else {}
+    given |= {"topic": message.topic, "body": message.raw_body.hex(), "flag": message.flag}
+    return given | {"wait": message.waits_for_store, "producer": producer}
+
+
+def _half(told: Mapping[str, str], transaction_id: str) -> Half:
+    return Half(int(told["queue_offset"]), int(told["commit_log_offset"]), transaction_id)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

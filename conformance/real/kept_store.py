@@ -1,0 +1,127 @@
+"""What is kept of a run, as in ``conformance/golden``: the store without its zero tails, configuration and logs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.real.configuration import RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TextIO
+
+_ENTRY_BYTES: Final = 20
+_OF_TRANSACTIONS: Final = re.compile(r"transact|trans_|boot|recover|error|truncate|normally", re.IGNORECASE)
+_EMPTY_PASS: Final = "Send op message queueIds=null"  # noqa: S105
+_KEPT_EMPTY_PASSES: Final = 3
+
+
+def without_tail(content: bytes, unit: int = 1) -> bytes:
+    r"""A file's content up to its last byte that is not zero, filled up to whole units.
+
+    Examples
+    --------
+    >>> without_tail(b"ab\0\0"), without_tail(b"a\0b" + bytes(30), 20), without_tail(bytes(8))
+    (b'ab', b'a\x00b\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00', b'')
+    """
+    length = len(content.rstrip(b"\0"))
+    return content[: -(-length // unit) * unit]
+
+
+def write_thinned(log: Iterable[str], thinned: TextIO) -> int:
+    r"""Write the lines of a transaction log but for most of the empty passes of the op batch thread (A17).
+
+    The thread of 5.5.0 and 5.5.1 spins and logs each pass, millions in a run; of those in a row three stay.
+
+    Returns
+    -------
+    int
+        How many lines were left out.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> kept = StringIO()
+    >>> write_thinned(["a\n", *["Send op message queueIds=null\n"] * 5, "b\n"], kept), len(kept.getvalue().splitlines())
+    (2, 5)
+    """
+    passes = left_out = 0
+    for line in log:
+        passes = passes + 1 if _EMPTY_PASS in line else 0
+        if passes > _KEPT_EMPTY_PASSES:
+            left_out += 1
+        else:
+            thinned.write(line)
+    return left_out
+
+
+def keep_at_kill(store: Path, kept: Path) -> None:
+    """Keep commit log and configuration as they are at a SIGKILL."""
+    _keep_files(store / "commitlog", kept / "at_kill" / "commitlog")
+    shutil.copytree(store / "config", kept / "at_kill" / "config", dirs_exist_ok=True)
+
+
+def keep_store(run: Path, out: Path, conf: str, meta: Mapping[str, Any]) -> None:
+    """Write the folder of a run.
+
+    Parameters
+    ----------
+    run
+        Where it ran; what its ``kept`` folder holds is taken over.
+    out
+        The folder to write, by rename; one that is there is removed before.
+    conf
+        The text of ``broker.conf``, with ``@RUN@`` for the folder of the run.
+    meta
+        What ``meta.json`` says, but for what is counted here.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    part.chmod(0o755)
+    store = run / "store"
+    _keep_files(store / "commitlog", part / "commitlog")
+    _keep_files(store / "consumequeue", part / "consumequeue", _ENTRY_BYTES)
+    shutil.copytree(store / "config", part / "config", ignore=shutil.ignore_patterns("*.tmp"))
+    if "transRocksDBEnable=true" in conf:
+        shutil.copytree(store / "rocksdbstore", part / "rocksdbstore")
+        for options in (part / "rocksdbstore").rglob("OPTIONS*"):
+            options.write_text("".join(_lines(options, run)), encoding="utf-8")
+    if (run / "kept" / "at_kill").is_dir():
+        shutil.copytree(run / "kept" / "at_kill", part / "at_kill")
+    (part / "broker.conf").write_text(conf, encoding="utf-8")
+    with _gzip(part / "transaction.log.gz") as thinned:
+        empty_passes = write_thinned(_lines(run / "transaction.log", run), thinned)
+    with _gzip(part / "broker.grep.log.gz") as kept:
+        kept.writelines(line for line in _lines(run / "broker.log", run) if _OF_TRANSACTIONS.search(line))
+    with _gzip(part / "driver.jsonl.gz") as kept:
+        kept.writelines(_lines(run / "kept" / "driver.jsonl", run))
+    told = {**meta, "empty_passes_of_the_batch_thread": empty_passes} if empty_passes else dict(meta)
+    (part / "meta.json").write_text(f"{json.dumps(told, indent=1)}\n", encoding="utf-8")
+    if out.exists():
+        shutil.rmtree(out)
+    part.replace(out)
+
+
+def _keep_files(source: Path, target: Path, unit: int = 1) -> None:
+    for path in sorted(source.rglob("*")):
+        content = without_tail(path.read_bytes(), unit) if path.is_file() else b""
+        if content:
+            kept = target / path.relative_to(source)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(content)
+
+
+def _lines(path: Path, run: Path) -> Iterator[str]:
+    if path.exists():
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            yield from (line.replace(str(run), RUN) for line in lines)
+
+
+def _gzip(path: Path) -> TextIO:
+    return gzip.open(path, "wt", encoding="utf-8")
