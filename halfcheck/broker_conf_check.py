@@ -172,7 +172,7 @@ def print_answer(answer: Answer, file: Path) -> None:
 
 
 def _name(row: ClauseResult) -> str:
-    like = f" ({', '.join(row.clause.resembles)})" if row.path is not None and row.clause.resembles else ""
+    like = f" ({', '.join(row.resembles)})" if row.resembles else ""
     return f"{row.clause.identifier}.{row.clause.clause}{like}"
 
 

@@ -321,7 +321,7 @@ def _print(result: CheckResult) -> None:
             row.clause.clause,
             Text(row.verdict.value, style=colours[row.verdict.value]),
             "" if row.depth is None else str(row.depth),
-            " ".join(row.clause.resembles) if row.path is not None else "",
+            " ".join(row.resembles),
             row.clause.sentence,
         )
     console.print(table)

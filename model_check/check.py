@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.counterexample.steps import Replay, replay, write_path
 from model_check.cpython import coverage as cpython_coverage
 from model_check.cpython import search as cpython_search
+from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit import coverage as explicit_coverage
@@ -56,6 +57,8 @@ class ClauseResult:
         Why the verdict is unknown; empty otherwise.
     instance : Instance or None
         Where the violation was found.
+    resembles : tuple of str
+        The known defects that the path shows (`model_check.defects.resemblance`); the clause's may be repaired here.
     """
 
     clause: Property
@@ -64,6 +67,7 @@ class ClauseResult:
     replayed: Replay | None = None
     reason: str = ""
     instance: Instance | None = None
+    resembles: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -185,14 +189,14 @@ class CheckResult:
                 "verdict": verdict.value,
                 "depth": shown.depth,
                 "clause": shown.clause.clause if violated else None,
-                "resembles": list(dict.fromkeys(i for r in violated for i in r.clause.resembles)),
+                "resembles": list(dict.fromkeys(i for r in violated for i in r.resembles)),
                 "trace": shown.trace_to_json(),
                 "replay": self.replay_command(shown) if violated else None,
                 "clauses": {
                     r.clause.clause: {
                         "verdict": r.verdict.value,
                         "depth": r.depth,
-                        "resembles": list(r.clause.resembles) if r.path is not None else [],
+                        "resembles": list(r.resembles),
                         "rule": r.clause.sentence,
                         "reason": r.reason,
                         "trace": r.trace_to_json(),
@@ -318,7 +322,8 @@ def _result(
     if clause not in replayed.violated:
         msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"
         raise EvaluationError(msg)
-    return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed, instance=instance)
+    shown = resembled(machine, constants, clause, path)
+    return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed, instance=instance, resembles=shown)
 
 
 def _extent(reading: str, numbers: dict[str, Any]) -> str:

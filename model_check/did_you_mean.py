@@ -42,8 +42,8 @@ def nearest_release(version: str, known: Sequence[str]) -> str:
     >>> releases = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
     >>> nearest_release("5.3", releases), nearest_release("5.5.1", releases), nearest_release("4", releases)
     ('5.3.3', '5.4.0', '4.5.1')
-    >>> nearest_release("fixd", releases)
-    ''
+    >>> nearest_release("9", releases), nearest_release("fixd", releases)
+    ('5.4.0', '')
     """
     if not re.fullmatch(r"\d+(\.\d+)*", version):
         return ""
@@ -52,11 +52,14 @@ def nearest_release(version: str, known: Sequence[str]) -> str:
         return longer[-1]
     numbers = [int(part) for part in version.split(".")]
 
-    def distance(other: str) -> tuple[int, ...]:
-        theirs = [int(part) for part in other.split(".")]
-        return tuple(abs(one - two) for one, two in zip([*numbers, 0, 0][:3], theirs, strict=True))
-
-    return min(reversed(known), key=distance)
+    by_number = {one: [int(part) for part in one.split(".")] for one in known}
+    newest = max(known, key=by_number.__getitem__)
+    if numbers > by_number[newest]:
+        return newest
+    asked = [*numbers, 0, 0][:3]
+    return min(
+        reversed(known), key=lambda one: [abs(mine - its) for mine, its in zip(asked, by_number[one], strict=True)]
+    )
 
 
 def require_known(what: str, name: str, known: Iterable[str], *, hint: str = "", there: str = "") -> None:

@@ -33,7 +33,10 @@ def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
 
 
 def may_be_late(s: State, c: Constants, h: int) -> bool:
-    """The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check."""
+    """The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check.
+
+    RocketMQ: EndTransactionProcessor#rejectCommitOrRollback (5.1.1, #6401).
+    """
     return c.refuses_late_end and is_first_half(s, h) and has_immunity(s, h)
 
 

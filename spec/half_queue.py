@@ -76,7 +76,8 @@ def append_half(s: State, transaction: int, born_at: int) -> None:
 def append_copy(s: State, c: Constants, h: int, checks: int) -> None:
     """A copy of half h at the end of the queue: the first birth, the properties that h carries, and `checks` more.
 
-    RocketMQ: TransactionalMessageBridge#renewHalfMessageInner; #needDiscard has counted the check up before.
+    RocketMQ: TransactionalMessageBridge#renewHalfMessageInner; TransactionalMessageServiceImpl#needDiscard has
+    counted the check up before.
     """
     s.half[s.half_length].check_times = s.half[h].check_times + checks
     s.half[s.half_length].original = s.half[h].original

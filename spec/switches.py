@@ -19,7 +19,7 @@ class VersionSwitches:
     batches_ops : bool
         Op messages are buffered and written in batches (from 5.1.0 on).
     batch_thread_oversleeps : bool
-        The op batch thread may miss its time by an interval (5.1.0 to 5.4.0; A16).
+        The op batch thread may miss its time by an interval (5.1.0 to 5.4.0; A16; needs `batches_ops`).
     keeps_discarded : bool
         A discarded half goes to TRANS_CHECK_MAX_TIME_TOPIC (from 4.5.2 on; before, it only left a log line, A31).
     refuses_late_end : bool
@@ -56,7 +56,7 @@ class RepairSwitches:
     heeds_settled_originals : bool
         An op message that names a half counts for the copies that know it as their original, too (B01).
     links_every_copy : bool
-        A copy that is put back for a check knows its original, too (A11; needs `heeds_settled_originals`).
+        A copy that is put back for a check knows its original, too (a part of A11; needs `heeds_settled_originals`).
     settles_once : bool
         An END_TRANSACTION of a transaction that is settled changes nothing, and neither does the check service: the
         broker keeps an index of settled transactions, as durable as the real message (A12, A13, B16).
@@ -83,17 +83,18 @@ class RepairSwitches:
     keeps_failed_ops : bool
         The entries of an op message that was not stored wait for the next one (B04).
     flushes_on_stop : bool
-        A shutdown writes what waits in the op batch (B03).
+        A shutdown writes what waits in the op batch (B03; needs `batches_ops`).
     keeps_flag : bool
         A copy keeps the flag of its message (B32).
     reads_ops_before_escape : bool
-        An acting slave reads all op messages before it lets a half escape (B20).
+        An acting slave reads all op messages before it lets a half escape (B20; needs `escapes`).
     insists_on_escape : bool
-        An acting slave does not give a half up that cannot escape (B21).
+        An acting slave does not give a half up that cannot escape (B21; needs `escapes`).
     escapes_once : bool
-        A half that is sent to another master again goes to the same one, which knows it by its transaction's id (B22).
+        A half that is sent to another master again goes to the same one, which knows it by its transaction's id (B22;
+        needs `escapes`).
     adopts_slave_offsets : bool
-        A master that comes back always takes the offsets of the slave that acted for it (B23).
+        A master that comes back always takes the offsets of the slave that acted for it (B23; needs `escapes`).
     one_immunity : bool
         The check service and END_TRANSACTION read an immunity in the same way: not shorter than the timeout (B25).
     owns_check_times : bool

@@ -18,7 +18,10 @@ def no_round_pulls_nothing_again(s: State, c: Constants) -> bool:
 
 @always("R1", clause="spins_on_a_write", resembles=("B07", "B08"), needs=("put_failure",))
 def no_round_tries_a_write_until_its_time_limit(s: State, c: Constants) -> bool:
-    """No round tries to store the same copy over and over."""
+    """No round tries to store the same copy over and over.
+
+    RocketMQ: TransactionalMessageServiceImpl#check, `continue` after #putBackHalfMsgQueue.
+    """
     is_refused = s.stuck_rounds > 0 and (s.stuck == Stuck.FAILED_PUT or s.stuck == Stuck.POISON)
     return c.ends_at_failed_put or not is_refused
 

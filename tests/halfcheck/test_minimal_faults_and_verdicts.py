@@ -98,9 +98,9 @@ def test_a_second_run_searches_nothing(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "expected", "code"),
     [
-        ([*MINIMAL, "--profile", "5.9"], "no profile '5.9'; there are 4.5.1", 151),
+        ([*MINIMAL, "--profile", "5.9"], "no profile '5.9'; did you mean 5.4.0? There are 4.5.1", 151),
         ([*MINIMAL, "--faults", "fire"], "no fault 'fire'; there are slow_local", 151),
-        ([*MINIMAL, "--property", "S99"], "no property 'S99'; there are S1", 151),
+        ([*MINIMAL, "--property", "S99"], "no property 'S99'; did you mean S9? There are S1", 151),
         ([*MINIMAL, "--instance", "huge"], "no instance 'huge'; there are tiny", 151),
         ([*MINIMAL, "--most-faults", "9"], "9", 151),
         ([*MINIMAL, "--svg", "x.svg"], "--svg does not go with --minimal-faults", 151),

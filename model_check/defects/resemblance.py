@@ -1,0 +1,161 @@
+"""Which known defect a counterexample shows: decided by its steps, and by the repairs that would stop it.
+
+A repair stops a path when, with it, some step of the path is refused or the clause holds to its end. What stops a path
+is a cause of it. A clause that is known for one defect may be broken through another one: S1.immune_half of a broker
+that is rid of B01 is still broken through an op batch that is late (B05, A16).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from model_check.defects.catalogue import catalogue
+from model_check.instances import switches_of, unturned
+from model_check.switches import switch_records
+from spec.constants import Constants
+from spec.language import holds, take
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.defects.catalogue import Defect
+    from spec.language import Machine, Property, Step
+
+Turns = dict[str, bool]
+"""Switches, and how they stand with a repair."""
+
+
+@cache
+def repairs_of(identifier: str) -> tuple[Turns, ...]:
+    """The repairs of a defect, each as the switches that it turns; none where nothing is known to mend it.
+
+    That by which the two profiles of its search differ, and each repair switch that names it.
+
+    Examples
+    --------
+    >>> repairs_of("B05")
+    ({'batches_ops': False}, {'keeps_check_open': True})
+    """
+    search = catalogue()[identifier].search
+    found: list[Turns] = []
+    if search is not None and search.repaired_in:
+        before, after = (asdict(switches_of(profile)) for profile in (search.profile, search.repaired_in))
+        found.append({name: after[name] for name in before if before[name] != after[name]})
+    for record in switch_records().values():
+        if record.kind == "repair" and identifier in record.defects:
+            needed = (name for name in record.needs if switch_records()[name].kind == "repair")
+            turns = dict.fromkeys((*needed, record.name), True)
+            if turns not in found:
+                found.append(turns)
+    return tuple(found)
+
+
+def is_repaired(identifier: str, switches: object) -> bool:
+    """Whether a profile (or constants) has one of the repairs of a defect, or never had it."""
+    return any(all(getattr(switches, name) == on for name, on in turns.items()) for turns in repairs_of(identifier))
+
+
+def repaired_by_hand(clause: Property, profile: str) -> tuple[str, ...]:
+    """The defects that the clause resembles and that the turned switches of a profile have repaired.
+
+    Examples
+    --------
+    >>> from model_check.check import chosen_clauses
+    >>> from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+    >>> (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.immune_half"])
+    >>> repaired_by_hand(clause, "5.4.0+heeds_settled_originals"), repaired_by_hand(clause, "5.4.0")
+    (('B01',), ())
+    """
+    before, after = switches_of(unturned(profile)), switches_of(profile)
+    return tuple(one for one in clause.resembles if is_repaired(one, after) and not is_repaired(one, before))
+
+
+def resembled(machine: Machine, constants: object, clause: Property, path: Sequence[Step]) -> tuple[str, ...]:
+    """The defects that a path shows which breaks a clause.
+
+    Of those that the clause resembles and that are not repaired here: the ones of which some repair stops the path and
+    whose telling steps (`Search.shows`) it takes; else those of which a repair stops it, those whose own faults may
+    occur before all others; else those whose steps it takes, together with the defects of other clauses that break the
+    property, whose steps it takes, too, and of which a repair stops it. Where nothing decides, all whose faults may
+    occur.
+
+    Parameters
+    ----------
+    machine, constants
+        What the path is of; a machine that has no profile resembles what its clause says.
+    """
+    if not isinstance(constants, Constants):
+        return clause.resembles
+    alive = [catalogue()[one] for one in clause.resembles if not is_repaired(one, constants)]
+    stopped = [d for d in alive if not repairs_of(d.identifier) or _is_stopped(machine, constants, clause, path, d)]
+    shown = [d for d in alive if _takes_its_steps(d, path)]
+    possible = [d for d in alive if _has_its_faults(d, constants)]
+    best = (
+        [d for d in stopped if d in shown]
+        or [d for d in stopped if d in possible]
+        or [d for d in alive if stopped and (d in stopped or d in possible)]
+    )
+    if not best and (shown or not alive):
+        best = shown + [
+            d
+            for d in catalogue().values()
+            if d not in alive
+            and clause.identifier in d.properties
+            and _takes_its_steps(d, path)
+            and not is_repaired(d.identifier, constants)
+            and _is_stopped(machine, constants, clause, path, d)
+        ]
+    return tuple(d.identifier for d in best or possible or alive)
+
+
+def still_breaks(machine: Machine, constants: object, clause: Property, path: Sequence[Step]) -> bool:
+    """Whether a path can be taken from the initial state and breaks the clause on its way."""
+    state = machine.initial(constants)
+    for step in path:
+        if take(state, constants, step) is not None:
+            return False
+        state.canonical()
+        if not holds(state, constants, clause):
+            return True
+    return False
+
+
+def with_turns(
+    machine: Machine, constants: Constants, path: Sequence[Step], turns: Turns
+) -> tuple[Constants, list[Step]]:
+    """The constants with some switches turned, and the path as such a broker takes it.
+
+    Without op batches, what was buffered is written at once, and no batch is (up to RocketMQ 5.0).
+    """
+    given: dict[str, Any] = dict(turns)
+    turned = replace(constants, **given)
+    if turns.get("batches_ops", True) or not constants.batches_ops:
+        return turned, list(path)
+    write_op = {step.arguments: step for step in machine.steps(turned) if step.action.name == "write_op"}
+    return turned, [
+        write_op[step.arguments] if step.action.name == "buffer_op" else step
+        for step in path
+        if step.action.name != "write_op_batch"
+    ]
+
+
+def _is_stopped(machine: Machine, constants: Constants, clause: Property, path: Sequence[Step], defect: Defect) -> bool:
+    return any(
+        not still_breaks(machine, turned, clause, steps)
+        for turned, steps in (with_turns(machine, constants, path, turns) for turns in repairs_of(defect.identifier))
+    )
+
+
+def _has_its_faults(defect: Defect, constants: Constants) -> bool:
+    """Whether the faults are there with which its search finds it."""
+    return defect.search is None or all(getattr(constants, fault) for fault in defect.search.faults)
+
+
+def _takes_its_steps(defect: Defect, path: Sequence[Step]) -> bool:
+    """Whether the path takes the steps that tell of the defect, in their order."""
+    if defect.search is None:
+        return False
+    taken = iter(path)
+    return all(any(wanted in (step.action.name, str(step)) for step in taken) for wanted in defect.search.shows)

@@ -1,0 +1,177 @@
+"""What each switch of a profile is, read from where it is declared and used: `spec/switches.py` is the record.
+
+The entry of a switch in its class's docstring says what it does, names the defects of the catalogue that it mends or
+makes (`B01`; not those of which it mends a part) and the switches without which it does nothing (needs `NAME`). Which
+Java it models stands behind `RocketMQ:` in the docstrings of the functions of `spec/` that read it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from model_check.did_you_mean import require_known
+from spec.profiles import PROFILES
+from spec.switches import RepairSwitches, SearchSwitches, VersionSwitches, WrongRepairSwitches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KINDS = {
+    "version": VersionSwitches,
+    "repair": RepairSwitches,
+    "wrong repair": WrongRepairSwitches,
+    "search": SearchSwitches,
+}
+"""What a switch may be, and the class that declares those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A function of `spec/` that asks for a switch.
+
+    Attributes
+    ----------
+    function : str
+        Module and name: `check_round.pass_half_of_settled_original`.
+    java : tuple of str
+        The classes and methods that its docstring names as its source, or else its module's.
+    """
+
+    function: str
+    java: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRecord:
+    """What is known of a switch.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    says : str
+        Its entry: what is so where it is on.
+    defects : tuple of str
+        The ids that the entry names: of a repair, those that it mends.
+    needs : tuple of str
+        Switches without which it does nothing.
+    profiles : tuple of str
+        Where it is on.
+    readers : tuple of Reader
+    """
+
+    name: str
+    kind: str
+    says: str
+    defects: tuple[str, ...]
+    needs: tuple[str, ...]
+    profiles: tuple[str, ...]
+    readers: tuple[Reader, ...]
+
+    @property
+    def java(self) -> tuple[str, ...]:
+        """The Java that its readers model, each once."""
+        return tuple(dict.fromkeys(name for reader in self.readers for name in reader.java))
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as the plain data that scripts rely on (`halfcheck switches --json`)."""
+        return {
+            "kind": self.kind,
+            "says": self.says,
+            "defects": list(self.defects),
+            "needs": list(self.needs),
+            "profiles": list(self.profiles),
+            "java": list(self.java),
+            "read_by": [reader.function for reader in self.readers],
+        }
+
+
+@cache
+def switch_records() -> dict[str, SwitchRecord]:
+    """All switches by their names, in the order in which they are declared.
+
+    Examples
+    --------
+    >>> record = switch_records()["flushes_on_stop"]
+    >>> record.kind, record.defects, record.needs, record.profiles
+    ('repair', ('B03',), ('batches_ops',), ('fixed',))
+    """
+    readers = _readers()
+    found = {}
+    for kind, declared in KINDS.items():
+        entries = _entries(inspect.getdoc(declared) or "")
+        for name in (field.name for field in fields(declared)):
+            says = entries[name]
+            found[name] = SwitchRecord(
+                name,
+                kind,
+                says,
+                tuple(dict.fromkeys(re.findall(r"(?<!part of )\b[AB]\d\d\b", says))),
+                tuple(re.findall(r"needs `(\w+)`", says)),
+                tuple(profile for profile, switches in PROFILES.items() if getattr(switches, name)),
+                tuple(readers.get(name, ())),
+            )
+    return found
+
+
+def switch_called(name: str) -> SwitchRecord:
+    """The record of a switch, by its name.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is none; names what may have been meant.
+    """
+    require_known("switch", name, switch_records())
+    return switch_records()[name]
+
+
+def _entries(docstring: str) -> dict[str, str]:
+    """Name to text, from the section `Attributes`."""
+    section = docstring.partition("Attributes\n----------\n")[2]
+    parts = re.split(r"^(\w+) : bool\n", section, flags=re.MULTILINE)[1:]
+    return {name: " ".join(text.split()) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _readers() -> dict[str, list[Reader]]:
+    """Switch to the functions that read it as `c.NAME`, module by module."""
+    found: dict[str, list[Reader]] = {}
+    spec = resources.files("spec")
+    for file in sorted([*spec.iterdir(), *spec.joinpath("properties").iterdir()], key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            models = _java(ast.get_docstring(tree))
+            for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+                java = _java(ast.get_docstring(function)) or models
+                reader = Reader(f"{file.name.removesuffix('.py')}.{function.name}", java)
+                for name in dict.fromkeys(_read(function)):
+                    found.setdefault(name, []).append(reader)
+    return found
+
+
+def _read(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "c":
+            yield node.attr
+
+
+def _java(docstring: str | None) -> tuple[str, ...]:
+    """The classes and methods that a docstring names behind `RocketMQ:`, up to the end of its paragraph.
+
+    A method without its class is of the class before it.
+    """
+    found = re.search(r"RocketMQ: (.+?)(?:\n\n|$)", docstring or "", re.DOTALL)
+    text = re.sub(r"\s+(?=#)", " ", " ".join(found[1].split())) if found else ""
+    named: list[str] = []
+    of_class = ""
+    for name, method in re.findall(r"(\b[A-Z][a-z]+[A-Z]\w*(?:\.[A-Z]\w+)?)?(?: ?#([a-z]\w+))?", text):
+        of_class = name or of_class
+        if name or method:
+            named.append(f"{of_class}#{method}" if method else of_class)
+    return tuple(dict.fromkeys(named))

@@ -1,0 +1,78 @@
+"""The record of each switch: what its entry says, where it is read, and that its repairs mend what they say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from model_check.check import Verdict, check
+from model_check.defects.catalogue import catalogue
+from model_check.errors import ModelCheckError
+from model_check.switches import KINDS, switch_called, switch_records
+from spec.constants import SWITCHES
+from spec.profiles import PROFILES
+
+REPAIRED_BY_ANOTHER = [
+    (record.name, identifier)
+    for record in switch_records().values()
+    for identifier in record.defects
+    if record.kind == "repair"
+    and (search := catalogue()[identifier].search) is not None
+    and search.repaired_in != f"{search.profile}+{record.name}"
+]
+"""The repairs that the search of the defect does not ask about, which `test_defects.py` does."""
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def test_every_switch_has_an_entry_that_says_something() -> None:
+    assert tuple(switch_records()) == tuple(sorted(SWITCHES, key=list(switch_records()).index))
+    assert set(switch_records()) == set(SWITCHES)
+    for record in switch_records().values():
+        assert record.says.endswith("."), record.name
+        assert record.kind in KINDS
+        assert record.readers, f"{record.name} is read nowhere"
+        assert set(record.needs) <= set(SWITCHES), record.name
+        assert set(record.defects) <= set(catalogue()), record.name
+        assert record.profiles == tuple(name for name, on in PROFILES.items() if getattr(on, record.name))
+
+
+def test_every_switch_that_is_about_the_broker_names_the_java_that_it_models() -> None:
+    for record in switch_records().values():
+        assert record.java, record.name
+        assert all(re.fullmatch(r"[A-Z]\w+(\.\w+)?(#[a-z]\w+)?", one) for one in record.java), record.java
+
+
+def test_the_record_of_a_repair() -> None:
+    record = switch_called("heeds_settled_originals")
+    assert (record.kind, record.defects, record.needs, record.profiles) == ("repair", ("B01",), (), ("fixed",))
+    assert record.says.startswith(
+        "An op message that names a half counts for the copies that know it as their original"
+    )
+    assert "TransactionalMessageServiceImpl#checkPrepareQueueOffset" in record.java
+    assert "check_round.pass_half_of_settled_original" in [reader.function for reader in record.readers]
+    assert switch_called("links_every_copy").needs == ("heeds_settled_originals",)
+    assert switch_called("links_every_copy").defects == (), "it mends a part of A11"
+    assert record.to_json()["java"] == list(record.java)
+
+
+def test_an_unknown_switch_is_answered_with_the_nearest() -> None:
+    with pytest.raises(ModelCheckError, match=r"^no switch 'settle_once'; did you mean settles_once\?$"):
+        switch_called("settle_once")
+
+
+def test_what_a_repair_mends_beside_the_searches_of_the_catalogue() -> None:
+    assert REPAIRED_BY_ANOTHER == [("keeps_check_open", "B05"), ("keeps_check_open", "B27")]
+
+
+@pytest.mark.parametrize(("switch", "identifier"), REPAIRED_BY_ANOTHER)
+def test_such_a_repair_mends_the_defect_that_it_names(switch: str, identifier: str) -> None:
+    search = catalogue()[identifier].search
+    assert search is not None
+    found = check(f"{search.profile}+{switch}", search.faults, search.instance, properties=[search.clause])
+    assert found.clauses[0].verdict is Verdict.HOLDS
