@@ -91,7 +91,7 @@ def test_the_result_as_plain_data_has_the_keys_that_scripts_rely_on() -> None:
         "violated",
         4,
         "op_entry_dies_with_the_process",
-        ["B02", "B03"],
+        ["B02"],
     )
     assert [event["action"] for event in honest["trace"]] == ["send_half", "roll_back_locally", "buffer_op", "crash"]
     holding = data["properties"]["S5"]
