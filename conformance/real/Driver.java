@@ -132,6 +132,7 @@ public class Driver {
             return map("queue_offset", storedHalf.get("queueOffset"), "commit_log_offset",
                 Long.parseLong(place.substring(place.length() - 16), 16), "transaction_id", sent.getMsgId());
         } catch (Exception problem) {
+            PLANS.remove(keyOf(message.getBody()));
             log("send.error", "id", plan.id, "err", problem.toString(), "cause", String.valueOf(problem.getCause()));
             throw problem;
         }

@@ -302,6 +302,16 @@ def synchronous(broker: RealBroker) -> None:
     _end(broker, client, "P", "TopicSync", seconds=60)
 
 
+def steady(broker: RealBroker) -> None:
+    """A16: a commit each 0.7 s for half a minute, so that the op messages tell how long they waited."""
+    client = broker.client()
+    client.producer("P", "steady-group")
+    for number in range(45):
+        client.send("P", Message("TopicSteady", f"steady-{number}", "TagS", f"k{number}"), Plan(COMMIT))
+        time.sleep(0.7)
+    _end(broker, client, "P", "TopicSteady", seconds=60)
+
+
 # --- what they share ------------------------------------------------------------------------------------------------
 
 
@@ -359,6 +369,7 @@ SCENARIOS: Final = {
     "foreign_op": Scenario(foreign_op, settings_of_5=_TIMER),
     "delayed": Scenario(delayed, settings_of_5=_TIMER),
     "synchronous": Scenario(synchronous, {"asyncSendEnable": "false"}),
+    "steady": Scenario(steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 

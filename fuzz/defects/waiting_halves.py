@@ -162,7 +162,6 @@ SCENARIOS = (
         play=retry_of_an_old_consumer,
         affected="4.9.7",
         repaired_in="5.0.0",
-        also_in=("4.5.1",),
     ),
     Scenario(
         identifier="B09",
