@@ -12,12 +12,14 @@ from tests.halfcheck.test_simulate_and_analyze import halfcheck
 
 
 @pytest.mark.untraced
-def test_a_counterexample_is_judged_and_breaks_what_it_was_found_for(tmp_path: Path) -> None:
+def test_a_counterexample_is_judged_and_breaks_what_it_was_found_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("b02.itf.json", "again.json"):
         (tmp_path / name).write_text(json.dumps(TRACE), encoding="utf-8")
-    analyzed = halfcheck("analyze", str(tmp_path), "--master", "local[1]", "--json")
-    assert (analyzed.returncode, analyzed.stderr) == (ExitCode.OK, "")
-    told = json.loads(analyzed.stdout)
+    code, analyzed, said = halfcheck(capsys, "analyze", str(tmp_path), "--master", "local[1]", "--json")
+    assert (code, said) == (ExitCode.OK, "")
+    told = json.loads(analyzed)
     assert (told["traces"], sorted(told["violations"]["5.3.3"])) == (2, ["again.json", "b02.itf.json"])
     for of_file in told["violations"]["5.3.3"].values():
         assert {name: count for name, count in of_file.items() if count} == {"S10": 1}

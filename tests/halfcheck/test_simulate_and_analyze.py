@@ -1,8 +1,6 @@
 """``halfcheck simulate`` and ``halfcheck analyze``: from end to end, and one line for each bad input."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,24 +12,24 @@ from spark_trace_analysis.invariants import ALL, NOT_SHOWN
 from tests.halfcheck.recorded_traces import recorded
 
 
-def halfcheck(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A process of its own, because Spark can be started but once in one."""
-    command = [sys.executable, "-m", "halfcheck", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def halfcheck(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error, in this process, whose Java is warm."""
+    code = run(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
 
 
-def test_simulate_then_analyze_with_a_report(tmp_path: Path) -> None:
+def test_simulate_then_analyze_with_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "traces", tmp_path / "report.html"
-    simulated = halfcheck(
-        "simulate", "--traces", "2000", "--faults", "crash", "--instance", "tiny", "--out", str(out), "--json"
-    )
-    assert (simulated.returncode, simulated.stderr) == (0, "")
-    told = json.loads(simulated.stdout)
+    words = ("simulate", "--traces", "2000", "--faults", "crash", "--instance", "tiny", "--out", str(out), "--json")
+    code, simulated, said = halfcheck(capsys, *words)
+    assert (code, said) == (0, "")
+    told = json.loads(simulated)
     assert (told["traces"], told["environment"], told["reused"]) == (2_000, ["crash"], False)
 
-    analyzed = halfcheck("analyze", str(out), "--report", str(report), "--json")
-    assert (analyzed.returncode, analyzed.stderr) == (0, "")
-    found = json.loads(analyzed.stdout)
+    code, analyzed, said = halfcheck(capsys, "analyze", str(out), "--report", str(report), "--json")
+    assert (code, said) == (0, "")
+    found = json.loads(analyzed)
     assert (found["traces"], found["events"]) == (2_000, told["events"])
     assert set(found["violations"]["5.3.3"]["crash"]) == {each.property_id for each in ALL}
     assert found["not_shown"] == NOT_SHOWN
@@ -137,18 +135,20 @@ def parquet(*columns: str) -> bytes:
     return bytes(sink.getvalue())
 
 
-def test_recorded_lines_of_which_some_are_none_are_judged_with_a_warning(tmp_path: Path) -> None:
+def test_recorded_lines_of_which_some_are_none_are_judged_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One line in ten is no event; what is left is judged, and held against the specification."""
     rows = [{**row, "trace": trace} for trace in range(3) for row in recorded("5.3.3/five")]
     lines = [json.dumps(row) if number % 10 != 4 else "{cut" for number, row in enumerate(rows)]
     (tmp_path / "five.jsonl").write_text("\n".join(lines))
-    analyzed = halfcheck("analyze", str(tmp_path), "--explain", "1", "--json", "--profile", "5.3.3")
+    code, analyzed, said = halfcheck(capsys, "analyze", str(tmp_path), "--explain", "1", "--json", "--profile", "5.3.3")
     none = len(range(4, len(rows), 10))
-    assert analyzed.returncode == 0
-    assert analyzed.stderr.startswith(f"warning: {tmp_path}/five.jsonl: {none} lines are no events and were left out")
-    assert f"{tmp_path}/five.jsonl, line 5: " in analyzed.stderr
-    assert analyzed.stderr.count("\n") == 1
-    told = json.loads(analyzed.stdout)
+    assert code == 0
+    assert said.startswith(f"warning: {tmp_path}/five.jsonl: {none} lines are no events and were left out")
+    assert f"{tmp_path}/five.jsonl, line 5: " in said
+    assert said.count("\n") == 1
+    told = json.loads(analyzed)
     assert (told["traces"], told["events"]) == (3, len(rows) - none)
     assert list(told["violations"]["5.3.3"]) == ["five.jsonl"]
     assert {each["property"] for each in told["not_told"]} == {each.property_id for each in ALL if each.needs}
