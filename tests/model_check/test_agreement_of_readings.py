@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from model_check.check import CheckResult, check
 from model_check.instances import instance_names
 from model_check.verdicts.environment import faults_of
 from spec.constants import FAULTS
@@ -19,6 +20,9 @@ from spec.profiles import PROFILES
 from tests.model_check.checked import checked, violations
 
 HERE = Path(__file__).parent
+WHOLE = 4_000
+"""So many states CPython searches in two seconds; larger worlds are sweeps, and the tests see their beginning."""
+FIRST = 1_000
 WORLDS: list[dict[str, Any]] = tomllib.loads((HERE / "agreed.toml").read_text())["world"]
 
 
@@ -28,21 +32,60 @@ def instance_of(world: dict[str, Any]) -> str:
     return name if name in instance_names() else str(HERE / "instances" / f"{name}.toml")
 
 
+def name_of(world: dict[str, Any]) -> str:
+    return f"{world['profile']}-{world['environment']}-{world['instance']}"
+
+
+def found_in(world: dict[str, Any], reading: str) -> CheckResult:
+    return checked(world["profile"], world["environment"], instance_of(world), reading)
+
+
+def numbers(result: CheckResult) -> tuple[object, ...]:
+    assert result.complete
+    return result.distinct, result.generated, result.depth, violations(result)
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=name_of)
+def test_the_compiled_search_finds_the_pinned_states_and_verdicts(world: dict[str, Any]) -> None:
+    expected = (world["distinct"], world["generated"], world["depth"], world["violated"])
+    assert numbers(found_in(world, "numba")) == expected
+
+
 @pytest.mark.parametrize(
-    "world", [pytest.param(w, id=f"{w['profile']}-{w['environment']}-{w['instance']}") for w in WORLDS]
+    "world",
+    [pytest.param(w, id=name_of(w), marks=() if w["distinct"] <= WHOLE else pytest.mark.sweep) for w in WORLDS],
 )
-def test_both_readings_find_the_pinned_states_verdicts_and_first_shortest_paths(world: dict[str, Any]) -> None:
-    compiled, judge = (
-        checked(world["profile"], world["environment"], instance_of(world), reading) for reading in ("numba", "cpython")
-    )
-    for result in (compiled, judge):
-        found = (result.distinct, result.generated, result.depth, violations(result))
-        assert found == (world["distinct"], world["generated"], world["depth"], world["violated"])
-        assert result.complete
+def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(world: dict[str, Any]) -> None:
+    compiled, judge = (found_in(world, reading) for reading in ("numba", "cpython"))
+    assert numbers(judge) == numbers(compiled)
     assert [(r.clause, r.verdict, r.path) for r in compiled.clauses] == [
         (r.clause, r.verdict, r.path) for r in judge.clauses
     ]
     assert compiled.unseen == judge.unseen
+
+
+@pytest.mark.parametrize("world", [w for w in WORLDS if w["distinct"] > WHOLE], ids=name_of)
+def test_in_the_first_states_of_a_larger_world_both_readings_violate_the_same_clauses_by_the_same_paths(
+    world: dict[str, Any],
+) -> None:
+    judge = check(
+        world["profile"],
+        faults_of(world["environment"]),
+        instance_of(world),
+        reading="cpython",
+        most_states=FIRST,
+    )
+    assert (judge.complete, judge.distinct >= FIRST) == (False, True)
+
+    def paths(result: CheckResult) -> dict[str, object]:
+        """Of the clauses that a state violates which both have looked at."""
+        return {
+            f"{r.clause.identifier}.{r.clause.clause}": r.path
+            for r in result.clauses
+            if r.path is not None and len(r.path) < judge.depth
+        }
+
+    assert paths(judge) == paths(found_in(world, "numba")) != {}
 
 
 def test_every_profile_and_every_fault_is_in_some_world() -> None:
