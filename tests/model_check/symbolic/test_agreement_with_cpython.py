@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.untraced
 
+STATES = 20
+"""Of the walks of each world; a hundred in the sweep."""
 ALL_FAULTS = ",".join(FAULTS)
 WORLDS = [
     ("4.5.1", "crash", "small"),
@@ -55,20 +57,24 @@ def converted_by(conversion: type[Conversion], world: tuple[str, str, str]) -> R
     )
 
 
+@pytest.mark.parametrize("count", [STATES, pytest.param(100, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("world", WORLDS, ids="-".join)
-def test_formulas_and_actions_give_the_same_successors_and_refusals(world: tuple[str, str, str]) -> None:
+def test_formulas_and_actions_give_the_same_successors_and_refusals(world: tuple[str, str, str], count: int) -> None:
     with untraced():
         relation = relation_in(world)
-        states = walked_states(relation.machine, relation.constants, walks=12, steps=60, seed=4)[:100]
-        assert len(states) == 100
+        walked = walked_states(relation.machine, relation.constants, walks=12, steps=60, seed=4)[:100]
+        states = walked[:: 100 // count]
+        assert len(states) == count
         assert first_difference(relation, states) is None
 
 
+@pytest.mark.parametrize("every", [80, pytest.param(20, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("world", WORLDS[:4], ids="-".join)
-def test_the_unrolled_relation_has_these_successors_and_no_others(world: tuple[str, str, str]) -> None:
+def test_the_unrolled_relation_has_these_successors_and_no_others(world: tuple[str, str, str], every: int) -> None:
     with untraced():
         relation = relation_in(world)
-        for values in walked_states(relation.machine, relation.constants, walks=4, steps=60, seed=5)[::20]:
+        walked = walked_states(relation.machine, relation.constants, walks=4, steps=60, seed=5)
+        for values in walked[30::every]:
             assert by_the_solver(relation, values) == in_cpython(relation, values)
 
 
@@ -79,7 +85,8 @@ def test_two_phase_commit_has_the_same_successors_in_all_its_first_states() -> N
         assert first_difference(relation, states) is None
 
 
-def test_clauses_are_judged_alike() -> None:
+@pytest.mark.parametrize("every", [60, pytest.param(10, marks=pytest.mark.sweep)])
+def test_clauses_are_judged_alike(every: int) -> None:
     relation = relation_in(("5.3.3", ALL_FAULTS, "tiny"))
     machine, constants = relation.machine, relation.constants
     questions = {clause: relation.violated(clause) for clause in machine.clauses}
@@ -89,7 +96,7 @@ def test_clauses_are_judged_alike() -> None:
     def violated_in(values: Values) -> dict[Property, bool]:
         return dict(zip(questions, together.decided(values), strict=True))
 
-    states = walked_states(machine, constants, walks=10, steps=60, seed=7)[::10]
+    states = walked_states(machine, constants, walks=10, steps=60, seed=7)[::every]
     violated = [result for result in checked("5.3.3", "slow_local,crash", "tiny").clauses if result.path]
     for result in violated:
         state = machine.initial(constants)

@@ -16,6 +16,8 @@ from tests.model_check.checked import checked, faults_of, untraced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from _pytest.mark import ParameterSet
+
 SHORTEST = {
     ("5.3.3", "crash", "S10.op_entry_dies_with_the_process"): 4,
     ("5.3.3", "slow_local", "S1.after_a_check"): 10,
@@ -46,7 +48,12 @@ def shortest(profile: str, environment: str, clause: str) -> tuple[BoundedResult
     return bounded(profile, environment, clause, 25, lambda depth: done.append(depth.depth)), done
 
 
-@pytest.mark.parametrize(("profile", "environment", "clause"), SHORTEST)
+def marked(world: tuple[str, str, str]) -> ParameterSet:
+    """Z3 takes twice as long for each two steps more."""
+    return pytest.param(*world, marks=() if SHORTEST[world] <= 10 else pytest.mark.sweep)
+
+
+@pytest.mark.parametrize(("profile", "environment", "clause"), [*map(marked, SHORTEST)])
 def test_the_shortest_violation_is_the_one_of_the_explicit_search(profile: str, environment: str, clause: str) -> None:
     (explicit,) = (
         result
@@ -75,12 +82,14 @@ def test_two_searches_give_the_same_path() -> None:
     assert first.depth == 10
 
 
-def test_a_clause_that_holds_everywhere_holds_to_a_bound() -> None:
+@pytest.mark.parametrize("steps", [8, pytest.param(14, marks=pytest.mark.sweep)])
+def test_a_clause_that_holds_everywhere_holds_to_a_bound(steps: int) -> None:
     assert checked("5.3.3", "crash", "tiny").complete
-    found = bounded("5.3.3", "crash", "S1.unexplained", 14)
-    assert (found.verdict, found.depth) == (BoundedVerdict.HOLDS_TO_BOUND, 14)
+    found = bounded("5.3.3", "crash", "S1.unexplained", steps)
+    assert (found.verdict, found.depth) == (BoundedVerdict.HOLDS_TO_BOUND, steps)
 
 
+@pytest.mark.sweep
 def test_the_op_offset_jump_of_4_5_1_needs_two_transactions_and_18_steps() -> None:
     (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.passed_op"])
     (explicit,) = (r for r in checked("4.5.1", "crash", "small").clauses if r.clause is clause)
