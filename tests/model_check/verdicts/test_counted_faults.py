@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,14 +19,16 @@ PROFILE = "fixed"
 
 NOT_COUNTED = ("lose_end", "put_failure")
 
-MOST_STATES = 5_000
+MOST_STATES = 2_000
 """More than the quiet world has, so that a search which ends there has found something else."""
 
 
+NANO = load_instance(str(Path(__file__).parents[1] / "instances" / "nano.toml"))
+
+
 def distinct(faults: tuple[str, ...], bound: str) -> int:
-    """States of `tiny` where nothing of the bound is left from the start."""
-    tiny = load_instance("tiny")
-    instance = replace(tiny, mishaps=0) if bound == "mishaps" else replace(tiny, stray_ends=0)
+    """States of `nano` where nothing of the bound is left from the start."""
+    instance = replace(NANO, mishaps=0) if bound == "mishaps" else replace(NANO, stray_ends=0)
     with untraced():
         return explore(
             TRANSACTIONAL_MESSAGES, constants_for(PROFILE, faults, instance), most_states=MOST_STATES
@@ -38,7 +41,7 @@ def test_where_nothing_of_a_bound_is_left_just_the_faults_that_it_counts_do_noth
     assert quiet < MOST_STATES
     counted = counted_faults()[bound]
     assert counted
-    idle = idle_faults(TRANSACTIONAL_MESSAGES, PROFILE, load_instance("tiny"))
+    idle = idle_faults(TRANSACTIONAL_MESSAGES, PROFILE, NANO)
     for fault in counted:
         assert fault not in idle
         assert distinct((fault,), bound) == quiet, fault
