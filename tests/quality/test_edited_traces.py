@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NAMES = [store.name for store in golden_stores() if store.scenario != "wide"]
-EDITS = 200
+EDITS, EDITS_OF_THE_SWEEP = 36, 200
 
 HALF_QUEUE = (Kind.HALF_STORED, Kind.PUT_BACK)
 OF_ROUNDS = (Kind.PUT_BACK, Kind.DISCARDED, Kind.OFFSETS_SAVED)
@@ -76,10 +76,10 @@ def are_independent(first: ObservedEvent, second: ObservedEvent) -> bool:
     return second.half != first.half and first.half not in second.names
 
 
-def edits() -> list[tuple[str, Edit]]:
+def edits(count: int) -> list[tuple[str, Edit]]:
     chance = random.Random(7)
     made = []
-    for _ in range(EDITS):
+    for _ in range(count):
         name = chance.choice(NAMES)
         events = golden_trace(name).with_driver.events
         kind = chance.choice((removed, added, swapped))
@@ -88,10 +88,11 @@ def edits() -> list[tuple[str, Edit]]:
 
 
 @pytest.mark.untraced
+@pytest.mark.parametrize("count", [EDITS, pytest.param(EDITS_OF_THE_SWEEP, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("kind", ["removed", "added", "swapped"])
-def test_an_edited_trace_is_refused_where_the_edit_shows_or_is_another_legal_history(kind: str) -> None:
-    tried = [(name, edit) for name, edit in edits() if edit.kind == kind]
-    assert len(tried) > EDITS // 5
+def test_an_edited_trace_is_refused_where_the_edit_shows_or_is_another_legal_history(kind: str, count: int) -> None:
+    tried = [(name, edit) for name, edit in edits(count) if edit.kind == kind]
+    assert len(tried) > count // 5
     refused = 0
     for name, edit in tried:
         golden = golden_trace(name)

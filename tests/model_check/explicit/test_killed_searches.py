@@ -58,8 +58,14 @@ def kill_at(states: int, folder: Path, *options: object) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "killed_at"),
-    [((), KILLED_AT), (("--fingerprints",), KILLED_AT[::3]), (("--memory", "32M"), KILLED_AT[::3])],
-    ids=["exact", "fingerprints", "spilled"],
+    [
+        pytest.param((), (1, 400_000), id="exact"),
+        pytest.param(("--fingerprints",), (400_000,), id="fingerprints"),
+        pytest.param(("--memory", "32M"), (400_000,), id="spilled"),
+        pytest.param((), KILLED_AT, id="exact, four times", marks=pytest.mark.sweep),
+        pytest.param(("--fingerprints",), KILLED_AT[::3], id="fingerprints, twice", marks=pytest.mark.sweep),
+        pytest.param(("--memory", "32M"), KILLED_AT[::3], id="spilled, twice", marks=pytest.mark.sweep),
+    ],
 )
 def test_a_search_that_is_killed_again_and_again_ends_with_the_same_answer(
     tmp_path: Path, mode: tuple[str, ...], killed_at: tuple[int, ...]
