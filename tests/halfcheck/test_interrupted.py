@@ -133,7 +133,7 @@ def pressed(*_arguments: object, **_options: object) -> None:
 def test_an_audit_without_a_folder_that_has_a_name_keeps_nothing_and_promises_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scanned = []
+    scanned: list[Path] = []
 
     def pressed_behind_the_scan(job: object, scan: object, *_others: object) -> None:
         scanned.extend(tmp_path.glob("halfcheck-audit-*/scan-*.json"))
