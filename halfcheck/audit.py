@@ -21,14 +21,8 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import AnyAudit
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
-_PIPE_COLUMNS = 400
-"""Wide enough that nothing is cut when the table goes into a file; trailing blanks are not printed."""
-
 _SMALL_BYTES = 64 << 20
 _ALL_CORES = "local[*]"
-
-_MANY = 50
-"""Beyond this number of transactions the table leaves out the plain ones."""
 
 
 def command(
@@ -84,7 +78,9 @@ def command(
 
         print(json.dumps(audit_json(audit, everything=everything, limit=limit), ensure_ascii=False, indent=2))
     else:
-        _print_table(audit, everything=everything, limit=limit)
+        from halfcheck.audit_table import print_audit
+
+        print_audit(audit, everything=everything, limit=limit)
     if audit.corrupt:
         more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
@@ -138,57 +134,6 @@ def _is_small(store: Path) -> bool:
     if not folder.is_dir():
         return True
     return sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < _SMALL_BYTES
-
-
-def _print_table(audit: AnyAudit, *, everything: bool, limit: int) -> None:
-    """The transactions, the counts, and what a reader should know."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    everything = everything or audit.total <= min(_MANY, limit)
-    rows = audit.listed(everything=everything, limit=limit)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("transaction", no_wrap=True, overflow="ellipsis", min_width=12)
-    for name in ("group", "topic", "state", "also"):
-        table.add_column(name)
-    for name in ("delivered", "checks", "put back", "halves", "ops"):
-        table.add_column(name, justify="right")
-    table.add_column("resembles")
-    for row in rows:
-        table.add_row(
-            Text(row.unique_key),
-            Text(row.group),
-            Text(row.topic),
-            row.state.value,
-            ", ".join(row.also),
-            str(row.deliveries),
-            str(row.checks),
-            str(row.put_backs),
-            str(len(row.half_offsets)),
-            str(len(row.op_offsets)),
-            " ".join(row.resembles),
-        )
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_COLUMNS)
-    if rows:
-        console.print(table)
-    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
-    console.print(Text(f"{audit.total} transactions: {counts}"))
-    console.print(Text(f"{audit.records} records, written by {audit.version or 'an unknown version'}"))
-    console.print(Text(f"trace: {audit.trace.sentence()}"))
-    omitted = audit.total - len(rows)
-    if omitted:
-        console.print(
-            Text(f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
-        )
-    if audit.tasks_found:
-        console.print(Text(f"gone on with: {audit.tasks_found} tasks were finished before"))
-    for note in audit.notes:
-        console.print(Text(f"note: {note}"))
-    for region in audit.corrupt[:limit]:
-        console.print(Text(f"corrupt: {region}"))
-    if audit.damage > min(len(audit.corrupt), limit):
-        console.print(Text(f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown"))
 
 
 @contextmanager

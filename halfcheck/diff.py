@@ -10,6 +10,8 @@ import typer
 from halfcheck.exit_codes import ExitCode  # noqa: TC001 (Typer evaluates the annotations)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from halfcheck.diff_answer import Answer
 
 
@@ -66,10 +68,21 @@ def command(
     if as_json:
         print(answer.to_json())
     else:
-        print("\n".join(answer.lines))
+        _print_lines(answer.lines)
     if answer.reason is not None:
         typer.echo(f"halfcheck: {left} and {right}: {answer.reason}", err=True)
     return answer.exit_code
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    """A line each; folded at words where the width is known."""
+    from rich.text import Text
+
+    from halfcheck.counterexample_table import PIPE_COLUMNS, wide_console
+
+    console = wide_console()
+    for line in lines:
+        console.print(Text(line), soft_wrap=console.width == PIPE_COLUMNS)
 
 
 def _compare(left: str, right: str, broker_conf: Path | None, instance: str | None, *, any_time: bool) -> Answer:

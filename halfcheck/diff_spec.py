@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -13,7 +14,8 @@ from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff_answer import Answer
 from halfcheck.diff_sides import Kind, Side
-from model_check.instances import switches_of
+from model_check.instances import switches_of, unturned
+from model_check.releases import profile_for
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.audit.recorded_verdict import RecordedQuestion, judge_recorded
@@ -24,19 +26,45 @@ if TYPE_CHECKING:
 
     Report = Callable[[int, int], None]
 
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
+
 
 def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | None) -> Answer:
     """Search for a path of the specification that leaves what is on the other side."""
+    profile, why = specification_of(profile)
     conf = None if broker_conf is None else read_broker_conf(broker_conf)
     with _progress(side.name) as report:
         if side.kind is Kind.TRACE:
-            return _explain_recorded(side, profile, conf, instance, report)
+            return _explain_recorded(side, profile, why, conf, instance, report)
+        question = Question(
+            profiles=((profile, switches_of(profile)),),
+            why=why,
+            conf=conf,
+            conf_path=broker_conf,
+            most_events=sys.maxsize,
+            report=report,
+        )
         if side.kind is Kind.STORE:
-            return _explain_store(side.name, side.path, profile, conf, report)
+            return _explain_store(side.name, side.path, question)
         with TemporaryDirectory(prefix="halfcheck-") as folder:
             store = Path(folder) / side.path.resolve().name
             _write_reference_store(side.path, broker_conf, store)
-            return _explain_store(side.name, store, profile, conf, report)
+            return _explain_store(side.name, store, question)
+
+
+def specification_of(text: str) -> tuple[str, str]:
+    """The profile that `spec:` names, with its switches, and why it is that one where a release has none of its own.
+
+    Examples
+    --------
+    >>> specification_of("5.5.1+heeds_settled_originals")[0]
+    '5.4.0+heeds_settled_originals'
+    """
+    release = unturned(text)
+    if not _RELEASE.fullmatch(release):
+        return text, ""
+    profile, why = profile_for(release)
+    return profile + text.removeprefix(release), why
 
 
 def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> None:
@@ -51,15 +79,14 @@ def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> N
             shutil.copy(beside, store / beside.name)
 
 
-def _explain_store(name: str, store: Path, profile: str, conf: BrokerConf | None, report: Report | None) -> Answer:
-    question = Question(profiles=((profile, switches_of(profile)),), conf=conf, most_events=sys.maxsize, report=report)
+def _explain_store(name: str, store: Path, question: Question) -> Answer:
     audit = audit_store(store, None, None, question)
     return Answer(
         records=audit.events,
         identical=audit.trace.accepted,
         first_difference=_first_difference(audit.trace.divergence_json()),
         trace=audit.trace.to_json(),
-        lines=(f"{name}: {audit.events} records of transactions, {audit.trace.sentence()}",),
+        lines=_lines(f"{name}: {audit.events} records of transactions, {audit.trace.sentence()}", question.why),
         reason=audit.trace.reason,
     )
 
@@ -72,8 +99,12 @@ def _first_difference(divergence: dict[str, Any] | None) -> dict[str, Any] | Non
     return {"record": event["text"], "field": divergence["guard"], "left": event, "right": divergence["nearest"]}
 
 
+def _lines(told: str, why: str) -> tuple[str, ...]:
+    return (told, why) if why else (told,)
+
+
 def _explain_recorded(
-    side: Side, profile: str, conf: BrokerConf | None, instance: str | None, report: Report | None
+    side: Side, profile: str, why: str, conf: BrokerConf | None, instance: str | None, report: Report | None
 ) -> Answer:
     question = RecordedQuestion(
         profile=profile,
@@ -88,8 +119,8 @@ def _explain_recorded(
         records=verdict.events,
         identical=verdict.accepted,
         first_difference=_first_difference(told["divergence"]),
-        trace=told,
-        lines=(f"{side.name}: {verdict.events} events, {verdict.sentence()}",),
+        trace={**told, "why_profile": why},
+        lines=_lines(f"{side.name}: {verdict.events} events, {verdict.sentence()}", why),
     )
 
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 _FILE = Path(__file__).with_name("advice.toml")
 
 
-def advice(state: str, resembles: Sequence[str]) -> str:
+def advice(state: str, resembles: Sequence[str], also: Sequence[str] = ()) -> str:
     """One line: that of the first defect with a line of its own for this state, or else the state's.
+
+    A transaction in which other states hold, too, has the line of two of them together, if there is one.
 
     Examples
     --------
@@ -26,10 +28,33 @@ def advice(state: str, resembles: Sequence[str]) -> str:
         for name in (f"{defect}.{state}", defect):
             if name in lines:
                 return lines[name]
-    return lines[state]
+    together = (f"{state} and {other}" for other in also)
+    return next((lines[name] for name in together if name in lines), lines[state])
+
+
+def on_refusal(profile: str, broker_conf: str | None, *, is_complete: bool) -> list[str]:
+    """What it means that the specification of a profile does not explain a store, and what to do, a line each.
+
+    Parameters
+    ----------
+    broker_conf
+        The file that the settings were taken from; None for the defaults.
+    is_complete
+        Whether the search for an explanation ran to its end.
+    """
+    lines = _content()["refusal"]
+    wanted = ["meaning", "release", "settings" if broker_conf else "defaults", "report"]
+    if not is_complete and broker_conf:
+        wanted.insert(1, "cut_short")
+    return [lines[name].format(profile=profile, broker_conf=broker_conf) for name in wanted]
 
 
 @cache
 def _lines() -> dict[str, str]:
-    content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    content = _content()
     return {**content["state"], **content["defect"]}
+
+
+@cache
+def _content() -> dict[str, dict[str, str]]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ What cannot be a store raises; damage inside one is listed beside the table, whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.audit.rows import row_of
 from spark_trace_analysis.audit.state import ScanOffsets
 from spark_trace_analysis.audit.table import Audit
-from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of
+from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of, why_judged_by
 from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
@@ -90,8 +90,10 @@ class Question:
     ----------
     profiles
         The names and switches of the specifications to ask; those of the store's version if there are none.
-    conf
-        Other settings than those of the store's own broker.conf.
+    why
+        Why those are asked, where they were not named as they are.
+    conf, conf_path
+        Other settings than those of the store's own broker.conf, and the file that holds them.
     most_events
         A longer trace is not asked about.
     report
@@ -99,7 +101,9 @@ class Question:
     """
 
     profiles: tuple[tuple[str, Switches], ...] = ()
+    why: str = ""
     conf: BrokerConf | None = None
+    conf_path: Path | None = None
     most_events: int = 6_000
     report: Callable[[int, int], None] | None = None
 
@@ -243,8 +247,10 @@ def ask(
     told = judge_trace(trace, driver, asked, question.report)
     if told.accepted is False and known_conf is None and question.conf is None:
         reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
-        return TraceVerdict(events, None, told.profile, reason)
-    return told
+        told = TraceVerdict(events, None, told.profile, reason)
+    conf_path = find_broker_conf(store) if question.conf is None else question.conf_path
+    why = "" if question.profiles or told.profile is None else why_judged_by(told.profile, circumstances.version)
+    return replace(told, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
 
 
 def _release(version: str | None, profile: str) -> str:

@@ -75,8 +75,8 @@ class TransactionRow:
 
     @property
     def advice(self) -> str:
-        """What an operator can do: by the first defect that it looks like, or else by its state."""
-        return advice(self.state, self.resembles)
+        """What an operator can do: by the first defect that it looks like, or else by its states."""
+        return advice(self.state, self.resembles, self.also)
 
     @property
     def first_offset(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.validate import Verdict, validate
+from spark_trace_analysis.audit.advice import on_refusal
 from spark_trace_analysis.audit.version import RELEASES
 from spec.broker_defaults import release_numbers
 from spec.language import NONE
@@ -36,6 +37,10 @@ class TraceVerdict:
         The profile that was asked.
     verdict
         The search's own result; None if nothing was searched.
+    why_profile
+        Why it is that profile, where the release has none of its own or no record tells it.
+    broker_conf
+        The file that the settings were taken from; None for the defaults.
     """
 
     events: int
@@ -44,6 +49,8 @@ class TraceVerdict:
     reason: str | None = None
     verdict: Verdict | None = None
     trace: StoreTrace | None = None
+    why_profile: str = ""
+    broker_conf: str | None = None
 
     @property
     def faults(self) -> dict[str, int]:
@@ -71,6 +78,11 @@ class TraceVerdict:
             f"{'' if self.is_complete else '; the search was cut short'}"
         )
 
+    def advice(self) -> list[str]:
+        """What it means to an operator that the store is not explained, and what to do about it; empty if it is."""
+        is_refused = self.accepted is False or (self.accepted is None and self.profile is not None)
+        return on_refusal(self.profile or "", self.broker_conf, is_complete=self.is_complete) if is_refused else []
+
     def divergence_json(self) -> dict[str, Any] | None:
         """The first event that no path explains, the refusing guard, and what was allowed instead."""
         found = None if self.verdict is None else self.verdict.divergence
@@ -95,6 +107,9 @@ class TraceVerdict:
             "explained": explained,
             "complete": self.is_complete,
             "reason": self.reason,
+            "why_profile": self.why_profile,
+            "broker_conf": self.broker_conf,
+            "advice": self.advice(),
         }
 
 
@@ -128,6 +143,25 @@ def profiles_for(version: str | None) -> list[str]:
     ends = [release_numbers(end) for end in version.split("-")]
     between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
     return list(dict.fromkeys(profile_for(release)[0] for release in between or [version]))
+
+
+def why_judged_by(profile: str, version: str | None) -> str:
+    """Why a store of a version, or of a range of versions, is judged by a profile; empty where they are the same.
+
+    Examples
+    --------
+    >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
+    'no record tells 5.4.0 to 5.5.1 apart; 5.4.0 stands for them'
+    >>> why_judged_by("5.3.3", "5.2.0-5.5.1")
+    'no record tells 5.2.0 to 5.5.1 apart: 5.3.3 and 5.4.0 were asked in turn'
+    """
+    if version is not None and "-" not in version:
+        return profile_for(version)[1]
+    asked = " and ".join(profiles_for(version))
+    if version is None:
+        return f"no record tells which release wrote it: {asked} were asked in turn"
+    alike = f"no record tells {version.replace('-', ' to ')} apart"
+    return f"{alike}; {profile} stands for them" if asked == profile else f"{alike}: {asked} were asked in turn"
 
 
 def settings_of(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:

@@ -35,6 +35,7 @@ SHORT = [  # the wide ones are audited once, in test_golden_audit
 @pytest.fixture(autouse=True)
 def _the_command_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.COMMANDS, "audit", "halfcheck.audit")
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
@@ -69,6 +70,7 @@ def test_a_long_table_leaves_out_what_is_plain_and_says_so(capfd: pytest.Capture
     assert app.run(["audit", path]) == ExitCode.OK
     short = capfd.readouterr().out
     assert len(re.findall(r"^C0", short, re.MULTILINE)) == 6
+    assert re.match(r"6 parked: (C0\w{30}, ){2}C0\w{30} and 3 more\n    Read it in TRANS_CHECK_MAX_TIME_TOPIC", short)
     assert "194 transactions are not shown, 194 of them plainly delivered or rolled back" in short
     assert app.run(["audit", path, "--limit", "2"]) == ExitCode.OK
     assert "198 transactions are not shown, 194 of them plainly" in capfd.readouterr().out

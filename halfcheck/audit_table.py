@@ -1,0 +1,135 @@
+"""What ``halfcheck audit`` prints: what is wrong first, with what to do, then the table and the counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from halfcheck.counterexample_table import PIPE_COLUMNS, wide_console
+from halfcheck.fitting_table import FittingTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from spark_trace_analysis.audit.table import AnyAudit, TransactionRow
+
+_MANY: Final = 50
+"""Beyond this number of transactions the table leaves out the plain ones."""
+
+_NAMED: Final = 3
+"""So many transactions of one kind are named beside what to do about them; the table has them all."""
+
+_NARROWEST_KEY: Final = 16
+_BESIDE_THE_KEY: Final = 55
+"""The columns that no width cuts, but for the key: state, five counts, and the gaps between them."""
+
+_INDENT: Final = 4
+
+
+def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
+    """Print an audit, as wide as there is room.
+
+    Parameters
+    ----------
+    everything, limit
+        List all transactions, or at most so many that are not plainly delivered or rolled back.
+    """
+    console = wide_console()
+    rows = audit.listed(everything=everything or audit.total <= min(_MANY, limit), limit=limit)
+    _print_what_is_wrong(console, audit, [row for row in rows if not row.is_plain])
+    if rows:
+        console.print(_table(rows, console.width))
+    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
+    _say(console, f"{audit.total} transactions: {counts}")
+    version = (audit.version or "an unknown version").replace("-", " to ")
+    _say(console, f"{audit.records} records, written by {version}")
+    _say(console, f"trace: {audit.trace.sentence()}")
+    if audit.trace.why_profile:
+        _say(console, f"judged by {audit.trace.profile}: {audit.trace.why_profile}")
+    omitted = audit.total - len(rows)
+    if omitted:
+        _say(console, f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
+    if audit.tasks_found:
+        _say(console, f"gone on with: {audit.tasks_found} tasks were finished before")
+    for note in audit.notes:
+        _say(console, f"note: {note}")
+    for region in audit.corrupt[:limit]:
+        _say(console, f"corrupt: {region}")
+    if audit.damage > min(len(audit.corrupt), limit):
+        _say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
+
+
+def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[TransactionRow]) -> None:
+    """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
+    alike: dict[tuple[tuple[str, ...], str], list[TransactionRow]] = defaultdict(list)
+    for row in rows:
+        alike[(row.state, *row.also), row.advice].append(row)
+    gravity = list(audit.counts)
+    for (states, advice), those in sorted(alike.items(), key=lambda one: gravity.index(one[0][0][0])):
+        named = ", ".join(row.unique_key for row in those[:_NAMED])
+        more = f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
+        like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
+        _say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
+        _say_below(console, advice)
+    if audit.damage:
+        _say(console, f"{audit.damage} pieces of damage, listed below: what could be read is judged, the rest is not")
+    advice_on_trace = audit.trace.advice()
+    if advice_on_trace:
+        _say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
+        for line in advice_on_trace:
+            _say_below(console, line)
+    if not rows and not audit.damage and not advice_on_trace:
+        _say(console, "Nothing is lost, doubled, parked or pending.")
+    console.print()
+
+
+def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:
+    table = FittingTable(
+        "transaction", "~group", "~topic", "state", "~also",
+        ">delivered", ">checks", ">put back", ">halves", ">ops", "~resembles",
+    )  # fmt: skip
+    keys = _fitting_keys([row.unique_key for row in rows], width - _BESIDE_THE_KEY)
+    for key, row in zip(keys, rows, strict=True):
+        table.add_row(
+            key,
+            row.group,
+            row.topic,
+            row.state.value,
+            ", ".join(row.also),
+            str(row.deliveries),
+            str(row.checks),
+            str(row.put_backs),
+            str(len(row.half_offsets)),
+            str(len(row.op_offsets)),
+            " ".join(row.resembles),
+        )
+    return table
+
+
+def _fitting_keys(keys: list[str], room: int) -> list[str]:
+    """Keys that are too long for the room without their middle, unless there is hardly any or they would be alike.
+
+    Examples
+    --------
+    >>> _fitting_keys(["C0000202575B4E0E2F2A7142A14C0006"], 20)
+    ['C000…F2A7142A14C0006']
+    """
+    if room < _NARROWEST_KEY or all(len(key) <= room for key in keys):
+        return keys
+    head = room // 5
+    short = [key if len(key) <= room else f"{key[:head]}…{key[head + 1 - room :]}" for key in keys]
+    return short if len(set(short)) == len(set(keys)) else keys
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=console.width == PIPE_COLUMNS)
+
+
+def _say_below(console: Console, line: str) -> None:
+    for part in Text(line).wrap(console, console.width - _INDENT):
+        part.rstrip()
+        console.print(Text(" " * _INDENT) + part)

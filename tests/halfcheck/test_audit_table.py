@@ -1,0 +1,134 @@
+"""``halfcheck audit`` on a terminal: what is wrong comes first, with what to do, and no width cuts what is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conformance.golden_stores import golden_store
+from halfcheck import app
+from halfcheck.exit_codes import ExitCode
+from spark_trace_analysis.audit.advice import advice
+from spark_trace_analysis.audit.table import SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LATE = golden_store("5.3.3", "late").path
+IMMUNITY = golden_store("5.5.1", "immunity").path
+STATES = {"doubled", "parked", "delivered"}
+BY_5_4_0 = "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1"
+
+
+def lines_of(
+    *arguments: str | Path, width: int | None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> list[str]:
+    """What a command prints into a pipe, as wide as COLUMNS says."""
+    monkeypatch.setenv("COLUMNS", "" if width is None else str(width))
+    app.run(list(map(str, arguments)))
+    return capfd.readouterr().out.splitlines()
+
+
+def test_what_became_of_transactions_comes_first_the_gravest_before_others_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = lines_of("audit", LATE, width=None, monkeypatch=monkeypatch, capfd=capfd)
+    told = [line for line in lines[: lines.index("")] if not line.startswith(" ")]
+    assert [re.sub(r"C0\w{26}", "…", line) for line in told] == [
+        "1 doubled (A13): …0000",
+        "1 doubled and parked (A14): …0004",
+        "1 doubled and parked (A11): …0005",
+        "1 parked and delivered (A14): …0006",
+        "1 delivered and rolled_back: …0001",
+        "1 delivered and rolled_back (A12): …0002",
+    ]
+    assert lines[1] == "    The producer's END_TRANSACTION was repeated: consumers must be idempotent by UNIQ_KEY."
+    assert lines[9] == f"    {advice('delivered', (), ('rolled_back',))}"
+
+
+def test_where_nothing_is_wrong_the_first_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = golden_store("5.5.1", "gone").path
+    lines = lines_of("audit", store, width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert lines[0] == "Nothing is lost, doubled, parked or pending."
+    assert lines[-1] == "judged by 5.4.0: no record tells 5.4.0 to 5.5.1 apart; 5.4.0 stands for them"
+
+
+@pytest.mark.parametrize("width", [200, 120, 80, 75, 60, 40])
+def test_no_width_cuts_a_state_or_makes_transactions_look_alike(
+    width: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = lines_of("audit", LATE, width=width, monkeypatch=monkeypatch, capfd=capfd)
+    assert max(map(len, lines)) <= width
+    table = lines[lines.index("") :]
+    keys = [line.split()[0] for line in table if line.startswith("C0")]
+    assert len(set(keys)) == 7
+    states = re.findall(r"(?:^C0\S+|^    state) +(?:late-group +TopicLate +)?(\w+)", "\n".join(table), re.MULTILINE)
+    assert (len(states), set(states)) == (7, STATES)
+    is_whole = all(len(key) == 32 for key in keys)
+    assert is_whole is (width not in (80, 75))
+    assert ("…" in "".join(lines)) is not is_whole
+
+
+def refused(folder: Path) -> Path:
+    """A store whose broker had another maximum of checks than its broker.conf says."""
+    store = folder / "store"
+    shutil.copytree(golden_store("5.3.3", "forever").path, store, ignore=shutil.ignore_patterns("*.gz"))
+    conf = store / "broker.conf"
+    conf.write_text(conf.read_text().replace("transactionCheckMax=15", "transactionCheckMax=5"))
+    return store
+
+
+def test_a_refusal_is_told_in_an_operators_words_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = refused(tmp_path)
+    lines = lines_of("audit", store, width=None, monkeypatch=monkeypatch, capfd=capfd)
+    at = lines.index("The specification of 5.3.3 does not explain the store; why stands below.")
+    assert at < lines.index("")
+    assert lines[at + 1].endswith("no message is lost or doubled by this.")
+    assert "--version RELEASE" in lines[at + 2]
+    assert f"read from {store / 'broker.conf'}" in lines[at + 3]
+    assert "report it" in lines[at + 4]
+    assert app.run(["audit", str(store), "--json"]) == ExitCode.OK
+    content: dict[str, Any] = json.loads(capfd.readouterr().out)
+    assert not list(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(content))
+    assert content["trace"]["advice"] == [line.strip() for line in lines[at + 1 : at + 5]]
+    (store / "broker.conf").unlink()
+    lines = lines_of("audit", store, "--version", "5.2.0", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert (
+        "    The settings were guessed, its defaults were taken: put its broker.conf into the store or beside it."
+        in lines
+    )
+
+
+def test_a_release_without_a_profile_says_by_which_one_it_is_judged(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = lines_of("audit", IMMUNITY, "--version", "5.5.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert f"judged by 5.4.0: {BY_5_4_0}" in lines
+    assert "38 records, written by 5.5.1" in lines
+    lines = lines_of("diff", IMMUNITY, "spec:5.5.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert lines[1:] == [BY_5_4_0]
+    assert app.run(["diff", str(IMMUNITY), "spec:5.5.1+heeds_settled_originals", "--json"]) == ExitCode.SAFETY_VIOLATED
+    trace = json.loads(capfd.readouterr().out)["trace"]
+    assert (trace["profile"], trace["why_profile"]) == ("5.4.0+heeds_settled_originals", BY_5_4_0)
+    for words in (["audit", str(IMMUNITY), "--version", "4.1.0"], ["diff", str(IMMUNITY), "spec:4.1.0"]):
+        assert app.run(words) == ExitCode.BAD_OPTION
+        assert "no release '4.1.0'; expected one such as 4.5.1" in capfd.readouterr().err
+
+
+def test_a_long_answer_of_diff_is_folded_where_the_width_is_known_and_one_line_where_it_is_not(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    five = golden_store("5.3.3", "five").path
+    wide = lines_of("diff", five, "spec:4.9.7", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    narrow = lines_of("diff", five, "spec:4.9.7", width=60, monkeypatch=monkeypatch, capfd=capfd)
+    assert (len(wide), max(map(len, narrow)) <= 60) == (1, True)
+    assert "".join(" ".join(narrow).split()) == "".join(wide[0].split())
