@@ -20,7 +20,6 @@ _OP_FOUND = re.compile(r"Topic: RMQ_SYS_TRANS_OP_HALF_TOPIC tags: .*, OpOffset: 
 _OP_MISSED = re.compile(r"The miss op offset=(\d+) in queue=.* maxOffset=(\d+)")
 _ROUND_BEGINS = "Begin to check prepare message, begin time:"
 _ROUND_ENDS = "End to check prepare message, consumed time:"
-_LOOKS = "Before check, the queue="
 _CHECK_STARTS = "Start transaction check service thread!"
 _CHECK_ENDS = "End transaction check service thread!"
 _STORE_IS_CLOSED = "Get message from store return null"

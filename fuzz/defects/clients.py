@@ -5,7 +5,6 @@ from __future__ import annotations
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
 from reference.client_message import topic_of_half, wrap_namespace
-from reference.store.record import TRANSACTION_COMMIT
 from reference.system_topics import DISCARD_TOPIC, OP_TOPIC
 from spec.broker_defaults import defaults_of
 
@@ -86,27 +85,6 @@ def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
             "unique key of half b": other.properties["UNIQ_KEY"],
             "answer": code,
             "delivered": tuple(bodies),
-        },
-    )
-
-
-def commit_of_a_delivered_message(profile: str) -> Seen:
-    """B10, its other half: END_TRANSACTION names a message that was delivered long ago; Y's half has its offset."""
-    under = BrokerUnderTest(profile)
-    half = under.half()
-    under.commit(half)
-    under.wait(5)
-    under.round()
-    (delivered,) = under.stored(TOPIC)
-    code = under.end(delivered, TRANSACTION_COMMIT)
-    under.wait(5)
-    return Seen(
-        symptom=len(under.stored(TOPIC)) > 1,
-        facts={
-            "group in the delivered message": delivered.properties.get("PGROUP"),
-            "answer": code,
-            "deliveries": len(under.stored(TOPIC)),
-            "op messages": tuple(record.body.decode() for record in under.stored(OP_TOPIC)),
         },
     )
 

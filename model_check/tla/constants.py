@@ -19,11 +19,6 @@ def given_constants(constants: object) -> dict[str, Any]:
     return {f.name: getattr(constants, f.name) for f in fields(constants)}  # type: ignore[arg-type]
 
 
-def is_given(constants: object, name: str) -> bool:
-    """Whether a constant is given rather than derived from others."""
-    return name in given_constants(constants)
-
-
 def config_value(name: str, value: object) -> str:
     """What a configuration writes behind the name of a constant.
 

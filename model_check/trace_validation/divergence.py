@@ -46,11 +46,6 @@ class Attempt:
     guard: str
     nearest: tuple[str, ...]
 
-    @property
-    def may_be_a_crash(self) -> bool:
-        """Whether other offsets would have helped: the round was in another place, or it had read an op message."""
-        return self.rank > 0 or self.guard.endswith(": no op message that was pulled names it")
-
 
 @dataclass(frozen=True, slots=True)
 class Divergence:

@@ -150,11 +150,6 @@ class Forecast:
             return None
         return Outcome.COMMIT if trace.events[end].kind is Kind.DELIVERED else Outcome.ROLLBACK
 
-    def rollback_of(self, half: int, number: int) -> int | None:
-        """The op message that shows the next END_TRANSACTION for the half, if that is a rollback."""
-        end = self.next_end(half, number)
-        return end if end in self.rollbacks_in else None
-
     def next_end(self, half: int, number: int) -> int | None:
         """The next event behind this one that shows an END_TRANSACTION for the half."""
         return min((end for end in self._ends.get(half, ()) if end > number), default=None)

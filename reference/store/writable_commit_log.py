@@ -9,7 +9,7 @@ from reference.store.check_message import END_OF_FILE, NO_MESSAGE, check_message
 from reference.store.commit_log import FOLDER
 from reference.store.disk import BLANK_RECORD
 from reference.store.mapped_file_queue import MappedFileQueue
-from reference.store.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG
+from reference.store.record import BLANK_MAGIC, BORN_HOST_V6_FLAG
 from reference.store.stored_message import BORN_HOST_AT
 
 if TYPE_CHECKING:
@@ -163,7 +163,3 @@ class WritableCommitLog:
             if 0 < _LONG.unpack_from(buffer, at)[0] <= timestamp:
                 return self.files.start + index * self.file_size
         return self.files.start
-
-    def blank_bytes_left(self) -> int:
-        """How many bytes the longest message that still fits has."""
-        return self.file_size - self.wrote - BLANK_BYTES

@@ -75,7 +75,6 @@ class WholeLog:
     half_end: dict[int, int] = field(default_factory=dict)
     half_ends: list[dict[int, int]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    has_log_damage: bool = False
     matched: Counter[str] = field(default_factory=Counter)
     damage: int = 0
 
