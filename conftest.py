@@ -1,9 +1,12 @@
-"""What pytest does not look into for examples, what is not traced, and which tests run on the same worker."""
+"""What pytest does not look into for examples, what is not traced, which tests share a worker, and which come first."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import tomllib
+from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +15,7 @@ from numba.core.event import Listener, register
 from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping, Sized
 
     from xdist.remote import Producer
 
@@ -35,8 +38,23 @@ COMPILED = (
 )
 
 
-ONE_SPARK = "tests/spark_trace_analysis/test_"
-"""These tests share a Spark session, which a command that is tested in between on the same worker would stop."""
+ONE_JAVA = "Spark"
+NEEDS_JAVA = (
+    *(f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "verify")),
+    "tests/spark_trace_analysis/test_",
+)
+"""These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the
+session that the tests of spark_trace_analysis share is begun behind the last command."""
+
+
+SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
+"""What `make bench-tests` measured, by group of tests that one worker takes."""
+
+SECONDS_A_TEST = 0.1
+"""Of a group that was not measured yet."""
+
+JAVA_THAT_IS_OVER_SOON = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java's second compiler takes longer over a session of seconds than it saves."""
 
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
@@ -44,14 +62,33 @@ class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
 
     The instance is known by the parameters in the test's name. (The markers of `--dist loadgroup` do not reach the
     scheduler of pytest-xdist 3.8 under pytest 9.2.)
+
+    The longest group goes first, so that no worker waits for the other one's in the end.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file, _, parameters = nodeid.partition("[")
-        if file.startswith(ONE_SPARK):
-            return ONE_SPARK
-        named = set(re.split(r"[-\]]", parameters))
-        return next((name for name in COMPILED if name in named), file.split("::")[0])
+        return group_of(nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        self.workqueue.move_to_end(longest(self.workqueue), last=False)
+        super()._assign_work_unit(node)
+
+
+def longest(groups: Mapping[str, Sized]) -> str:
+    """The group whose tests took most when they were measured."""
+    return max(groups, key=lambda group: MEASURED.get(group, SECONDS_A_TEST * len(groups[group])))
+
+
+def group_of(nodeid: str) -> str:
+    """The tests that one worker takes together: those of a Spark session, of a compiled instance, else of a file."""
+    file, _, parameters = nodeid.partition("[")
+    if file.startswith(NEEDS_JAVA):
+        return ONE_JAVA
+    named = set(re.split(r"[-\]]", parameters))
+    return next((name for name in COMPILED if name in named), file.split("::")[0])
+
+
+MEASURED: dict[str, float] = tomllib.loads(SECONDS.read_text())
 
 
 class NobodyLooks(Listener):
@@ -71,7 +108,8 @@ class NobodyLooks(Listener):
 
 
 def pytest_configure() -> None:
-    """Numba tells when it compiles."""
+    """Numba tells when it compiles; each Java that a test starts for Spark is told that it is over soon."""
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA_THAT_IS_OVER_SOON)
     listen: Callable[[str, Listener], None] = register
     listen("numba:compile", NobodyLooks())
 

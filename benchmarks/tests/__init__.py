@@ -1,0 +1,1 @@
+"""What the tests cost, test by test."""

@@ -1,0 +1,52 @@
+"""A plugin of pytest that writes down the processor seconds of each test, with those of all processes that it starts.
+
+Seconds of a clock say little on a machine that does other work beside; these don't change with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+FOLDER = "HALFCHECK_TEST_COSTS"
+"""The variable that names the folder; each worker writes a file of its own there, a line a test."""
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds(process: int) -> float:
+    """Seconds that a process, all that it started and all that ended below them have used, from /proc of Linux."""
+    parents: dict[int, int] = {}
+    used: dict[int, int] = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        number = int(place.parent.name)
+        parents[number] = int(fields[1])
+        used[number] = sum(map(int, fields[11:15]))
+    family = {process}
+    while more := {number for number, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(used[number] for number in family) / TICKS
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure the whole of a test, with the fixtures that are made and ended for it."""
+    before, began = processor_seconds(os.getpid()), time.perf_counter()
+    result = yield
+    seconds, waited = processor_seconds(os.getpid()) - before, time.perf_counter() - began
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw")
+    with (Path(os.environ[FOLDER]) / f"{worker}.jsonl").open("a") as lines:
+        lines.write(json.dumps({"test": item.nodeid, "seconds": round(seconds, 2), "waited": round(waited, 2)}) + "\n")
+    return result
