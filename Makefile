@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
 
 BIN := .venv/bin
 
@@ -22,10 +22,21 @@ verify: setup ## the main job: search, cross-check, audit, lockstep, mutants, si
 	@$(BIN)/halfcheck verify
 
 # The tests start many processes; what one of them has compiled to bytecode, the others find.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
-test: lint browser ## all linters, then all tests with branch coverage shown
+test coverage-tests sweeps bench-tests: export PYTHONDONTWRITEBYTECODE :=
+test coverage-tests sweeps bench-tests: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+test: browser ## all linters beside all tests but the sweeps, which run on two processes; each of both can fail it
+	@mkdir -p build; \
+	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
+	$(BIN)/pytest -n 2; tested=$$?; wait $$linting && exit $$tested
+
+coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more
 	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
+
+sweeps: browser ## the large forms of what `make test` asks of a small part: whole instances, many edits, deep searches (ARGS=FILE)
+	$(BIN)/pytest -n 2 -m sweep $(ARGS)
+
+bench-tests: browser ## the processor seconds of each test file; writes benchmarks/tests/RESULTS.md and the order of `make test`
+	$(BIN)/python -m benchmarks.tests $(ARGS)
 
 lint: setup ## formatting, lint, types and the import rules between folders
 	$(BIN)/ruff format --check .
