@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -53,22 +53,41 @@ def paths(found: Exploration) -> list[list[str] | None]:
     return texts
 
 
+class Roomy(NamedTuple):
+    """What a search finds that keeps all in memory, and its states and paths."""
+
+    found: Exploration
+    states: frozenset[bytes]
+    paths: list[list[str] | None]
+
+
+@pytest.fixture(scope="module")
+def roomy() -> Roomy:
+    found = search(None, 2, LARGE)
+    return Roomy(found, states(found), paths(found))
+
+
+def states(found: Exploration) -> frozenset[bytes]:
+    return frozenset(map(bytes, found.store.all_words()))
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-def test_states_on_disk_change_no_number_and_no_path(tmp_path: Path, threads: int) -> None:
-    roomy = search(None, threads, LARGE)
+def test_states_on_disk_change_no_number_and_no_path(roomy: Roomy, tmp_path: Path, threads: int) -> None:
     tight = search(Resources(memory=LEAST_MEMORY, disk=tmp_path), threads, LARGE)
-    assert roomy.disk_bytes == 0
+    assert roomy.found.disk_bytes == 0
     assert tight.disk_bytes > LEAST_MEMORY  # so that they left in several goes
-    assert tight.peak_bytes <= LEAST_MEMORY < roomy.peak_bytes
-    assert (tight.distinct, tight.generated, tight.sizes) == (roomy.distinct, roomy.generated, roomy.sizes)
-    assert tight.seen_at == roomy.seen_at
-    assert set(map(bytes, tight.store.all_words())) == set(map(bytes, roomy.store.all_words()))
-    assert paths(tight) == paths(roomy)
+    assert tight.peak_bytes <= LEAST_MEMORY < roomy.found.peak_bytes
+    assert (tight.distinct, tight.generated) == (roomy.found.distinct, roomy.found.generated)
+    assert (tight.sizes, tight.seen_at) == (roomy.found.sizes, roomy.found.seen_at)
+    assert states(tight) == roomy.states
+    assert paths(tight) == roomy.paths
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("set_aside", [HUGE_PAGE * 9, HUGE_PAGE * 40])
-def test_states_leave_huge_pages_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_aside: int) -> None:
+def test_states_leave_huge_pages_for_the_disk(
+    roomy: Roomy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_aside: int
+) -> None:
     taken = []
 
     def take(array: npt.NDArray[Any], first: int, last: int) -> int:
@@ -86,13 +105,11 @@ def test_states_leave_huge_pages_for_the_disk(tmp_path: Path, monkeypatch: pytes
     assert most - 3 * HUGE_PAGE < sum(taken) <= most
     assert len(taken) == 3
     assert all(taken)
-    monkeypatch.undo()
-    roomy = search(None, 2, LARGE)
     assert tight.disk_bytes > HUGE_PAGE
     assert tight.disk_bytes % HUGE_PAGE == 0
-    assert tight.sizes == roomy.sizes
-    assert set(map(bytes, tight.store.all_words())) == set(map(bytes, roomy.store.all_words()))
-    assert paths(tight) == paths(roomy)
+    assert tight.sizes == roomy.found.sizes
+    assert states(tight) == roomy.states
+    assert paths(tight) == roomy.paths
 
 
 def test_without_disk_a_search_that_is_too_large_says_what_it_held_and_what_to_do() -> None:
