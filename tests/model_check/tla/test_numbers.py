@@ -43,11 +43,11 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
     ("instance", "profile", "faults"),
     [
         (NANO, "5.3.3", ["crash"]),
-        ("tiny", "4.5.1", ["slow_local"]),
+        pytest.param("tiny", "4.5.1", ["slow_local"], marks=pytest.mark.sweep),
         ("odd", "4.9.7", ["undecodable_half", "undecodable_op"]),
         ("odd", "5.3.3", ["clock_skew"]),
-        (NANO, "5.4.0", ["acting_slave"]),
-        (NANO, "5.3.3", ["power_loss", "put_failure"]),
+        pytest.param(NANO, "5.4.0", ["acting_slave"], marks=pytest.mark.sweep),
+        pytest.param(NANO, "5.3.3", ["power_loss", "put_failure"], marks=pytest.mark.sweep),
         (NANO, "fixed", ["offset_regression", "role_change"]),
     ],
 )
