@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "halfcheck.coverage",
     "replay": "halfcheck.replay",
     "defects": "halfcheck.defects",
+    "switches": "halfcheck.switches",
     "fuzz": "halfcheck.fuzz",
     "export": "halfcheck.export",
     "simulate": "halfcheck.simulate",

@@ -1,0 +1,333 @@
+"""All minimal sets of repairs with which a clause holds.
+
+Sets are tried in the order of their size. A set that a known schedule still breaks is ruled out without a search: the
+schedule is taken with those repairs in the CPython engine, and as only the switches that are read on its way can
+matter, it answers for all sets that agree in them. What no schedule rules out is searched; a violation is one more
+schedule. No repair needs to be without side effects for that: nothing is inferred from a set about a larger one, except
+that it is not minimal if a part of it mends the clause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from model_check.check import Verdict, chosen_clauses
+from model_check.defects.resemblance import still_breaks
+from model_check.instances import constants_for, switches_of
+from model_check.portfolio import search_portfolio
+from model_check.switches import switch_records
+from spec.constants import SWITCHES
+from spec.profiles import PROFILES
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from model_check.check import ClauseResult
+    from model_check.explicit.search import Progress
+    from model_check.portfolio import Judged
+    from spec.constants import Constants
+    from spec.language import Property, Step
+
+Repairs = tuple[str, ...]
+"""A set of repairs, each as a profile has it: `+settles_once`, `-batches_ops`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairsProgress:
+    """How far a search for sets of repairs is.
+
+    Attributes
+    ----------
+    ruled_out : int
+        Sets that a known schedule breaks.
+    searched : int
+        Sets that were searched, the one under way included.
+    under_way : str
+        Its profile, and the instance.
+    distinct : int
+        States of that search.
+    """
+
+    clause: str
+    ruled_out: int
+    searched: int
+    under_way: str
+    distinct: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.clause}: {self.ruled_out:,} sets ruled out, {self.searched:,} searched · {self.under_way} · "
+            f"{self.distinct:,} states"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalRepair:
+    """A set of repairs with which the clause holds, and that has no smaller one in it with which it does.
+
+    Attributes
+    ----------
+    certain : bool
+        False where a search was cut short before all of its states were seen.
+    """
+
+    repairs: Repairs
+    certain: bool
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        """The defects that its switches name."""
+        records = switch_records()
+        return tuple(dict.fromkeys(one for turn in self.repairs for one in records[turn[1:]].defects))
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalRepairs:
+    """The answer for one clause.
+
+    Attributes
+    ----------
+    instances : tuple of str
+        Where the clause was searched: 'holds' is to their bounds.
+    broken : ClauseResult or None
+        How the profile itself breaks it; none where it holds there.
+    known : Verdict
+        Of the clause in the profile itself.
+    candidates : tuple of str
+        The repairs of which the sets are made.
+    sets : tuple of MinimalRepair
+        The smaller ones first.
+    searched, ruled_out : int
+        Sets that were searched, and that a schedule ruled out; the empty set is one of them.
+    with_all : Verdict or None
+        With all candidates together; asked only where no set of at most `most_repairs` was found.
+    """
+
+    profile: str
+    faults: tuple[str, ...]
+    clause: str
+    instances: tuple[str, ...]
+    most_repairs: int
+    candidates: tuple[str, ...]
+    known: Verdict
+    broken: ClauseResult | None
+    replay_command: str
+    sets: tuple[MinimalRepair, ...]
+    searched: int
+    ruled_out: int
+    with_all: Verdict | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as the plain data that scripts rely on (`halfcheck check --minimal-repairs --json`)."""
+        broken = self.broken
+        return {
+            "verdict": self.known.value,
+            "depth": None if broken is None else broken.depth,
+            "instance": None if broken is None or broken.instance is None else broken.instance.name,
+            "resembles": [] if broken is None else list(broken.resembles),
+            "replay": self.replay_command or None,
+            "sets": [
+                {
+                    "repairs": list(one.repairs),
+                    "profile": f"{self.profile}{''.join(one.repairs)}",
+                    "defects": list(one.defects),
+                    "certain": one.certain,
+                }
+                for one in self.sets
+            ],
+            "with_all": None if self.with_all is None else self.with_all.value,
+            "searched": self.searched,
+            "ruled_out": self.ruled_out,
+        }
+
+
+def candidates_of(profile: str) -> Repairs:
+    """Every way in which the profile `fixed` differs from a profile: the repairs that it has not.
+
+    Examples
+    --------
+    >>> candidates_of("5.4.0")[:5]
+    ('-batches_ops', '-batch_thread_oversleeps', '-refuses_late_end', '+heeds_settled_originals', '+links_every_copy')
+    """
+    mine, fixed = switches_of(profile), PROFILES["fixed"]
+    return tuple(
+        f"{'+' if getattr(fixed, name) else '-'}{name}"
+        for name in SWITCHES
+        if getattr(fixed, name) != getattr(mine, name)
+    )
+
+
+def find_minimal_repairs(
+    profile: str,
+    faults: Sequence[str],
+    clause: str,
+    *,
+    instances: Sequence[str] = (),
+    most_repairs: int = 3,
+    among: Repairs | None = None,
+    threads: int | None = None,
+    most_states: int | None = None,
+    report: Callable[[RepairsProgress], None] | None = None,
+) -> MinimalRepairs:
+    """Find all minimal sets of at most `most_repairs` repairs with which a clause holds.
+
+    Parameters
+    ----------
+    profile, faults, threads, most_states
+        See `model_check.portfolio.search_portfolio`.
+    clause
+        A name such as `S1.immune_half`.
+    instances
+        The portfolio when none is given.
+    among
+        The repairs of which the sets are made; `candidates_of` the profile when None.
+    report
+        Called now and then.
+
+    Raises
+    ------
+    ModelCheckError
+        When a name is unknown.
+    EvaluationError
+        When a value leaves its declared range.
+    KeyboardInterrupt
+        After Ctrl-C in a search.
+    """
+    (judged_clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
+    candidates = candidates_of(profile) if among is None else among
+    ask = _Asking(profile, tuple(faults), clause, tuple(instances), threads, most_states, report)
+    itself = ask.search(())
+    row = itself.result.clauses[0]
+    schedules = _Schedules(judged_clause)
+    schedules.add(profile, faults, row)
+    sets: list[MinimalRepair] = []
+    if row.path is not None:
+        for repairs in _by_size(candidates, most_repairs):
+            if any(set(one.repairs) <= set(repairs) for one in sets):
+                continue
+            if schedules.one_breaks(repairs):
+                ask.ruled_out += 1
+                continue
+            found = ask.search(repairs).result.clauses[0]
+            schedules.add(f"{profile}{''.join(repairs)}", faults, found)
+            if found.path is None:
+                sets.append(MinimalRepair(repairs, certain=found.verdict is Verdict.HOLDS))
+    with_all = None
+    if row.path is not None and not sets:
+        with_all = (
+            Verdict.VIOLATED if schedules.one_breaks(candidates) else ask.search(candidates).result.clauses[0].verdict
+        )
+    return MinimalRepairs(
+        profile,
+        tuple(faults),
+        clause,
+        ask.instances_searched,
+        most_repairs,
+        candidates,
+        row.verdict,
+        None if row.path is None else row,
+        "" if row.path is None else itself.result.replay_command(row),
+        tuple(sets),
+        ask.searched,
+        ask.ruled_out,
+        with_all,
+    )
+
+
+def _by_size(candidates: Repairs, most: int) -> Iterator[Repairs]:
+    for size in range(1, most + 1):
+        yield from combinations(candidates, size)
+
+
+@dataclass
+class _Asking:
+    """The searches for one clause, counted."""
+
+    profile: str
+    faults: tuple[str, ...]
+    clause: str
+    instances: tuple[str, ...]
+    threads: int | None
+    most_states: int | None
+    report: Callable[[RepairsProgress], None] | None
+    searched: int = 0
+    ruled_out: int = 0
+    names: dict[str, None] = field(default_factory=dict)
+
+    def search(self, repairs: Repairs) -> Judged:
+        self.searched += 1
+        name = f"{self.profile}{''.join(repairs)}"
+
+        def tell(instance: str, progress: Progress) -> None:
+            if self.report is not None:
+                under_way = f"{name} on {instance}"
+                self.report(RepairsProgress(self.clause, self.ruled_out, self.searched, under_way, progress.distinct))
+
+        found = search_portfolio(
+            name,
+            self.faults,
+            properties=[self.clause],
+            instances=self.instances,
+            threads=self.threads,
+            most_states=self.most_states,
+            report=tell,
+        )
+        if getattr(found, "is_interrupted", False):
+            raise KeyboardInterrupt
+        self.names |= dict.fromkeys([one.instance.name for one in found.searched] + list(found.left_out))
+        return found
+
+    @property
+    def instances_searched(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+
+class _Schedules:
+    """The schedules that are known to break a clause, and what each says of a set of repairs."""
+
+    def __init__(self, clause: Property) -> None:
+        self._clause = clause
+        self._known: list[_Schedule] = []
+
+    def add(self, profile: str, faults: Sequence[str], found: ClauseResult) -> None:
+        if found.path is not None and found.instance is not None:
+            self._known.append(_Schedule(self._clause, constants_for(profile, faults, found.instance), found.path))
+
+    def one_breaks(self, repairs: Repairs) -> bool:
+        return any(schedule.breaks_with(repairs) for schedule in reversed(self._known))
+
+
+class _Schedule:
+    """One schedule: whether it breaks the clause, as a function of the switches that are read on its way."""
+
+    def __init__(self, clause: Property, constants: Constants, path: tuple[Step, ...]) -> None:
+        self._clause, self._constants, self._path = clause, constants, path
+        self._known: list[tuple[dict[str, bool], bool]] = []
+
+    def breaks_with(self, repairs: Repairs) -> bool:
+        turned: dict[str, Any] = {turn[1:]: turn[0] == "+" for turn in repairs}
+        constants = replace(self._constants, **turned)
+        for read, breaks in self._known:
+            if all(getattr(constants, name) == on for name, on in read.items()):
+                return breaks
+        listener = _Listening(constants)
+        breaks = still_breaks(TRANSACTIONAL_MESSAGES, listener, self._clause, self._path)
+        self._known.append((listener.read, breaks))
+        return breaks
+
+
+class _Listening:
+    """Constants that remember which switches were read of them, and how they stand."""
+
+    def __init__(self, constants: Constants) -> None:
+        self._constants = constants
+        self.read: dict[str, bool] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._constants, name)
+        if name in SWITCHES:
+            self.read[name] = value
+        return value

@@ -1,0 +1,112 @@
+"""All minimal sets of repairs with which a clause holds, and the schedules that rule the other sets out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import jsonschema
+import pytest
+
+from model_check.check import Verdict, check
+from model_check.errors import ModelCheckError
+from model_check.verdicts.minimal_repairs import RepairsProgress, candidates_of, find_minimal_repairs
+
+SIX = (
+    "-batches_ops",
+    "-batch_thread_oversleeps",
+    "+heeds_settled_originals",
+    "+links_every_copy",
+    "+settles_once",
+    "+keeps_check_open",
+)
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def holds(profile: str, clause: str, *faults: str) -> bool:
+    found = check(profile, faults, "tiny", properties=[clause], until_violated=True)
+    return found.clauses[0].verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("clause", ["S1.immune_half", "S9.late_op"])
+def test_the_sets_are_those_that_a_search_of_every_set_finds(clause: str) -> None:
+    good: list[tuple[str, ...]] = []
+    for size in range(1, 4):
+        for repairs in combinations(SIX, size):
+            if not any(set(part) <= set(repairs) for part in good) and holds(f"5.4.0{''.join(repairs)}", clause):
+                good.append(repairs)
+    found = find_minimal_repairs("5.4.0", (), clause, instances=["tiny"], among=SIX)
+    assert [one.repairs for one in found.sets] == good
+    assert len(good) > 1
+
+
+def test_b01_of_a_broker_with_op_batches_takes_two_repairs_or_an_index() -> None:
+    seen: list[RepairsProgress] = []
+    found = find_minimal_repairs("5.4.0", (), "s1.immune_half", instances=["tiny"], report=seen.append)
+    assert [one.repairs for one in found.sets] == [("+settles_once",), ("-batches_ops", "+heeds_settled_originals")]
+    assert all(one.certain for one in found.sets)
+    assert found.sets[0].defects == ("A12", "A13", "B16")
+    assert (found.known, found.with_all) == (Verdict.VIOLATED, None)
+    assert found.broken is not None
+    assert (found.broken.depth, found.instances) == (15, ("tiny",))
+    n = len(found.candidates)
+    of_two, of_three = n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6
+    with_the_index = 1 + (n - 1) + (n - 1) * (n - 2) // 2
+    with_the_two = 1 + (n - 3)
+    sets_that_no_part_of_mends = 1 + n + of_two + of_three - with_the_index - with_the_two
+    assert found.searched + found.ruled_out == sets_that_no_part_of_mends + 2, "the two that mend it are searched, too"
+    assert found.searched < 10, "schedules rule out the others"
+    assert seen == [] or "sets ruled out" in str(seen[-1])
+
+
+def test_beside_a_repair_that_is_on_only_the_other_is_missing() -> None:
+    found = find_minimal_repairs("5.4.0+heeds_settled_originals", (), "S1.immune_half", instances=["tiny"], among=SIX)
+    assert [one.repairs for one in found.sets] == [("-batches_ops",), ("+settles_once",)]
+
+
+def test_where_a_clause_holds_there_is_nothing_to_repair() -> None:
+    found = find_minimal_repairs("fixed", (), "S1.immune_half", instances=["tiny"])
+    assert (found.known, found.broken, found.sets, found.candidates) == (Verdict.HOLDS, None, (), ())
+    assert found.to_json()["sets"] == []
+
+
+def test_what_no_small_set_mends_is_asked_with_all_repairs() -> None:
+    found = find_minimal_repairs("5.3.3", ("lose_end",), "L5.end_lost", instances=["tiny"], most_repairs=1)
+    assert (found.sets, found.with_all) == ((), Verdict.VIOLATED), "nothing in the broker repairs a lost request"
+
+
+def test_a_set_whose_search_was_cut_short_is_not_certain() -> None:
+    found = find_minimal_repairs(
+        "4.9.7", (), "S1.immune_half", instances=["tiny"], among=("+heeds_settled_originals",), most_states=2200
+    )
+    assert [(one.repairs, one.certain) for one in found.sets] == [(("+heeds_settled_originals",), False)]
+
+
+def test_the_answer_as_plain_data_has_what_it_takes_to_ask_again() -> None:
+    told = find_minimal_repairs("4.9.7", (), "S1.immune_half", instances=["tiny"], among=SIX).to_json()
+    assert told["sets"][0] == {
+        "repairs": ["+heeds_settled_originals"],
+        "profile": "4.9.7+heeds_settled_originals",
+        "defects": ["B01"],
+        "certain": True,
+    }
+    assert told["resembles"] == ["B01"]
+    assert told["replay"].startswith("halfcheck replay --profile 4.9.7 --instance tiny --steps ")
+    jsonschema.validate(
+        told, {"required": ["verdict", "depth", "instance", "sets", "with_all", "searched", "ruled_out"]}
+    )
+
+
+def test_the_candidates_are_what_the_repaired_profile_has_and_this_one_has_not() -> None:
+    assert candidates_of("fixed") == ()
+    assert "+batches_ops" not in candidates_of("4.9.7")
+    assert set(candidates_of("5.4.0")) - set(candidates_of("5.4.0+settles_once")) == {"+settles_once"}
+
+
+def test_an_unknown_clause_is_named() -> None:
+    with pytest.raises(ModelCheckError, match=r"^no property 'S1.imune_half'; did you mean S1.immune_half\?"):
+        find_minimal_repairs("5.4.0", (), "S1.imune_half")
