@@ -785,6 +785,8 @@ DropBatch ==
 \* contradicting request is carried out again (A12, A13). RocketMQ: EndTransactionProcessor#processRequest.
 
 \* The broker looks at the age of half h, unless its END_TRANSACTION says that it answers a check.
+\*
+\* RocketMQ: EndTransactionProcessor#rejectCommitOrRollback (5.1.1, #6401).
 MayBeLate(h) == REFUSES_LATE_END /\ IsFirstHalf(h) /\ HasImmunity(h)
 
 \* A direct END_TRANSACTION of a half whose own immunity, the timeout at least, is over.
@@ -3581,6 +3583,8 @@ ACommitIsDeliveredWithoutACheck(t) ==
 NoRoundPullsNothingAgain == ~round.pulls_nothing
 
 \* No round tries to store the same copy over and over.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, `continue` after #putBackHalfMsgQueue.
 NoRoundTriesAWriteUntilItsTimeLimit ==
     LET is_refused == stuck_rounds > 0 /\ (stuck = "FAILED_PUT" \/ stuck = "POISON")
     IN  ENDS_AT_FAILED_PUT \/ ~is_refused
