@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
-
-if TYPE_CHECKING:
-    from model_check.check import CheckResult
-    from model_check.counterexample.files import Written
-    from model_check.coverage import Coverage
 
 
 def command(
@@ -31,7 +26,8 @@ def command(
     instance: Annotated[
         str | None,
         typer.Option(
-            help="How large: tiny, patient, odd, skewed, deep, small (usual), trio, medium, large, shared, or a .toml."
+            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml. "
+            "Nothing: the portfolio, tiny, odd, skewed, deep and small, one after the other."
         ),
     ] = None,
     faults: Annotated[
@@ -46,7 +42,7 @@ def command(
     ] = "numba",
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="Threads of the compiled search, 1; with --minimal-faults all processors."),
+        typer.Option(min=1, max=64, help="Threads of the compiled search: 1 for an --instance, else all processors."),
     ] = None,
     max_depth: Annotated[int, typer.Option(min=0, help="How many steps z3 looks ahead.")] = 20,
     max_states: Annotated[
@@ -106,13 +102,20 @@ def command(
         bool, typer.Option("--coverage", help="Count which rules of which guards were ever the first to be false.")
     ] = False,
     width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print all schedules, all that holds and all that cannot occur.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
     """Search every reachable state of the specification and give a verdict on each property.
 
-    A property holds to the bound of the instance, or is violated, with the shortest schedule that shows it, or is
-    unknown when the search was cut short. The exit code is 12 when a property is violated, 0 when all hold, 255 when
-    the search was cut short by --max-states and found no violation, 130 when it was interrupted and found none.
+    A property is violated as soon as one instance of a portfolio breaks it, with the shortest schedule that shows it;
+    it holds, to the bounds of the instances, if none does; it is unknown where a search was cut short. What is broken
+    stands first, gravest first, with what it means to a message and what to do. What the faults and messages of the
+    instances cannot break is counted apart. --instance asks one instance alone.
+
+    The exit code is 12 when a property is violated, 0 when none is, 255 when a search was cut short and found no
+    violation, 130 when it was interrupted and found none.
 
     With --minimal-faults, every clause gets all minimal sets of faults that break it, the quiet world first, in all
     profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
@@ -121,6 +124,7 @@ def command(
     Examples
     --------
     halfcheck check --profile 5.3.3
+    halfcheck check --profile 5.4.0 --faults crash --all
     halfcheck check --profile 4.9.7 --faults crash --property S10 --instance tiny
     halfcheck check --instance medium --width
     halfcheck check --instance small --faults slow_round --coverage
@@ -132,9 +136,8 @@ def command(
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     """
-    from halfcheck.search_progress import search_progress
-    from model_check.check import check
-    from model_check.counterexample.files import Written, refuse_unwritable
+    from halfcheck.check_search import run_check
+    from model_check.counterexample.files import Written
     from model_check.explicit.memory import bytes_of
     from model_check.explicit.resources import EXACT, Resources
 
@@ -160,9 +163,14 @@ def command(
             | {"--reading": None if reading == "numba" else reading},
             "does not go with --minimal-faults, which searches many environments in memory",
         )
+        if instance is None:
+            from halfcheck.chosen_instance import tell_choice
+
+            instance = "small"
+            tell_choice(instance, "as --minimal-faults searches one; docs/verdicts.md joins several")
         return run_minimal_faults(
             profiles or (),
-            instance or "small",
+            instance,
             properties or (),
             chosen,
             most_faults=most_faults,
@@ -197,11 +205,13 @@ def command(
         raise CommandLineError(message)
     _refuse({"--fresh": fresh}, "speaks of the searches that --minimal-faults keeps")
     profile = _only_profile(profiles)
-    instance = instance or "small"
     if width:
+        if instance is None:
+            from halfcheck.chosen_instance import choose_instance
+
+            instance = choose_instance(profile, chosen, properties or (), "as --width measures one")
         _print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
-    refuse_unwritable(files)
     resources = Resources(
         memory=None if memory is None else bytes_of(memory),
         disk=disk,
@@ -211,33 +221,21 @@ def command(
         resume=resume,
         fingerprint_bits=64 if fingerprints else EXACT,
     )
-    with search_progress(f"{profile} {instance}", wanted=not as_json) as report:
-        result = check(
-            profile,
-            chosen,
-            instance,
-            properties=properties or (),
-            reading=reading,
-            threads=threads or 1,
-            most_steps=max_depth,
-            most_states=max_states,
-            coverage=coverage,
-            report=report,
-            resources=resources,
-        )
-    _write(result, files)
-    if as_json:
-        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
-    else:
-        _print(result)
-        if result.coverage is not None:
-            _print_coverage(result.coverage)
-    if result.is_violated:
-        return ExitCode.SAFETY_VIOLATED
-    if result.complete:
-        return ExitCode.OK
-    is_at_its_bound = reading == "z3" or (max_states is not None and result.distinct >= max_states)
-    return ExitCode.OTHER if is_at_its_bound else ExitCode.INTERRUPTED
+    return run_check(
+        profile,
+        chosen,
+        instance,
+        properties or (),
+        resources,
+        files,
+        everything=everything,
+        as_json=as_json,
+        reading=reading,
+        threads=threads,
+        most_steps=max_depth,
+        most_states=max_states,
+        coverage=coverage,
+    )
 
 
 def _only_profile(profiles: list[str] | None) -> str:
@@ -275,79 +273,3 @@ def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
         f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
         f"{measured.steps} steps are tried on each state"
     )
-
-
-def _write(result: CheckResult, wanted: Written) -> None:
-    """Write the shortest counterexample in the forms that were asked for; without one, nothing is written."""
-    from model_check.counterexample.files import Written, write_files
-
-    if wanted == Written():
-        return
-    violated = sorted((row for row in result.clauses if row.path is not None), key=lambda row: row.depth or 0)
-    if violated:
-        write_files(result, violated[0], wanted)
-    else:
-        typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
-
-
-def _print_coverage(coverage: Coverage) -> None:
-    from halfcheck.counterexample_table import wide_console
-    from halfcheck.coverage_table import action_table, claim_table
-
-    console = wide_console()
-    for table in (action_table(coverage), claim_table(coverage)):
-        console.print()
-        console.print(table)
-
-
-def _print(result: CheckResult) -> None:
-    from rich.text import Text
-
-    from halfcheck.counterexample_table import counterexample_table, wide_console
-    from halfcheck.fitting_table import FittingTable
-
-    console = wide_console()
-    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
-    sizes = result.instance
-    console.print(
-        f"RocketMQ {result.profile} {world}, instance {sizes.name}: {sizes.transactions} transactions, "
-        f"{sizes.half_slots} half slots, {sizes.op_slots} op slots"
-    )
-    table = FittingTable("property", "clause", "verdict", "depth", "resembles", "~rule")
-    colours = {"holds": "green", "violated": "bold red", "unknown": "yellow"}
-    for row in result.clauses:
-        table.add_row(
-            row.clause.identifier,
-            row.clause.clause,
-            Text(row.verdict.value, style=colours[row.verdict.value]),
-            "" if row.depth is None else str(row.depth),
-            " ".join(row.resembles),
-            row.clause.sentence,
-        )
-    console.print(table)
-    for row in sorted((r for r in result.clauses if r.path is not None), key=lambda r: r.depth or 0):
-        console.print()
-        console.print(
-            Text(f"{row.clause.identifier}.{row.clause.clause} is violated: {row.clause.sentence}", style="bold")
-        )
-        if row.replayed is not None:
-            console.print(counterexample_table(row.replayed.events))
-        console.print(Text(result.replay_command(row)), soft_wrap=True)
-    console.print()
-    for witness in result.unseen:
-        console.print(f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
-    if result.distinct == 0:
-        console.print(f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
-        return
-    extent = "all reachable states" if result.complete else "CUT SHORT: not all reachable states"
-    console.print(
-        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
-        f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)"
-    )
-    if result.disk_bytes:
-        console.print(f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
-    if result.collision_probability is not None:
-        console.print(
-            f"states are known by fingerprints: some state was missed with a probability of at most "
-            f"{result.collision_probability:.2g}"
-        )

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 def command(
     *,
     instance: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file."
+            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file. "
+            "Nothing: small, of which results/uncovered.toml speaks."
         ),
-    ] = "small",
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of each search.")] = 1,
     max_states: Annotated[
         int, typer.Option(min=1, help="Leave a search that has stored so many states; what it covered is covered.")
@@ -60,6 +61,11 @@ def command(
         cut = "" if search.complete else ", cut short"
         typer.echo(f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left", err=True)
 
+    if instance is None:
+        from halfcheck.chosen_instance import tell_choice
+
+        instance = "small"
+        tell_choice(instance, "of which results/uncovered.toml speaks")
     is_watched = sys.stderr.isatty() and not as_json
 
     result = cover_matrix(

@@ -17,11 +17,12 @@ def command(
         str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")
     ] = "5.3.3",
     instance: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file."
+            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file. "
+            "Nothing: the one that shows most of what is asked for."
         ),
-    ] = "small",
+    ] = None,
     faults: Annotated[
         str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
     ] = "",
@@ -49,6 +50,10 @@ def command(
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
+    if instance is None:
+        from halfcheck.chosen_instance import choose_instance
+
+        instance = choose_instance(profile, chosen, properties or (), "as the configuration is of one")
     constants = constants_for(profile, chosen, instance)
     clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties or ())
     world = f"with {', '.join(chosen)}" if chosen else "in the quiet world"

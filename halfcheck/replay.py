@@ -24,7 +24,10 @@ def command(
         str | None, typer.Option("--property", metavar="ID", help="Which counterexample of FILE: S1, S1.immune_half …")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="The RocketMQ version (5.3.3, or the one in FILE).")] = None,
-    instance: Annotated[str | None, typer.Option(help="The instance (small, or the one in FILE).")] = None,
+    instance: Annotated[
+        str | None,
+        typer.Option(help="The instance (the one in FILE, or the smallest in which the steps can be taken)."),
+    ] = None,
     faults: Annotated[
         str | None, typer.Option(metavar="FAULT,…", help="The environment (quiet, or the one in FILE).")
     ] = None,
@@ -49,9 +52,16 @@ def command(
     if (file is None) == (steps is None):
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
-    given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "small", (), steps or "")
+    given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "", (), steps or "")
     chosen = given.faults if faults is None else tuple(f.strip() for f in faults.split(",") if f.strip())
-    constants = constants_for(profile or given.profile, chosen, instance or given.instance)
+    name = instance or given.instance
+    if not name:
+        from halfcheck.chosen_instance import tell_choice
+        from model_check.counterexample.steps import instance_that_takes
+
+        name = instance_that_takes(TRANSACTIONAL_MESSAGES, profile or given.profile, chosen, given.path)
+        tell_choice(name, "the smallest in which the steps can be taken")
+    constants = constants_for(profile or given.profile, chosen, name)
     path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     violated = [f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]

@@ -51,10 +51,17 @@ def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Pr
     wanted
         False with `--json`.
     """
+    with portfolio_progress(title, wanted=wanted) as report:
+        yield None if report is None else lambda progress: report("", progress)
+
+
+@contextmanager
+def portfolio_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[str, Progress], None] | None]:
+    """The same for several instances one after the other: the function is given the name of the one under way, too."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{title}: making the search ready for this instance") as status:
-        yield lambda progress: status.update(f"{title}: {words(progress)}")
+    with Console(stderr=True).status(f"{title}: making the search ready") as status:
+        yield lambda name, progress: status.update(f"{f'{title} {name}'.strip()}: {words(progress)}")

@@ -12,7 +12,7 @@ from spec.constants import FAULTS
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from spec.constants import Constants
     from spec.language import Property
@@ -65,7 +65,12 @@ def why_it_cannot_occur(clause: Property, constants: Constants) -> str:
     >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "tiny"))
     ''
     """
-    return "; ".join(unmet_needs(clause, constants))
+    return in_a_sentence(unmet_needs(clause, constants))
+
+
+def in_a_sentence(unmet: Sequence[str]) -> str:
+    """Needs that are not met, as a reason; empty without any."""
+    return f"needs {' and '.join(unmet)}" if unmet else ""
 
 
 def unmet_needs(clause: Property, constants: Constants) -> tuple[str, ...]:
@@ -88,4 +93,4 @@ def _in_words(need: str) -> str:
     one_of = (
         [f"the fault {' or '.join([', '.join(faults[:-1]), faults[-1]] if faults[1:] else faults)}"] if faults else []
     )
-    return f"needs {', or '.join([*one_of, *others])}"
+    return ", or ".join([*one_of, *others])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.check import CheckResult, ClauseResult, Report, Verdict, check, chosen_clauses
 from model_check.instances import constants_for, load_instance, unturned
-from model_check.occurrence import unmet_needs
+from model_check.occurrence import in_a_sentence, unmet_needs
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table_file import read_table, table_file
 from model_check.wording.clauses import meaning_of
@@ -44,6 +44,8 @@ class Judged:
         Of each instance, in the order in which they were searched.
     left_out : tuple of str
         Instances of the portfolio that were not searched, as all clauses were broken by then.
+    is_interrupted : bool
+        Whether Ctrl-C ended the last search, so that those behind it were not begun.
     cannot_occur : dict
         Clauses that are not broken, with the reason why no instance that was searched can break them.
     known : dict
@@ -54,6 +56,7 @@ class Judged:
     result: CheckResult
     searched: tuple[CheckResult, ...]
     left_out: tuple[str, ...] = ()
+    is_interrupted: bool = False
     cannot_occur: Mapping[Property, str] = field(default_factory=dict)
     known: Mapping[Property, Minimal] = field(default_factory=dict)
 
@@ -134,9 +137,9 @@ class Judged:
         }
 
 
-def judged(result: CheckResult) -> Judged:
+def judged(result: CheckResult, *, is_interrupted: bool = False) -> Judged:
     """What the search of one instance means."""
-    return _judged(result, (result,), ())
+    return _judged(result, (result,), (), is_interrupted=is_interrupted)
 
 
 def search_portfolio(
@@ -198,7 +201,7 @@ def search_portfolio(
     left_out = tuple(names[len(searched) :])
     rows = [_shortest([result.clauses[number] for result in searched]) for number in range(len(clauses))]
     rows = [_with_instances(row, searched, left_out if is_interrupted else ()) for row in rows]
-    return _judged(_together(searched, tuple(rows)), tuple(searched), left_out)
+    return _judged(_together(searched, tuple(rows)), tuple(searched), left_out, is_interrupted=is_interrupted)
 
 
 @cache
@@ -244,7 +247,9 @@ def known_violation(profile: str, faults: Sequence[str], clause: Property) -> Mi
     return min(mine, key=lambda one: one.depth, default=None)
 
 
-def _judged(result: CheckResult, searched: tuple[CheckResult, ...], left_out: tuple[str, ...]) -> Judged:
+def _judged(
+    result: CheckResult, searched: tuple[CheckResult, ...], left_out: tuple[str, ...], *, is_interrupted: bool
+) -> Judged:
     worlds = [constants_for(result.profile, result.faults, one.instance) for one in searched]
     intact = [row.clause for row in result.clauses if row.path is None]
     reasons = {clause: _why_nowhere(clause, worlds) for clause in intact}
@@ -253,6 +258,7 @@ def _judged(result: CheckResult, searched: tuple[CheckResult, ...], left_out: tu
         result,
         searched,
         left_out,
+        is_interrupted,
         {clause: why for clause, why in reasons.items() if why},
         {clause: known for clause, known in better.items() if known is not None},
     )
@@ -261,8 +267,7 @@ def _judged(result: CheckResult, searched: tuple[CheckResult, ...], left_out: tu
 def _why_nowhere(clause: Property, worlds: Sequence[Constants]) -> str:
     """Why a clause cannot occur in any of these, in the words of the one that lacks least; empty if it can."""
     unmet = [unmet_needs(clause, constants) for constants in worlds]
-    fewest = min(unmet, key=len)
-    return "; ".join(fewest) if all(unmet) else ""
+    return in_a_sentence(min(unmet, key=len)) if all(unmet) else ""
 
 
 def _shortest(rows: Sequence[ClauseResult]) -> ClauseResult:
@@ -332,7 +337,6 @@ def _instance_to_json(result: CheckResult) -> dict[str, Any]:
         "generated": result.generated,
         "depth": result.depth,
         "complete": result.complete,
-        "seconds": round(result.seconds, 6),
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.errors import ModelCheckError
+from model_check.instances import constants_for, instance_names
 from spec.language import Machine, Property, Step, holds, is_witnessed, take
 
 if TYPE_CHECKING:
@@ -124,3 +125,30 @@ def read_path(machine: Machine, constants: object, text: str) -> list[Step]:
         msg = "no steps are given: write them as 'send_half t=0 immunity=-1; commit_locally t=0; …'"
         raise ModelCheckError(msg)
     return path
+
+
+def instance_that_takes(machine: Machine, profile: str, faults: Sequence[str], text: str) -> str:
+    """The smallest instance that comes with the specification in which the steps of a text can be taken.
+
+    Raises
+    ------
+    ModelCheckError
+        When there is none: why not in the smallest that knows all the steps, or else in the smallest one.
+    """
+    first: ModelCheckError | None = None
+    knows_the_steps = False
+    for name in instance_names():
+        constants = constants_for(profile, faults, name)
+        try:
+            path = read_path(machine, constants, text)
+        except ModelCheckError as error:
+            first = first or error
+            continue
+        try:
+            replay(machine, constants, path)
+        except ModelCheckError as error:
+            first = first if knows_the_steps else error
+            knows_the_steps = True
+        else:
+            return name
+    raise first or AssertionError(text)

@@ -54,8 +54,10 @@ def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
         if name not in traces:
             msg = f"{file}: no counterexample of {name!r}; there are {', '.join(traces) or 'none'}"
             raise ModelCheckError(msg)
-        steps = "; ".join(_step(event["action"], event["parameters"]) for event in traces[name])
-        return _trace_file(file, content["profile"], content["instance"]["name"], content["environment"], steps)
+        events, instance = traces[name]
+        steps = "; ".join(_step(event["action"], event["parameters"]) for event in events)
+        where = instance or content["instance"]["name"]
+        return _trace_file(file, content["profile"], where, content["environment"], steps)
     except (KeyError, TypeError, AttributeError) as error:
         msg = f"{file}: {error} is missing or not as `halfcheck check --json` prints it"
         raise BadFile(msg) from error
@@ -96,14 +98,14 @@ def read_json(file: Path) -> Any:
         raise BadFile(msg) from error
 
 
-def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """Each violated property and clause with the events of its counterexample."""
+def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, tuple[list[Mapping[str, Any]], Any]]]:
+    """Each violated property and clause with the events of its counterexample, and its instance if that is said."""
     for name, answer in properties.items():
         if answer["trace"]:
-            yield name, answer["trace"]
+            yield name, (answer["trace"], answer.get("instance"))
         for clause, part in answer["clauses"].items():
             if part["trace"]:
-                yield f"{name}.{clause}", part["trace"]
+                yield f"{name}.{clause}", (part["trace"], part.get("instance"))
 
 
 def _step(action: str, parameters: Mapping[str, int]) -> str:

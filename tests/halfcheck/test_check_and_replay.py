@@ -51,7 +51,7 @@ def test_what_holds_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_search_that_is_cut_short_says_so_and_decides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", "--instance", "tiny", "--property", "S10", "--max-states", "10"]) == ExitCode.OTHER
+    assert run(["check", "--instance", "tiny", "--property", "S1", "--max-states", "10"]) == ExitCode.OTHER
     out = capsys.readouterr().out
     assert "CUT SHORT" in out
     assert "unknown" in out
