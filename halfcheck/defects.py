@@ -10,17 +10,19 @@ import typer
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Sequence
 
     from fuzz.defects.play import Played
-    from model_check.defects.catalogue import Defect, Search, WrongRepair
+    from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import Finding
+    from model_check.defects.lookup import Lookup
     from model_check.defects.search import Found
 
 
 def command(
-    identifiers: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID…]", help="B01 and so on; all of them when none is given.")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORD…]", help="B01, S1.immune_half, settles_once; all defects when none is given."),
     ] = None,
     *,
     search: Annotated[
@@ -31,36 +33,40 @@ def command(
 ) -> ExitCode:
     """List the known defects of RocketMQ's transactional messages, or show some of them in full.
 
-    The list gives the depth and the seconds on record of each search. With an id the search is made again: in the
-    profile that has the defect, where the shortest schedule must be one of it, and in the profile that is rid of it,
-    where there must be none. What shows in a broker only is played on the reference broker each time, in two profiles
-    likewise. The exit code is 75 when a search or a scenario does not find what the catalogue says.
+    The list gives the depth and the seconds on record of each search; of a property or a clause it has the defects that
+    break it, of a switch those that it mends or makes. With an id the search is made again: in the profile that has the
+    defect, where the shortest schedule must be one of it, and in the profile that is rid of it, where there must be
+    none. What shows in a broker only is played on the reference broker each time, in two profiles likewise. The exit
+    code is 75 when a search or a scenario does not find what the catalogue says.
 
     Examples
     --------
     halfcheck defects
     halfcheck defects B01
+    halfcheck defects S1.immune_half
+    halfcheck defects settles_once
     halfcheck defects A06
     halfcheck defects A11 A12 --json
     halfcheck defects --search --threads 2
     """
-    from model_check.defects.catalogue import catalogue, defect_called
+    from model_check.defects.catalogue import catalogue
     from model_check.defects.findings import read_findings
+    from model_check.defects.lookup import Lookup, look_up
 
-    chosen = [defect_called(name) for name in identifiers] if identifiers else list(catalogue().values())
+    answers = [look_up(word) for word in words] if words else [Lookup("", tuple(catalogue().values()))]
+    chosen = list(dict.fromkeys(defect for answer in answers for defect in answer.defects))
+    in_full = [defect for answer in answers if words and not answer.title for defect in answer.defects]
     findings = read_findings()
     failures: dict[str, str] = {}
-    searched: dict[str, Found] = {}
-    if search or identifiers:
-        searched = _searches(chosen, findings, failures, threads=threads, quiet=as_json)
+    searched = _searches(chosen if search else in_full, findings, failures, threads=threads, quiet=as_json)
     played = _plays(chosen, failures)
     if as_json:
         content = {d.identifier: _to_json(d, findings, searched, played.get(d.identifier)) for d in chosen}
         print(json.dumps(content, ensure_ascii=False, indent=2))
-    elif identifiers:
-        _print_in_full(chosen, searched, played)
     else:
-        _print_list(chosen, findings, searched, played)
+        _print_answers(answers if words else (), in_full, findings, searched, played)
+        if not words:
+            _print_list(chosen, findings, searched, played)
     for identifier, reason in failures.items():
         typer.echo(f"halfcheck: {identifier}: {reason}", err=True)
     return ExitCode.EVALUATION_ERROR if failures else ExitCode.OK
@@ -208,8 +214,30 @@ def _wrong_to_json(wrong: WrongRepair, finding: Finding | None, found: Found | N
     return told
 
 
+def _print_answers(
+    answers: Sequence[Lookup],
+    in_full: Sequence[Defect],
+    findings: dict[str, Finding],
+    searched: dict[str, Found],
+    played: dict[str, Played],
+) -> None:
+    from halfcheck.counterexample_table import wide_console
+    from halfcheck.defect_in_full import print_in_full
+
+    console = wide_console()
+    print_in_full(console, in_full, searched, played)
+    for number, answer in enumerate(answer for answer in answers if answer.title):
+        if number or in_full:
+            console.print()
+        if answer.defects:
+            console.print(f"{answer.title}:", style="bold")
+            _print_list(answer.defects, findings, searched, played)
+        else:
+            console.print(f"{answer.title} no defect that is known", style="bold")
+
+
 def _print_list(
-    defects: list[Defect], findings: dict[str, Finding], searched: dict[str, Found], played: dict[str, Played]
+    defects: Sequence[Defect], findings: dict[str, Finding], searched: dict[str, Found], played: dict[str, Played]
 ) -> None:
     from halfcheck.counterexample_table import wide_console
     from halfcheck.fitting_table import FittingTable
@@ -240,95 +268,10 @@ def _print_list(
     console = wide_console()
     console.print(table)
     by_search = sum(defect.search is not None for defect in defects)
+    by_broker = sum(defect.identifier in played for defect in defects)
     alive = sum(defect.search is not None or defect.identifier in played for defect in defects)
+    counted = f"{len(defects)} defect{'' if len(defects) == 1 else 's'}"
     console.print(
-        f"{len(defects)} defects, {alive} of them found: {by_search} by a search, {len(played)} in the reference "
-        f"broker; halfcheck defects ID shows one in full, with its wrong repairs"
+        f"{counted}, {alive} of them found: {by_search} by a search, {by_broker} in the reference broker; "
+        "halfcheck defects ID shows one in full, with its wrong repairs"
     )
-
-
-def _print_in_full(defects: list[Defect], searched: dict[str, Found], played: dict[str, Played]) -> None:
-    from halfcheck.counterexample_table import wide_console
-
-    console = wide_console()
-    for number, defect in enumerate(defects):
-        if number:
-            console.print()
-        _print_facts(console, defect)
-        found = searched.get(defect.identifier)
-        if found is not None and defect.search is not None:
-            _print_search(console, defect.search, found)
-        if defect.identifier in played:
-            _print_played(console, played[defect.identifier])
-        for wrong in defect.wrong_repairs:
-            _print_wrong(console, wrong, searched.get(defect.recorded_as(wrong)))
-
-
-def _print_facts(console: Console, defect: Defect) -> None:
-    from rich.text import Text
-
-    console.print(Text(f"{defect.identifier}: {defect.name}", style="bold"))
-    console.print(
-        f"versions: {defect.versions}; breaks: {' '.join(defect.properties) or 'nothing that is listed here'}"
-    )
-    console.print(f"effect: {defect.effect}")
-    if defect.issues:
-        console.print(f"reported: {', '.join('#' + i if i.isdigit() and len(i) < 7 else i for i in defect.issues)}")
-    console.print(defect.mechanism)
-    if defect.repair:
-        console.print(f"repair: {defect.repair}")
-    if defect.search is None:
-        console.print(f"found by: {defect.place}{': ' + defect.why if defect.why else ''}", soft_wrap=True)
-
-
-def _print_played(console: Console, played: Played) -> None:
-    from rich.text import Text
-
-    from halfcheck.fitting_table import FittingTable
-
-    scenario = played.scenario
-    also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
-    console.print(
-        f"found in the reference broker: {scenario.story} Breaks {scenario.property_id} in {scenario.affected}{also}; "
-        f"gone in {scenario.repaired_in} (played in {played.seconds:.3f} s)."
-    )
-    table = FittingTable("~seen", f"~{scenario.affected}", f"~{scenario.repaired_in}")
-    for row in played.rows:
-        table.add_row(*row)
-    console.print(table)
-    console.print(Text(played.test), soft_wrap=True)
-    console.print(Text(played.command), soft_wrap=True)
-
-
-def _print_wrong(console: Console, wrong: WrongRepair, found: Found | None) -> None:
-    console.print(f"wrong repair, {wrong.source}: {wrong.proposal}. What breaks: {wrong.breaks}.")
-    if wrong.search is None:
-        console.print(f"shown by no search: {wrong.why}")
-    elif found is not None:
-        _print_search(console, wrong.search, found)
-
-
-def _print_search(console: Console, asked: Search, found: Found) -> None:
-    from rich.text import Text
-
-    from halfcheck.counterexample_table import counterexample_table
-
-    if found.violated.replayed is None:
-        return
-    console.print(
-        f"found by: a search of {asked.profile}, {asked.environment}, on {asked.instance}: {asked.clause} is violated "
-        f"after {found.depth} steps; {found.affected.distinct:,} states in {found.affected.seconds:.3f} s "
-        f"(made ready in {found.affected.compile_seconds:.1f} s)"
-    )
-    console.print(counterexample_table(found.violated.replayed.events))
-    if found.repaired is not None and asked.later_on:
-        console.print(f"later where the instance is larger, same profile and environment: {found.absence}")
-    elif found.repaired is not None:
-        console.print(
-            f"repaired in {asked.repaired_in}, same environment and instance: {found.absence}; "
-            f"{found.repaired.distinct:,} states in {found.repaired.seconds:.3f} s"
-        )
-    else:
-        console.print("no profile is rid of it")
-    console.print(Text(asked.command), soft_wrap=True)
-    console.print(Text(found.affected.replay_command(found.violated)), soft_wrap=True)

@@ -17,6 +17,7 @@ from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings
+from model_check.wording.clauses import meaning_of
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
 
@@ -183,6 +184,60 @@ def test_a_wrong_repair_that_is_not_wrong_is_told(
     monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": right})
     assert run(["defects", "A58"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err.startswith("halfcheck: A58 #6401: L5.refused_late holds in 4.9.7 with slow_local")
+
+
+def test_a_schedule_that_a_wrong_repair_shares_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "B01"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert out.count("begin_round               round.running: no → yes") == 2, "two rounds in one schedule"
+    assert "the schedule is that of B01, step by step" in out
+    assert out.count("halfcheck replay --profile") == 2, "both can be taken again"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_the_answer_begins_with_what_happens_and_what_to_do(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run(["defects", "B02"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    words = " ".join(out.split())
+    titles = ("B02: ", "what happens: ", "to do: ", "repair: ", "versions: ", "how it comes about: ", "found by: ")
+    places = [words.index(title) for title in titles]
+    assert places == sorted(places)
+    assert meaning_of("S10.op_entry_dies_with_the_process").harm in words
+    assert meaning_of("S10.op_entry_dies_with_the_process").remedy in words
+    assert all(len(line) <= columns for line in out.splitlines() if not line.startswith("halfcheck "))
+
+
+@pytest.mark.parametrize(
+    ("word", "title", "ids"),
+    [
+        ("S1.immune_half", "S1.immune_half is broken by:", ["B01"]),
+        ("s1.LATE_op", "S1.late_op is broken by:", ["A16", "B05", "B06", "B27"]),
+        ("L4", "L4 is broken by:", ["A03", "B17", "B44"]),
+        ("heeds_settled_originals", "heeds_settled_originals mends:", ["A15", "B01"]),
+        ("keeps_check_open", "keeps_check_open mends:", ["B05", "B06", "B27"]),
+    ],
+)
+def test_a_clause_lists_what_breaks_it_and_a_switch_what_it_mends(
+    word: str, title: str, ids: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["defects", word]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == title
+    assert re.findall(r"^[AB]\d\d", out, re.MULTILINE) == ids
+    assert list(told(capsys, word)) == ids
+
+
+def test_what_is_neither_is_answered_with_what_it_may_be(capsys: pytest.CaptureFixture[str]) -> None:
+    for word, likely in (("S1.imune_half", "S1.immune_half"), ("settle_once", "settles_once")):
+        assert run(["defects", word]) == ExitCode.BAD_OPTION
+        assert f"no defect, clause or switch '{word.lower()}'; did you mean {likely}? There are ids such as B01" in (
+            capsys.readouterr().err
+        )
+    assert run(["defects", "S1.end_after_escape"]) == ExitCode.OK
+    assert capsys.readouterr().out == "S1.end_after_escape is broken by no defect that is known\n"
 
 
 def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
