@@ -41,10 +41,10 @@ def fetched_jars(release: Release, folder: Path) -> Path:
     RealBrokerError
         There is no Maven, it fails, or what it brings is not what the hashes say.
     """
-    wanted, jars = release.hashes(), folder / release.version
+    wanted, jars = release.hashes(), folder.resolve() / release.version
     if not jars.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=folder) as temporary:
+        with TemporaryDirectory(dir=jars.parent) as temporary:
             brought = Path(temporary) / release.version
             brought.mkdir()
             fetch(release, brought)

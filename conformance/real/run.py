@@ -65,7 +65,7 @@ class RealBroker:
         heap: str = "512m",
     ) -> None:
         self._release = release
-        self._classes = f"{jars}/*"
+        self._classes = f"{jars.resolve()}/*"
         self._heap = heap
         self._ports = free_ports()
         self._exit = ExitStack()

@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,7 +27,6 @@ from reference.version_switches import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 PORTS = Ports(20_000, 20_005, 20_006)
 EMPTY_PASS = "DEBUG OpBatch - Send op message queueIds=null\n"  # noqa: S105
@@ -91,14 +91,15 @@ def maven(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
-BRINGS_A = 'for given; do case $given in -DoutputDirectory=*) printf a > "${given#*=}/a.jar";; esac; done'
+BRINGS_A = 'cd /; for given; do case $given in -DoutputDirectory=*) printf a > "${given#*=}/a.jar";; esac; done'
 
 
 def test_maven_brings_the_jars_once_and_they_appear_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.jar").write_bytes(b"a")
     monkeypatch.setattr(Release, "hashes", lambda _: hashes_of(tmp_path))
     maven(tmp_path / "bin", f"echo >> {tmp_path}/calls\n{BRINGS_A}", monkeypatch)
-    kept = tmp_path / "kept"
+    monkeypatch.chdir(tmp_path)
+    kept = Path("kept")
     for _ in range(2):
         assert [path.name for path in fetched_jars(RELEASES["5.4.0"], kept).iterdir()] == ["a.jar"]
     assert (tmp_path / "calls").read_text() == "\n"
