@@ -1,0 +1,88 @@
+"""Every file that a page, a docstring or a comment names is there; every link of a page leads somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = (
+    "benchmarks",
+    "conformance",
+    "fuzz",
+    "halfcheck",
+    "model_check",
+    "reference",
+    "setup",
+    "spark_trace_analysis",
+    "spec",
+)
+NOT_OURS: Final = {".git", ".venv", "build", "report", "__pycache__", "node_modules"}
+
+WORD: Final = re.compile(r"[\w./@:~*<>{}-]+\(?")
+NAME: Final = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|md|toml)")
+LINK: Final = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
+
+STANDS_FOR_ANOTHER: Final = {
+    "halfcheck/NAME.py": "a command that somebody adds",
+    "installed.toml": "written by the setup into what it installs",
+    "mine.toml": "an instance of the reader's own",
+    "pylock.toml": "a standard's name for a lock file",
+    "test_lockstep_mismatch.py": "written by a lockstep run",
+}
+
+
+def files() -> set[str]:
+    """The project's files by their path, and by each end of it that begins behind a slash."""
+    found = set()
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in NOT_OURS]
+        parts = Path(folder).relative_to(ROOT).parts
+        for name in names:
+            found |= {"/".join((*parts[at:], name)) for at in range(len(parts) + 1)}
+    return found
+
+
+def pages() -> list[Path]:
+    inside = (page for folder in ("docs", "tests", *PACKAGES) for page in (ROOT / folder).rglob("*.md"))
+    return sorted([*ROOT.glob("*.md"), *inside])
+
+
+def named_but_missing(text: str, there: set[str]) -> list[str]:
+    names = (word.rstrip(".:") for word in WORD.findall(text))
+    return [name for name in names if NAME.fullmatch(name) and name not in there and name not in STANDS_FOR_ANOTHER]
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    there = files()
+    sources = [source for folder in PACKAGES for source in (ROOT / folder).rglob("*.py")]
+    assert len(pages()) > 20
+    missing = {
+        str(path.relative_to(ROOT)): names
+        for path in [*pages(), *sources]
+        if (names := named_but_missing(path.read_text(encoding="utf-8"), there))
+    }
+    assert missing == {}
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    broken = {
+        (str(page.relative_to(ROOT)), target)
+        for page in pages()
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    }
+    assert broken == set()
+
+
+def test_a_name_that_is_an_exception_is_still_named_somewhere_and_is_no_file() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in [*pages(), *ROOT.glob("*/*.py")])
+    assert {name for name in STANDS_FOR_ANOTHER if name not in texts} == set()
+    assert not files() & set(STANDS_FOR_ANOTHER)
+
+
+def test_a_file_that_is_not_there_is_found() -> None:
+    text = "as `DEFECTS.md` says, in spec/state.py and spec/no_state.py; `state.py` and a.py() are none of it"
+    assert named_but_missing(text, {"spec/state.py", "state.py"}) == ["DEFECTS.md", "spec/no_state.py"]
