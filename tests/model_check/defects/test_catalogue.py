@@ -136,6 +136,12 @@ def test_the_page_is_what_the_data_gives() -> None:
     assert page.FILE.read_text(encoding="utf-8") == page.page(catalogue(), read_findings(), read_broker_findings())
 
 
+def test_what_counts_the_defects_elsewhere_counts_them_right() -> None:
+    folder = page.FILE.parents[1]
+    for name, words in {"README.md": "the {} known defects", "docs/index.md": "all {}, what finds each"}.items():
+        assert words.format(len(catalogue())) in (folder / name).read_text(encoding="utf-8")
+
+
 def test_the_page_links_to_the_reports() -> None:
     text = page.page(catalogue(), {})
     assert "[#9500](https://github.com/apache/rocketmq/issues/9500)" in text
