@@ -17,9 +17,11 @@ from halfcheck.explained_stores import explained_store
 from halfcheck.lockstep_runs import lockstep_run
 from halfcheck.mutant_hunt import mutant_hunt
 from halfcheck.search_progress import words
+from halfcheck.verdict_files import VerdictFiles
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
-from model_check.check import CheckResult, ClauseResult, check
+from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
+from model_check.verdicts.schedules import read_schedules
 from spark_trace_analysis.judge import judge
 from spark_trace_analysis.manifest import Parameters, source_fingerprint
 from spark_trace_analysis.report.data import (
@@ -31,8 +33,9 @@ from spark_trace_analysis.report.data import (
     ReportData,
 )
 from spark_trace_analysis.report.minimal_traces import minimal_traces
+from spark_trace_analysis.report.searched import contradictions, searched
 from spark_trace_analysis.report.simulation_section import simulation_section
-from spark_trace_analysis.report.told_counterexample import told_counterexample, verdict_rows
+from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.states_seen import states_seen
@@ -67,6 +70,8 @@ class Verification:
         Phase to seconds.
     notes : list of str
         What the page says beside its tables.
+    files : VerdictFiles
+        Where the table of verdicts is, which the page opens with.
     """
 
     seed: int
@@ -81,6 +86,7 @@ class Verification:
     mutants: MutantSection | None = None
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    files: VerdictFiles = field(default_factory=VerdictFiles)
 
     def look_for_traces(self) -> None:
         """See whether the folders of the traces can be used, before anything that takes long.
@@ -108,14 +114,29 @@ class Verification:
         self.seconds["refuse"] = perf_counter() - began
 
     def search(self) -> None:
-        """Search every profile in every environment, all properties."""
+        """Search every profile in every environment, all properties, and compare with the table of verdicts.
+
+        Raises
+        ------
+        EvaluationError
+            A search contradicts the table; names both answers.
+        """
         began = perf_counter()
+        table = self.files.table()
         status = self.status
         report = None if status is None else lambda progress: status(words(progress))
         for profile in VERSIONS:
             for faults in ENVIRONMENTS:
                 self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
-                self.checks.append(check(profile, faults, INSTANCE, report=report))
+                result = check(profile, faults, INSTANCE, report=report)
+                if wrong := contradictions(result, table):
+                    world = ",".join(faults) or "quiet"
+                    message = (
+                        f"the table of verdicts is wrong about {profile} {world} on {INSTANCE}: {'; '.join(wrong)}; "
+                        "see halfcheck verdicts --update"
+                    )
+                    raise EvaluationError(message)
+                self.checks.append(result)
         self.seconds["search"] = perf_counter() - began
 
     def cross_check(self) -> None:
@@ -216,8 +237,8 @@ class Verification:
             title="RocketMQ's transactional messages, verified",
             facts=self._facts(),
             command=self.command,
-            verdicts=tuple(row for result in self.checks for row in verdict_rows(result)),
-            counterexamples=tuple(told_counterexample(result, row) for result, row in self._told()),
+            table=verdict_table(self.files.table(), read_schedules(self.files.schedules)[0]),
+            searches=tuple(searched(result) for result in self.checks),
             audits=tuple(self.audits),
             refused=tuple(self.refused),
             lockstep=tuple(self.lockstep),
@@ -244,15 +265,6 @@ class Verification:
             name = f"{profile}-{parameters.environment_name}-{parameters.traces}-{self.seed}"
             made.append((parameters, self.work / "traces" / source_fingerprint(INSTANCE) / name))
         return made
-
-    def _told(self) -> list[tuple[CheckResult, ClauseResult]]:
-        """For each clause the shortest schedule that breaks it, the quiet world first, then the newest profile."""
-        told: dict[str, tuple[CheckResult, ClauseResult]] = {}
-        for result in sorted(self.checks, key=lambda r: (len(r.faults), -VERSIONS.index(r.profile))):
-            for row in result.clauses:
-                if row.path is not None:
-                    told.setdefault(f"{row.clause.identifier}.{row.clause.clause}", (result, row))
-        return list(told.values())
 
     def _facts(self) -> tuple[Fact, ...]:
         return (

@@ -68,7 +68,7 @@ _HEAD = 30
 _LEAST_GAP = 118
 _LONGEST_LINE = 30
 
-_STYLE = """
+STYLE = """
 .sequence{--d-ink:var(--ink,#1d2022);--d-muted:var(--muted,#5d6266);--d-rule:var(--rule,#c9c4b8);--d-paper:var(--paper,#fcfbf8);
 --d-panel:var(--panel,#f1eee6);--d-bad:var(--bad,#b3261e);--d-accent:var(--accent,#0b5c6b);
 font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
@@ -97,7 +97,7 @@ stroke-width:4px;stroke-linejoin:round}
 """
 
 
-def draw(steps: Sequence[DiagramStep], title: str, name: str) -> str:
+def draw(steps: Sequence[DiagramStep], title: str, name: str, *, is_alone: bool = True) -> str:
     """Draw a schedule.
 
     Parameters
@@ -108,6 +108,8 @@ def draw(steps: Sequence[DiagramStep], title: str, name: str) -> str:
         Read out by screen readers, with the steps in words.
     name
         Unique in the page; the SVG's ids begin with it.
+    is_alone
+        Whether its styles and its steps in words are in it; a page of many drawings has them itself.
 
     Returns
     -------
@@ -123,17 +125,21 @@ def draw(steps: Sequence[DiagramStep], title: str, name: str) -> str:
         body.append(drawn)
         y += height
     bottom = y + 4
-    heads = _heads(names, places, 4) + (_heads(names, places, bottom) if len(steps) > 8 else "")
+    heads = f'<g id="{name}-heads">{_heads(names, places, 4)}</g>' if not is_alone else _heads(names, places, 4)
+    if len(steps) > 8:
+        again = f'<use href="#{name}-heads" y="{bottom - 4:.0f}"/>'
+        heads += _heads(names, places, bottom) if is_alone else again
     total = bottom + (_HEAD + 4 if len(steps) > 8 else 4)
     lives = "".join(
         f'<line class="life" x1="{x:.0f}" x2="{x:.0f}" y1="{_HEAD + 4}" y2="{bottom:.0f}"/>' for x in places
     )
     told = "; ".join(f"{step.number}. {step.source} to {step.target}: {step.label}" for step in steps)
+    words = f'<desc id="{name}-desc">{escape(told)}</desc><style>{STYLE}</style>' if is_alone else ""
+    labels = f"{name}-title {name}-desc" if is_alone else f"{name}-title"
     return (
         f'<svg class="sequence" xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{total:.0f}" '
-        f'viewBox="0 0 {width:.0f} {total:.0f}" aria-labelledby="{name}-title {name}-desc">'
-        f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(told)}</desc>'
-        f"<style>{_STYLE}</style>"
+        f'viewBox="0 0 {width:.0f} {total:.0f}" aria-labelledby="{labels}">'
+        f'<title id="{name}-title">{escape(title)}</title>{words}'
         f'<rect class="ground" width="{width:.0f}" height="{total:.0f}"/>{lives}{heads}{"".join(body)}</svg>'
     )
 

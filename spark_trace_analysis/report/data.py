@@ -1,22 +1,18 @@
-"""What the report shows, as plain data: whoever has such a tree gets a page, and the tree itself is JSON.
+"""What the report shows, as plain data: whoever has such a tree gets a page.
 
-Schedules are in ``told_steps``, what simulated traces show in ``simulation_data``.
+The table of verdicts is in ``verdict_table``, schedules are in ``told_steps``, what simulated traces show in
+``simulation_data``.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
 
 from spark_trace_analysis.report.simulation_data import SimulationSection
-from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
+from spark_trace_analysis.report.verdict_table import VerdictTable
 
 __all__ = [
     "Audit",
     "AuditedTransaction",
-    "Change",
-    "Counterexample",
-    "CounterexampleStep",
     "Explanation",
     "Fact",
     "HuntedMutant",
@@ -24,11 +20,9 @@ __all__ = [
     "MutantSection",
     "RefusedSpecification",
     "ReportData",
-    "VerdictRow",
+    "Searched",
     "environment_name",
 ]
-
-Verdict = Literal["holds", "violated", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -40,40 +34,32 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class VerdictRow:
-    """What a search found out about one property, or one clause of it.
+class Searched:
+    """What one exhaustive search of the run found.
 
     Attributes
     ----------
     environment
         Its faults; none is the quiet world.
-    clause
-        The clause's name, empty where a property has but one.
-    depth
-        Steps of the shortest counterexample, or the depth to which it holds.
-    distinct
-        Distinct states of the search.
-    resembles
-        Ids of the catalogue.
-    reason
-        Why it is unknown; empty otherwise.
+    violated
+        Clause, such as ``S1.immune_half``, to the steps of the shortest schedule.
+    others
+        How many clauses nothing violates there.
+    distinct, depth
+        Distinct states, and the steps to the deepest.
     command
-        What makes this verdict again.
+        What makes it again.
     """
 
     profile: str
     environment: tuple[str, ...]
     instance: str
-    property_id: str
-    clause: str
-    verdict: Verdict
-    depth: int
+    violated: Mapping[str, int]
+    others: int
     distinct: int
+    depth: int
     seconds: float
-    resembles: tuple[str, ...]
     command: str
-    sentence: str = ""
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,25 +230,14 @@ class ReportData:
     title: str
     facts: tuple[Fact, ...]
     command: str
-    verdicts: tuple[VerdictRow, ...] = ()
-    counterexamples: tuple[Counterexample, ...] = ()
+    table: VerdictTable | None = None
+    searches: tuple[Searched, ...] = ()
     audits: tuple[Audit, ...] = ()
     refused: tuple[RefusedSpecification, ...] = ()
     lockstep: tuple[Lockstep, ...] = ()
     mutants: MutantSection | None = None
     simulation: SimulationSection | None = None
     notes: tuple[str, ...] = field(default=())
-
-    def to_json(self) -> str:
-        """Give the tree as JSON; keys are the names of the fields."""
-        return json.dumps(_plain(asdict(self)), indent=2)
-
-
-def _plain(tree: Any) -> Any:
-    """Keys that are pairs of words become one word."""
-    if isinstance(tree, dict):
-        return {" → ".join(key) if isinstance(key, tuple) else key: _plain(value) for key, value in tree.items()}
-    return [_plain(value) for value in tree] if isinstance(tree, list | tuple) else tree
 
 
 def environment_name(environment: tuple[str, ...]) -> str:

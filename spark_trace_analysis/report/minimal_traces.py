@@ -9,8 +9,7 @@ from model_check.walk import Walker
 from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge import Count
 from spark_trace_analysis.manifest import QUIET, SPECIFICATION, Run
-from spark_trace_analysis.report.told_counterexample import told_steps
-from spark_trace_analysis.report.told_steps import Counterexample
+from spark_trace_analysis.report.told_steps import Counterexample, told_steps
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 

@@ -5,18 +5,21 @@ The page's own content security policy forbids every request, so a stray referen
 
 import json
 import os
-from collections import Counter
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from model_check.counterexample.sequence_diagram import draw
+from model_check.counterexample.sequence_diagram import STYLE, draw
+from model_check.wording.clauses import meaning_of
 from spark_trace_analysis.intervals import wilson
 from spark_trace_analysis.manifest import QUIET
-from spark_trace_analysis.report.data import Counterexample, ReportData, environment_name
+from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
-from spark_trace_analysis.report.verdict_matrix import matrices
+from spark_trace_analysis.report.told_steps import Counterexample
+from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes, VerdictTable
 
 _STATES = ("lost", "doubled", "parked", "pending", "delivered", "rolled_back")
 
@@ -37,6 +40,7 @@ def render(data: ReportData) -> str:
         lstrip_blocks=True,
     )
     shortest = data.simulation.shortest if data.simulation else ()
+    schedules = data.table.schedules if data.table else {}
     profiles, environments = _choices(data)
     templates.filters |= {
         "percent": _percent,
@@ -46,17 +50,23 @@ def render(data: ReportData) -> str:
         "seconds": _seconds,
         "environment": environment_name,
         "words": _words,
+        "gravest": _gravest,
+        "sentence": _sentence,
     }
     return templates.get_template("page.html.j2").render(
         data=data,
-        matrices=matrices(data.verdicts),
-        verdict_counts=Counter(row.verdict for row in data.verdicts),
-        diagrams=[Markup(_diagram(example, n)) for n, example in enumerate(data.counterexamples)],  # noqa: S704
+        table=data.table,
+        kinds=tuple(Takes),
+        meaning=meaning_of,
+        released=_released(data.table),
+        quiet_breaks=lambda profile: _quiet_breaks(data.table, profile),
+        diagram_style=STYLE,
+        diagrams={address: _drawn(one, f"drawing-{address}") for address, one in schedules.items()},
         states=_states(data),
-        shortest=[Markup(_diagram(one, n, "trace")) for n, one in enumerate(shortest)],  # noqa: S704
+        counted=[state for state in _states(data) if any(audit.counts.get(state) for audit in data.audits)],
+        shortest=[_drawn(one, f"drawing-{number}") for number, one in enumerate(shortest)],
         plots=draw_all(data.simulation) if data.simulation else [],
         pair_counts=Markup(_pair_counts(data)),  # noqa: S704
-        told_clauses={(example.property_id, example.clause) for example in data.counterexamples},
         profiles=profiles,
         environments=environments,
         all_traces=sum(run.traces for run in data.simulation.runs) if data.simulation else 0,
@@ -83,11 +93,27 @@ def write(data: ReportData, path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def _released(table: VerdictTable | None) -> list[str]:
+    """The versions of RocketMQ; a repaired protocol has no number."""
+    return [profile for profile in table.profiles if profile[:1].isdigit()] if table else []
+
+
+def _quiet_breaks(table: VerdictTable | None, profile: str) -> int:
+    return sum(cell.takes is Takes.QUIET for cell in table.column(profile)) if table else 0
+
+
+def _gravest(broken: Sequence[ClauseVerdict]) -> list[ClauseVerdict]:
+    """What takes the fewest faults first, and of these the gravest."""
+    order = list(Takes)
+    return sorted(broken, key=lambda one: (order.index(one.takes), meaning_of(one.clause.name).gravity))
+
+
 def _choices(data: ReportData) -> tuple[list[str], list[str]]:
     """Profiles and environments that something on the page is of, the quiet world first."""
     runs = data.simulation.counts if data.simulation else ()
-    profiles = [row.profile for row in data.verdicts] + [run.profile for run in runs]
-    environments = [environment_name(row.environment) for row in data.verdicts] + [run.environment for run in runs]
+    profiles = [*(data.table.profiles if data.table else ()), *(one.profile for one in data.searches)]
+    profiles += [run.profile for run in runs]
+    environments = [environment_name(one.environment) for one in data.searches] + [run.environment for run in runs]
     told = sorted(dict.fromkeys(environments), key=lambda name: name != QUIET)
     return list(dict.fromkeys([*profiles, *(run.profile for run in data.lockstep)])), told
 
@@ -120,10 +146,11 @@ def _interval(hits: int, total: int) -> str:
     return f"{100 * low:.3f} to {100 * high:.3f} %"
 
 
-def _diagram(example: Counterexample, number: int, name: str = "diagram") -> str:
+def _drawn(example: Counterexample, name: str) -> Markup:
     where = f"{example.profile}, {environment_name(example.environment)}"
     title = f"{example.property_id} is violated in {where}: {example.rule}"
-    return draw(example.messages, title, f"{name}-{number}")
+    drawn = draw(example.messages, title, name, is_alone=False)
+    return Markup(re.sub(r'\.0(?=["l])', "", drawn))  # noqa: S704
 
 
 def _states(data: ReportData) -> list[str]:
@@ -140,6 +167,10 @@ def _seconds(seconds: float) -> str:
     if seconds < 0.0995:
         return f"{1000 * seconds:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _words(name: str) -> str:

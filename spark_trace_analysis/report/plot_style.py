@@ -116,6 +116,13 @@ def _of_profiles(svg: str, profiles: Sequence[str]) -> str:
 
 
 def _scalable(svg: str) -> str:
-    """Let the page decide the width: the size given in pixels goes, the view box stays."""
+    """Let the page decide width and font, and leave out what says nothing: fractions of pixels, kinds of marks."""
     opening, rest = svg.split(">", 1)
+    rest = re.sub(
+        r' (font-family="[^"]*"|pointer-events="none"|opacity="1"|stroke-width="1"|aria-roledescription="[^"]*")',
+        "",
+        rest,
+    )
+    rest = rest.replace('role="graphics-symbol"', 'role="img"')
+    rest = re.sub(r' (?:d|transform|[xy]2?)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), rest)
     return re.sub(r'\s(width|height)="[^"]*"', "", opening) + ">" + rest

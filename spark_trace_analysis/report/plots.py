@@ -88,7 +88,11 @@ def _plot(title: str, reading: str, rows: Sequence[_Row], draw: Any) -> Plot | N
 
 def _violation_rates(section: SimulationSection) -> Plot | None:
     rows: list[_Row] = []
+    seen = {count.property_id for count in section.counts if count.violations}
+    unseen = distinct(count.property_id for count in section.counts if count.property_id not in seen)
     for count in section.counts:
+        if count.property_id in unseen:
+            continue
         low, high = wilson(count.violations, count.traces)
         share = count.violations / count.traces
         told = (
@@ -129,6 +133,8 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
     reading = (
         "A point is the share of traces, its bar the 95 % interval (Wilson); the scale is logarithmic from 0.01 % on."
     )
+    if unseen:
+        reading += f" No walk breaks {', '.join(unseen)}."
     return _plot("How often a random walk breaks a property", reading, rows, draw)
 
 

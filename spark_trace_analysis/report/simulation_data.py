@@ -63,6 +63,8 @@ class SimulationSection:
         Of each run, the rarest first.
     shown
         All properties.
+    queried
+        How many traces Spark SQL has judged, too.
     """
 
     runs: tuple[SimulatedRun, ...]
@@ -74,3 +76,4 @@ class SimulationSection:
     states: tuple[StatesSeen, ...] = ()
     rarest: tuple[RareSchedule, ...] = ()
     shown: tuple[ShownProperty, ...] = ()
+    queried: int = 0

@@ -1,10 +1,13 @@
 // A schedule that can be stepped through: its drawing shows where one is, the table beside it what the state is there.
 const stepper = (example) => {
   const rows = [...example.querySelectorAll("tr[data-step]")];
-  const [controls, drawing, beside] = [".controls", ".diagram", ".state"].map((part) => example.querySelector(part));
+  const [controls, beside] = document.getElementById("stepper").content.cloneNode(true).children;
+  const drawing = example.querySelector(".diagram");
+  example.prepend(controls);
+  example.querySelector(".stage").append(beside);
   const slider = controls.querySelector("input"), output = controls.querySelector("output"), play = controls.querySelector("[data-go=play]");
   const parts = [...(drawing?.querySelectorAll("[data-step]") ?? [])];
-  const changes = rows.map((row) => [...row.querySelectorAll("li[data-field]")].map((change) => change.dataset));
+  const changes = rows.map((row) => [...row.querySelectorAll("p")].map((change) => change.textContent.match(/^(?<field>[^:]*): (?<old>.*) → (?<now>.*)$/).groups));
   let at = rows.length, timer;
 
   const cell = (row, name, words) => {
@@ -17,7 +20,7 @@ const stepper = (example) => {
     changes.slice(0, at).forEach((step, number) => step.forEach((change) => state.set(change.field, { ...change, isNew: number === at - 1 })));
     const body = beside.querySelector("tbody");
     body.replaceChildren();
-    for (const { field, old, new: now, isNew } of [...state.values()].sort((a, b) => b.isNew - a.isNew)) {
+    for (const { field, old, now, isNew } of [...state.values()].sort((a, b) => b.isNew - a.isNew)) {
       const row = body.appendChild(document.createElement("tr"));
       row.classList.toggle("changed", isNew);
       cell(row, "th", field).scope = "row";
@@ -28,7 +31,7 @@ const stepper = (example) => {
     if (!state.size) cell(cell(body, "tr", ""), "td", "nothing has happened yet");
     const row = rows[at - 1];
     beside.querySelector(".now").textContent = row
-      ? `${at}. ${row.querySelector("code").textContent.replaceAll("_", " ")} ${row.querySelector(".parameters")?.textContent ?? ""}`
+      ? `${at}. ${row.querySelector("code").textContent.replaceAll("_", " ")} ${row.querySelector("code + span")?.textContent ?? ""}`
       : "The initial state";
   };
   const showDrawing = () => {
@@ -82,7 +85,8 @@ const stepper = (example) => {
     if (way !== "play") stop();
     ways[way]();
   };
-  controls.hidden = false;
+  slider.max = slider.value = rows.length;
+  output.textContent = `${rows.length} steps`;
   controls.addEventListener("click", (event) => { const way = event.target.dataset.go; if (way) take(way); });
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
   example.addEventListener("keydown", (event) => {
@@ -94,4 +98,3 @@ const stepper = (example) => {
   });
   for (const part of [...parts, ...rows]) part.addEventListener("click", () => { stop(); go(Number(part.dataset.step)); });
 };
-for (const example of document.querySelectorAll(".counterexample")) stepper(example);

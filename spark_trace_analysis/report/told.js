@@ -1,7 +1,7 @@
 "use strict";
 // Words of a mark, shown where the pointer or the finger is.
 const told = document.getElementById("told");
-const sayer = (target) => target.closest?.("[data-told], figure [aria-roledescription$='mark'][aria-label], figure [aria-roledescription='point'][aria-label]");
+const sayer = (target) => target.closest?.("[data-told], figure svg :not(g)[role=img][aria-label]");
 const show = (event) => {
   const at = sayer(event.target);
   told.hidden = !at;

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.spark_trace_analysis.report.opened_page import DESK, PHONE, opened_page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The one of `setup/install_browser.py`, or CHROMIUM."""
     folder = Path(sys.prefix) / "chromium"

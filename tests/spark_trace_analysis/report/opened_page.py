@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
@@ -32,13 +33,22 @@ CONTRAST = """() => {
 """Gives the words of a page whose contrast with what is behind them is too low to be read."""
 
 
-def opened_page(browser: Browser, address: str, viewport: ViewportSize) -> Iterator[Page]:
+def opened_page(
+    browser: Browser,
+    address: str,
+    viewport: ViewportSize,
+    *,
+    scheme: Literal["light", "dark"] = "light",
+    has_scripts: bool = True,
+) -> Iterator[Page]:
     """The page; whatever the console says, fails the test, and so does a request for anything but the page."""
-    page = browser.new_page(viewport=viewport)
+    page = browser.new_page(viewport=viewport, color_scheme=scheme, java_script_enabled=has_scripts)
+    page.set_default_timeout(10_000)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: said.append(request.url) if request.url != address else None)
+    own = address.partition("#")[0]
+    page.on("request", lambda request: said.append(request.url) if request.url.partition("#")[0] != own else None)
     page.goto(address)
     yield page
     page.close()

@@ -1,14 +1,13 @@
 """A page that has every section, each with as little in it as shows."""
 
+from halfcheck.verdict_files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.verdicts.schedules import read_schedules
 from spark_trace_analysis.action_pairs import RareTrace
 from spark_trace_analysis.judge import Count
 from spark_trace_analysis.report.data import (
     Audit,
     AuditedTransaction,
-    Change,
-    Counterexample,
-    CounterexampleStep,
     Explanation,
     Fact,
     HuntedMutant,
@@ -16,20 +15,14 @@ from spark_trace_analysis.report.data import (
     MutantSection,
     RefusedSpecification,
     ReportData,
-    VerdictRow,
+    Searched,
 )
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
+from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
+from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import RunStatistics
 from spark_trace_analysis.transaction_tally import Fates, Records
-
-
-def verdict(profile: str, environment: tuple[str, ...], outcome: str, clause: str) -> VerdictRow:
-    command = f"halfcheck check --profile {profile} --property S1"
-    return VerdictRow(
-        profile, environment, "small", "S1", clause, outcome, 17, 123_456, 1.25,  # type: ignore[arg-type]
-        ("B01",), command, sentence="at most one delivery", reason="no time left" if outcome == "unknown" else "",
-    )  # fmt: skip
 
 
 def of_run(environment: str) -> RunStatistics:
@@ -59,6 +52,11 @@ def mutant(name: str, variable: str) -> HuntedMutant:
     return HuntedMutant(name, "broker", what, ("A02",), "4.9.7", variable, "pull_more_ops", 1_234, 0.5)
 
 
+FILES = VerdictFiles()
+TABLE = FILES.table()
+SCHEDULES, _ = read_schedules(FILES.schedules)
+CRASH = TABLE.of("4.9.7", "tiny")["crash"]
+
 TOLD = Counterexample(
     "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
     (
@@ -79,12 +77,13 @@ FULL = ReportData(
     title="What holds & what does not",
     facts=(Fact("commit", "0123abc"), Fact("seed", "7")),
     command="make verify",
-    verdicts=(
-        verdict("4.9.7", (), "holds", "immune_half"),
-        verdict("5.3.3", (), "violated", "immune_half"),
-        verdict("5.3.3", ("crash", "lose_end"), "unknown", ""),
+    table=verdict_table(TABLE, SCHEDULES),
+    searches=(
+        Searched(
+            "4.9.7", ("crash",), "tiny", CRASH.violated, len(TABLE.clauses) - len(CRASH.violated), 123_456, 30, 1.25,
+            "halfcheck check --profile 4.9.7 --instance tiny --faults crash",
+        ),
     ),
-    counterexamples=(TOLD,),
     audits=(
         Audit(
             "5.3.3/late", "5.1.0 to 5.3.3", 321, 1, {"delivered": 7, "doubled": 1},

@@ -1,0 +1,268 @@
+"""What the page opens with: for each guarantee and version what it takes to break it, as the table of verdicts says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from model_check.counterexample.drawn_steps import drawn_path
+from model_check.counterexample.steps import read_path, replay
+from model_check.instances import constants_for
+from model_check.wording.guarantees import GUARANTEES
+from spark_trace_analysis.report.told_steps import Counterexample, told_steps
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from model_check.verdicts.schedules import Schedule
+    from model_check.verdicts.table import Minimal, Table
+
+
+class Takes(StrEnum):
+    """What it takes to break something, the least first."""
+
+    QUIET = "quiet"
+    ONE = "one"
+    TWO = "two"
+    UNBROKEN = "unbroken"
+    UNDECIDED = "undecided"
+
+    @property
+    def words(self) -> str:
+        """As a cell says it."""
+        return _WORDS[self]
+
+    @property
+    def meaning(self) -> str:
+        """As the legend says it."""
+        return _MEANINGS[self]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something that was searched breaks it."""
+        return self in _BY_FAULTS
+
+
+_NAMED: Final = 6
+"""Minimal sets that a line names."""
+
+_BY_FAULTS: Final = (Takes.QUIET, Takes.ONE, Takes.TWO)
+_WORDS: Final = {
+    Takes.QUIET: "quiet world",
+    Takes.ONE: "one fault",
+    Takes.TWO: "two faults",
+    Takes.UNBROKEN: "unbroken",
+    Takes.UNDECIDED: "not decided",
+}
+_MEANINGS: Final = {
+    Takes.QUIET: "broken in the quiet world, where nothing goes wrong",
+    Takes.ONE: "broken by one fault",
+    Takes.TWO: "broken by two faults together",
+    Takes.UNBROKEN: "nothing found breaks it",
+    Takes.UNDECIDED: "nothing found, some searches were cut short",
+}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One cause of a violation, as all versions have it.
+
+    Attributes
+    ----------
+    name
+        Such as ``S1.immune_half``.
+    rule
+        What it claims.
+    resembles
+        Ids of the known defects that a violation looks like.
+    """
+
+    name: str
+    rule: str
+    resembles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClauseVerdict:
+    """One clause in one version.
+
+    Attributes
+    ----------
+    minimal
+        Minimal sets of faults that break it, the smaller first.
+    undecided
+        How many sets of faults may break it: a search of them was cut short.
+    schedule
+        Address of the shortest schedule that breaks it; empty if there is none.
+    """
+
+    clause: Clause
+    profile: str
+    takes: Takes
+    minimal: tuple[Minimal, ...]
+    undecided: int
+    schedule: str
+
+    @property
+    def address(self) -> str:
+        """Such as ``S1.immune_half-4.9.7``."""
+        return f"{self.clause.name}-{self.profile}"
+
+    @property
+    def by_what(self) -> str:
+        """The minimal sets in words, some of them where there are many."""
+        shown = [" with ".join(one.faults) or "nothing" for one in self.minimal[:_NAMED]]
+        more = len(self.minimal) - len(shown)
+        *first, last = shown + ([f"{more} more"] if more else [])
+        return f"{', '.join(first)} or {last}" if first else last
+
+    @property
+    def steps(self) -> int:
+        """Of the shortest schedule; 0 if there is none."""
+        return min((one.depth for one in self.minimal), default=0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One guarantee in one version."""
+
+    property_id: str
+    profile: str
+    takes: Takes
+    clauses: tuple[ClauseVerdict, ...]
+
+    @property
+    def address(self) -> str:
+        """Such as ``S1-4.9.7``."""
+        return f"{self.property_id}-{self.profile}"
+
+    @property
+    def broken(self) -> tuple[ClauseVerdict, ...]:
+        """The clauses that something breaks: what takes the fewest faults first."""
+        order = list(Takes)
+        return tuple(
+            sorted((one for one in self.clauses if one.takes.is_broken), key=lambda one: order.index(one.takes))
+        )
+
+    @property
+    def unbroken(self) -> tuple[ClauseVerdict, ...]:
+        """The others."""
+        return tuple(one for one in self.clauses if not one.takes.is_broken)
+
+    @property
+    def sentence(self) -> str:
+        """What the cell means, in words."""
+        name = f"{self.property_id} in {self.profile}"
+        if self.takes is Takes.UNDECIDED:
+            return f"{name}: nothing found breaks it, not every search was finished"
+        if self.takes is Takes.UNBROKEN:
+            return f"{name}: nothing found breaks it"
+        here = [one for one in self.clauses if one.takes is self.takes]
+        how = {Takes.QUIET: "in the quiet world", Takes.ONE: "by one fault", Takes.TWO: "by two faults"}[self.takes]
+        causes = f"{len(here)} {'cause' if len(here) == 1 else 'causes'}"
+        return f"{name}: broken {how}, {causes}, the shortest schedule has {min(one.steps for one in here)} steps"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A row: one guarantee in all versions."""
+
+    property_id: str
+    words: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class VerdictTable:
+    """The whole table.
+
+    Attributes
+    ----------
+    schedules
+        By address; one that several versions share has that of the first of them.
+    most_faults
+        How many faults at once were searched.
+    """
+
+    profiles: tuple[str, ...]
+    guarantees: tuple[Guarantee, ...]
+    schedules: Mapping[str, Counterexample]
+    instances: tuple[str, ...]
+    most_faults: int
+    specification: str
+
+    def column(self, profile: str) -> tuple[Cell, ...]:
+        """All guarantees in one version."""
+        return tuple(cell for row in self.guarantees for cell in row.cells if cell.profile == profile)
+
+
+def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
+    """Arrange the table of verdicts as the page shows it.
+
+    Raises
+    ------
+    ModelCheckError
+        A schedule is none of this specification.
+    """
+    homes: dict[Schedule, str] = {}
+    addresses: dict[tuple[str, str], str] = {}
+    for name in table.clauses:
+        for profile in table.profiles:
+            theirs = [one for one in schedules if one.clause == name and profile in one.profiles]
+            if theirs:
+                best = min(theirs, key=lambda one: one.depth)
+                addresses[name, profile] = homes.setdefault(best, f"{name}-{profile}")
+    rules = {
+        f"{rule.identifier}.{rule.clause}": Clause(f"{rule.identifier}.{rule.clause}", rule.sentence, rule.resembles)
+        for rule in TRANSACTIONAL_MESSAGES.clauses
+    }
+
+    def verdict(profile: str, name: str) -> ClauseVerdict:
+        minimal, undecided = tuple(table.minimal_sets(profile, name)), len(table.undecided(profile, name))
+        takes = _BY_FAULTS[len(minimal[0].faults)] if minimal else _nothing_found(undecided)
+        return ClauseVerdict(rules[name], profile, takes, minimal, undecided, addresses.get((name, profile), ""))
+
+    def cell(profile: str, property_id: str) -> Cell:
+        clauses = tuple(verdict(profile, name) for name in table.clauses if name.partition(".")[0] == property_id)
+        found = {one.takes for one in clauses}
+        broken = [takes for takes in _BY_FAULTS if takes in found]
+        takes = broken[0] if broken else _nothing_found(sum(one.undecided for one in clauses))
+        return Cell(property_id, profile, takes, clauses)
+
+    return VerdictTable(
+        table.profiles,
+        tuple(
+            Guarantee(property_id, words, tuple(cell(profile, property_id) for profile in table.profiles))
+            for property_id, words in GUARANTEES.items()
+        ),
+        {address: _told(one, address.rpartition("-")[2]) for one, address in homes.items()},
+        tuple(table.plan),
+        max(plan.most_faults for plan in table.plan.values()),
+        table.specification,
+    )
+
+
+def _nothing_found(undecided: int) -> Takes:
+    return Takes.UNDECIDED if undecided else Takes.UNBROKEN
+
+
+def _told(one: Schedule, profile: str) -> Counterexample:
+    constants = constants_for(profile, one.faults, one.instance)
+    events = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)).events
+    identifier, _, name = one.clause.partition(".")
+    rule = next(c for c in TRANSACTIONAL_MESSAGES.clauses if (c.identifier, c.clause) == (identifier, name))
+    faults = f" --faults {','.join(one.faults)}" if one.faults else ""
+    return Counterexample(
+        property_id=identifier,
+        clause=name,
+        rule=rule.sentence,
+        profile=profile,
+        environment=one.faults,
+        instance=one.instance,
+        resembles=rule.resembles,
+        steps=told_steps(events),
+        messages=drawn_path(events),
+        command=f'halfcheck replay --profile {profile} --instance {one.instance}{faults} --steps "{one.steps}"',
+    )

@@ -1,0 +1,285 @@
+"""Every verdict that the report, the README or a page of docs/ shows is one of the table of verdicts.
+
+A claim is found by the form in which it stands: a cell of the report, a row of a page, a command with its answer. Each
+form must be found, and each is seen to fail on a page in which one verdict is another.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from halfcheck.verdict_files import VerdictFiles
+from model_check.verdicts.environment import clause_names, faults_of, name_of, parts
+from spark_trace_analysis.report.page import render
+from tests.spark_trace_analysis.report.sample_page import FULL, TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = VerdictFiles().page.parents[1]
+CLAUSE = r"[SLR]\d+\.[a-z_]+"
+KINDS = ("quiet", "one", "two")
+WORDS = {
+    "quiet": ("quiet world", "broken in the quiet world"),
+    "one": ("one fault", "broken by one fault"),
+    "two": ("two faults", "broken by two faults"),
+    "unbroken": ("unbroken", "nothing found breaks it"),
+    "undecided": ("not decided", "nothing found breaks it, not every search was finished"),
+}
+
+
+class Claim(NamedTuple):
+    """That a clause is violated, after so many steps at the least if a number is given; or that it is not."""
+
+    profile: str
+    faults: tuple[str, ...]
+    instance: str
+    clause: str
+    is_violated: bool
+    steps: int | None = None
+
+
+class Set(NamedTuple):
+    """A minimal set of faults, with steps and instance."""
+
+    faults: tuple[str, ...]
+    depth: int
+    instance: str
+
+
+def truth(profile: str, faults: tuple[str, ...], instance: str, clause: str) -> int | None:
+    """Steps of the shortest violation; None if there is none."""
+    entries = TABLE.of(profile, instance)
+    assert entries, f"{profile} was not searched in {instance}"
+    found = [entries[name_of(one)].violated.get(clause) for one in (*parts(faults), faults) if name_of(one) in entries]
+    return min((depth for depth in found if depth is not None), default=None)
+
+
+def is_true(claim: Claim) -> bool:
+    depth = truth(claim.profile, claim.faults, claim.instance, claim.clause)
+    return claim.is_violated == (depth is not None) and claim.steps in (None, depth)
+
+
+def kind_of(clauses: list[str], profile: str) -> str:
+    sizes = [len(one.faults) for clause in clauses for one in TABLE.minimal_sets(profile, clause)]
+    undecided = any(TABLE.undecided(profile, clause) for clause in clauses)
+    return KINDS[min(sizes)] if sizes else "undecided" if undecided else "unbroken"
+
+
+def clauses_of(property_id: str) -> list[str]:
+    return [clause for clause in TABLE.clauses if clause.partition(".")[0] == property_id]
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def report() -> str:
+    return render(replace(FULL, audits=(), mutants=None, lockstep=(), simulation=None))
+
+
+def wrong_cells(report: str) -> list[str]:
+    form = (
+        r'<a class="takes (\w+)" href="#(\w+)-([^"]+)" aria-label="([^"]+)"[^>]*>'
+        r'<svg[^>]*><use href="#sign-(\w+)"/></svg><span class="words">([^<]+)</span>'
+    )
+    cells = re.findall(form, report)
+    assert len(cells) == 16 * len(TABLE.profiles)
+    wrong = []
+    for kind, property_id, profile, sentence, sign, words in cells:
+        expected = kind_of(clauses_of(property_id), profile)
+        short, long = WORDS[expected]
+        told = sentence.removeprefix(f"{property_id} in {profile}: ").partition(", 1 cause")[0]
+        told = re.sub(r", \d+ causes?,.*", "", told)
+        if (kind, sign, words, told) != (expected, expected, short, long):
+            wrong.append(f"{property_id} in {profile}: {kind}, {sign}, {words}, {told}, not {expected}")
+    return wrong
+
+
+def wrong_clauses(report: str) -> list[str]:
+    form = (
+        rf'<details class="clause" id="({CLAUSE})-([^"]+)" [^>]*>\s*<summary>\s*<span class="what">'
+        r'<span class="takes (\w+)">'
+        r'.*?<ul class="sets"[^>]*>(.*?)</ul>\s*<p class="where">The shortest schedule: (\d+) steps'
+    )
+    shown: dict[tuple[str, str], tuple[str, list[Set], int]] = {}
+    for clause, profile, kind, sets, steps in re.findall(form, report, re.DOTALL):
+        found = re.findall(r"<li>(.*?) <small>(\d+) steps, (\w+)</small></li>", sets)
+        minimal = [Set(tuple(re.findall(r"<code>(\w+)</code>", faults)), int(n), name) for faults, n, name in found]
+        shown[clause, profile] = kind, minimal, int(steps)
+    for clause, profile, undecided in re.findall(
+        rf'<span id="({CLAUSE})-([^"]+)"><b>[^<]*</b>(?: <small>\((\d+) sets? of faults not decided\)</small>)?</span>',
+        report,
+    ):
+        shown[clause, profile] = "undecided" if undecided else "unbroken", [], 0
+    wrong = []
+    for clause in TABLE.clauses:
+        for profile in TABLE.profiles:
+            minimal = [Set(*one) for one in TABLE.minimal_sets(profile, clause)]
+            kind = kind_of([clause], profile)
+            expected = kind, minimal, min((one.depth for one in minimal), default=0)
+            if shown.get((clause, profile)) != expected:
+                wrong.append(f"{clause} in {profile}: {shown.get((clause, profile))}, not {expected}")
+    return wrong
+
+
+def wrong_opening(report: str) -> list[str]:
+    opening = report.partition('<p class="lede">')[2].partition("</p>")[0]
+    told = dict(re.findall(r'<a href="#in-([^"]+)"><b>(\d+)</b></a>', opening))
+    properties = dict.fromkeys(clause.partition(".")[0] for clause in TABLE.clauses)
+    expected = {
+        profile: str(sum(kind_of(clauses_of(one), profile) == "quiet" for one in properties))
+        for profile in TABLE.profiles
+        if profile[:1].isdigit()
+    }
+    return [] if told == expected else [f"the opening says {told}, not {expected}"]
+
+
+def searched(report: str) -> Iterator[Claim]:
+    form = r'<tbody data-profile="([^"]+)" data-environment="([^"]+)">\s*<tr>\s*<td data-label="Version">(.*?)</tbody>'
+    for profile, environment, row in re.findall(form, report, re.DOTALL):
+        instance = re.findall(r"<small>(\w+)</small>", row)[0]
+        violated = dict(re.findall(rf">({CLAUSE})</a> (\d+)", row))
+        assert violated
+        for clause in clause_names():
+            steps = int(violated[clause]) if clause in violated else None
+            yield Claim(profile, faults_of(environment), instance, clause, clause in violated, steps)
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+def page_of_verdicts(text: str) -> list[str]:
+    """What is wrong in the tables of docs/verdicts.md."""
+    wrong = []
+    sections = dict(re.findall(rf"^### ({CLAUSE})\n(.*?)(?=^##)", text, re.DOTALL | re.MULTILINE))
+    assert set(sections) == set(TABLE.clauses)
+    for clause, section in sections.items():
+        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line[:1] == "|"]
+        shown = {
+            (profile, () if row[0] == "the quiet world" else tuple(row[0].split(" + ")), *cell.split())
+            for row in lines[2:]
+            for profile, cell in zip(lines[0][1:], row[1:], strict=True)
+            if cell and "not decided" not in row[0]
+        }
+        expected = {
+            (profile, faults, str(depth), instance)
+            for profile in TABLE.profiles
+            for faults, depth, instance in TABLE.minimal_sets(profile, clause)
+        }
+        wrong += [f"{clause}: {one}" for one in sorted(shown ^ expected)]
+    short = re.findall(r"^\| \[([SLR]\d+)\]\(#\w+\) \| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    assert len(short) == 16
+    for property_id, number, cells in short:
+        for profile, cell in zip(TABLE.profiles, cells.split(" | "), strict=True):
+            kinds = [kind_of([clause], profile) for clause in clauses_of(property_id)]
+            counts = [kinds.count(kind) for kind in KINDS]
+            expected_cell = " · ".join(map(str, counts)) if any(counts) else ""
+            if (int(number), cell.strip()) != (len(kinds), expected_cell):
+                wrong.append(f"{property_id} in {profile}: {cell}, not {expected_cell}")
+    return wrong
+
+
+def page_of_defects(text: str) -> Iterator[Claim]:
+    """The searches of docs/defects.md: where a clause is violated, and the version in which the same finds nothing."""
+    form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| (\w+) \| (\d+) \| .* \| (\S+): holds \|$"
+    for clause, profile, environment, instance, steps, repaired in re.findall(form, text, re.MULTILINE):
+        if instance in TABLE.plan and profile in TABLE.profiles:
+            yield Claim(profile, faults_of(environment.replace(" ", "")), instance, clause, True, int(steps))
+            if repaired in TABLE.profiles:
+                yield Claim(repaired, faults_of(environment.replace(" ", "")), instance, clause, False)
+
+
+def commands(text: str) -> Iterator[Claim]:
+    """Commands of `halfcheck check` with their answers, or with the exit code that the page tells."""
+    form = r"^(?:\$ )?(halfcheck check .*)\n((?:.*\n)*?)(?=```|\$ |halfcheck )"
+    for line, answer in re.findall(form, text, re.MULTILINE):
+        options = dict(pairwise(shlex.split(line)))
+        clause, instance = options.get("--property", ""), options.get("--instance", "")
+        if not re.fullmatch(CLAUSE, clause) or not instance:
+            continue
+        is_violated = bool(re.search(rf"{clause}\b.*\b(violated|broken)\b|exits with 12\b", answer or text))
+        steps = [int(number) for number in re.findall(r"^ +(\d+) +\d+  \w", answer, re.MULTILINE)]
+        is_cut = re.search(r"^ *…$", answer, re.MULTILINE)
+        faults = faults_of(options.get("--faults", "quiet"))
+        length = None if is_cut or not steps else max(steps)
+        yield Claim(options.get("--profile", "5.3.3"), faults, instance, clause, is_violated, length)
+
+
+def titles(text: str) -> Iterator[Claim]:
+    """`CLAUSE is violated in VERSION, the quiet world`, the title of a diagram, in some instance of the table."""
+    for clause, profile, world in re.findall(rf"({CLAUSE}) is violated in ([\w.]+), ([\w ,]+?)(?=:| -|\.)", text):
+        faults = () if world == "the quiet world" else tuple(world.split(", "))
+        instances = [name for name in TABLE.plan if truth(profile, faults, name, clause) is not None]
+        yield Claim(profile, faults, (instances or list(TABLE.plan))[0], clause, True)
+
+
+def markdown() -> dict[str, str]:
+    pages = [FOLDER / "README.md", *sorted((FOLDER / "docs").glob("*.md"))]
+    return {page.name: page.read_text(encoding="utf-8") for page in pages}
+
+
+def wrong_anywhere(report: str, pages: dict[str, str]) -> list[str]:
+    """Everything that contradicts the table."""
+    claims = {f"{claim}" for claim in searched(report) if not is_true(claim)}
+    for form in (commands, titles):
+        claims |= {f"{name}: {claim}" for name, text in pages.items() for claim in form(text) if not is_true(claim)}
+    claims |= {f"defects.md: {claim}" for claim in page_of_defects(pages["defects.md"]) if not is_true(claim)}
+    return [
+        *wrong_cells(report),
+        *wrong_clauses(report),
+        *wrong_opening(report),
+        *page_of_verdicts(pages["verdicts.md"]),
+        *sorted(claims),
+    ]
+
+
+def test_no_verdict_that_is_shown_anywhere_contradicts_the_table(report: str) -> None:
+    assert wrong_anywhere(report, markdown()) == []
+
+
+def test_claims_are_found_in_every_form(report: str) -> None:
+    pages = markdown()
+    assert len(list(searched(report))) == len(clause_names())
+    assert len(list(page_of_defects(pages["defects.md"]))) > 50
+    assert {name for name, text in pages.items() if [*commands(text)]} >= {"README.md", "example-counterexample.md"}
+    assert [*titles(pages["example-counterexample.md"])]
+
+
+@pytest.mark.parametrize(
+    ("place", "verdict", "another"),
+    [
+        ("report", r'class="takes \w+" href="#S1-4\.9\.7"', 'class="takes unbroken" href="#S1-4.9.7"'),
+        ("report", r'aria-label="S1 in 4\.9\.7: [\w ]+', 'aria-label="S1 in 4.9.7: nothing found breaks it'),
+        ("report", r'(<a href="#in-5\.4\.0"><b>)', r"\g<1>1"),
+        ("report", r'<span id="S1\.unexplained-fixed">', "<span>"),
+        ("report", r"<li>the quiet world <small>1", "<li>the quiet world <small>9"),
+        ("report", r">S1\.immune_half</a> \d", ">S1.unexplained</a> 9"),
+        ("verdicts.md", r"\| the quiet world \| \d", "| the quiet world | 99"),
+        ("verdicts.md", r"(\| \[S1\]\(#\w+\) \| \d+ \| )\d", r"\g<1>9"),
+        ("defects.md", r"(\| S1\.passed_op \| 4\.5\.1 \| \w+ \| \w+ \| )", r"\g<1>9"),
+        ("defects.md", r"(\| S1\.passed_op \|.*)4\.9\.7: holds", r"\g<1>4.5.1: holds"),
+        ("example-counterexample.md", r"is violated in 5\.3\.3,", "is violated in fixed,"),
+        ("README.md", r"S1\.immune_half is violated", "S1.immune_half holds"),
+    ],
+)
+def test_one_verdict_that_is_another_is_noticed(report: str, place: str, verdict: str, another: str) -> None:
+    pages = markdown() | {"report": report}
+    pages[place], times = re.subn(verdict, another, pages[place], count=1)
+    assert times == 1
+    assert wrong_anywhere(pages.pop("report"), pages) != []
+
+
+def test_one_row_of_the_table_that_is_another_is_noticed(report: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = TABLE.entries["4.9.7"]["tiny"]["quiet"]
+    other = replace(entry, violated={name: n for name, n in entry.violated.items() if name != "S1.immune_half"})
+    monkeypatch.setitem(TABLE.entries["4.9.7"]["tiny"], "quiet", other)
+    wrong = wrong_anywhere(report, markdown())
+    assert any("S1.immune_half in 4.9.7" in line for line in wrong)
+    assert any(line.startswith("defects.md") for line in wrong)
