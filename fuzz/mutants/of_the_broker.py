@@ -268,7 +268,7 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "two jumps", "a round jumps over a second missing half",
-        "check_round", "_MAX_RETRY_COUNT_WHEN_HALF_NULL = 1", "_MAX_RETRY_COUNT_WHEN_HALF_NULL = 2",
+        "check_round", '_DEFAULTS["MAX_RETRY_COUNT_WHEN_HALF_NULL"]', "2",
         _BRANCH, like="A08", beside="null_half",
     ),
     _mutant(
