@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from halfcheck.verification import Verification
+    from spark_trace_analysis.report.data import ReportData
+    from spark_trace_analysis.report.verdict_table import VerdictTable
 
 
 def command(
@@ -31,9 +33,10 @@ def command(
     Every profile is searched exhaustively in several environments; the slow CPython search answers some of the
     questions again; the stores that real brokers wrote are audited, each must be explained by the specification of its
     version, and specifications that are wrong about a store must be refused; specification and reference broker run in
-    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels and by Spark
-    SQL. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer differ, a store is
-    not explained or a mutant survives (75), or something could not be done.
+    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels, some of each
+    run by Spark SQL, too. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer
+    differ, a search contradicts the table of verdicts, a store is not explained or a mutant survives (75), or something
+    could not be done.
 
     Examples
     --------
@@ -58,17 +61,24 @@ def command(
         data = job.simulate_and_judge(master)
         say("writing the report")
         write(data, out / "index.html")
-    _print(job, out / "index.html", as_json=as_json)
+    _print(job, data, out / "index.html", as_json=as_json)
 
 
-def _print(job: Verification, page: Path, *, as_json: bool) -> None:
+def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) -> None:
     mutants = () if job.mutants is None else job.mutants.mutants
     told = {
         "report": str(page),
         "searches": len(job.checks),
         "states": sum(result.distinct for result in job.checks),
+        "broken_when_quiet": {}
+        if data.table is None
+        else {
+            profile: [cell.property_id for cell in data.table.broken_when_quiet(profile)]
+            for profile in data.table.released
+        },
         "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
         "traces": job.traces,
+        "queried": job.queried,
         "stores": len(job.audits),
         "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
         "refused": [asdict(refused) for refused in job.refused],
@@ -79,9 +89,11 @@ def _print(job: Verification, page: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
+    print(_broken(data.table))
+    twice = "all" if job.queried == job.traces else f"{job.queried:,} of them"
     print(
         f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
-        f"{job.traces:,} traces judged twice, both ways agree; {told['stores']} real stores audited"
+        f"{job.traces:,} traces judged, {twice} in two ways that agree; {told['stores']} real stores audited"
     )
     events = sum(audit.explanation.events for audit in job.audits)
     print(
@@ -97,6 +109,14 @@ def _print(job: Verification, page: Path, *, as_json: bool) -> None:
         print(note)
     print(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in job.seconds.items()))
     print(f"report: {page}")
+
+
+def _broken(table: VerdictTable | None) -> str:
+    """What the quiet world breaks in the versions of RocketMQ, as the page's opening sentence says it."""
+    if table is None:
+        return ""
+    told = [f"{len(table.broken_when_quiet(profile))} in {profile}" for profile in table.released]
+    return f"of {len(table.guarantees)} guarantees, the quiet world breaks {', '.join(told)}"
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, Invariant
 from spark_trace_analysis.judge_by_kernel import count_judged, judge_by_kernel
 from spark_trace_analysis.judge_by_query import event_rows, judge_by_query
-from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.manifest import Run, first_traces
 from spark_trace_analysis.world import can_show
 
 __all__ = ["Count", "Judgement", "event_rows", "judge"]
@@ -60,6 +60,8 @@ class Judgement:
         Profile, environment and property where the traces of a run don't tell what the property is about.
     files_found
         How many files a call that was cut short had judged by kernels, and this one went on from.
+    queried
+        Traces that Spark SQL was asked of, too.
     """
 
     traces: int
@@ -69,6 +71,7 @@ class Judgement:
     query_seconds: float
     not_shown: tuple[tuple[str, str, str], ...] = ()
     files_found: int = 0
+    queried: int = 0
 
     def violations(self) -> dict[str, dict[str, dict[str, int]]]:
         """Violating traces by profile, environment and property, runs of the same kind added up."""
@@ -80,12 +83,18 @@ class Judgement:
 
 
 def judge(
-    spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant] = ALL, work: Path | None = None
+    spark: SparkSession,
+    runs: Sequence[Run],
+    invariants: Sequence[Invariant] = ALL,
+    work: Path | None = None,
+    queried: int | None = None,
 ) -> Judgement:
     """Judge runs by kernels and by queries, and compare.
 
     Parameters
     ----------
+    queried
+        Of how many traces at least the queries are asked, as many of each run, in whole files; of all if not given.
     work
         A folder that the workers see. What is found in a file, or by a query, is kept in it until all is judged: a
         second call after the first was killed goes on from there. Nothing is kept without one.
@@ -104,7 +113,9 @@ def judge(
     began = perf_counter()
     by_kernel = judge_by_kernel(spark, runs, invariants, work)
     between = perf_counter()
-    by_query = judge_by_query(spark, runs, invariants, work)
+    asked = list(runs) if queried is None else [first_traces(run, -(-queried // len(runs))) for run in runs]
+    compared = by_kernel if asked == list(runs) else judge_by_kernel(spark, asked, invariants)
+    by_query = judge_by_query(spark, asked, invariants, work)
     ended = perf_counter()
     counts = []
     not_shown = []
@@ -114,7 +125,7 @@ def judge(
                 not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
                 continue
             key = (number, invariant.property_id)
-            _require_agreement(run, invariant, by_kernel[key], by_query[key])
+            _require_agreement(asked[number], invariant, compared[key], by_query[key])
             counts.append(
                 Count(
                     run.parameters.profile,
@@ -131,7 +142,16 @@ def judge(
         shutil.rmtree(work, ignore_errors=True)
     traces = sum(run.parameters.traces for run in runs)
     events = sum(run.manifest.events for run in runs)
-    return Judgement(traces, events, tuple(counts), between - began, ended - between, tuple(not_shown), files_found)
+    return Judgement(
+        traces,
+        events,
+        tuple(counts),
+        between - began,
+        ended - between,
+        tuple(not_shown),
+        files_found,
+        sum(run.parameters.traces for run in asked),
+    )
 
 
 def _require_agreement(run: Run, invariant: Invariant, kernel: Found, query: Found) -> None:

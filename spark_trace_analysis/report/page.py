@@ -19,7 +19,7 @@ from spark_trace_analysis.manifest import QUIET
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.told_steps import Counterexample
-from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes, VerdictTable
+from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
 
 _STATES = ("lost", "doubled", "parked", "pending", "delivered", "rolled_back")
 
@@ -58,8 +58,6 @@ def render(data: ReportData) -> str:
         table=data.table,
         kinds=tuple(Takes),
         meaning=meaning_of,
-        released=_released(data.table),
-        quiet_breaks=lambda profile: _quiet_breaks(data.table, profile),
         diagram_style=STYLE,
         diagrams={address: _drawn(one, f"drawing-{address}") for address, one in schedules.items()},
         states=_states(data),
@@ -91,15 +89,6 @@ def write(data: ReportData, path: Path) -> None:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _released(table: VerdictTable | None) -> list[str]:
-    """The versions of RocketMQ; a repaired protocol has no number."""
-    return [profile for profile in table.profiles if profile[:1].isdigit()] if table else []
-
-
-def _quiet_breaks(table: VerdictTable | None, profile: str) -> int:
-    return sum(cell.takes is Takes.QUIET for cell in table.column(profile)) if table else 0
 
 
 def _gravest(broken: Sequence[ClauseVerdict]) -> list[ClauseVerdict]:

@@ -56,6 +56,7 @@ def simulation_section(
         command=command,
         shortest=tuple(shortest),
         states=tuple(states),
+        queried=judgement.queried,
         rarest=tuple(
             RareSchedule(
                 told.profile,

@@ -193,9 +193,15 @@ class VerdictTable:
     most_faults: int
     specification: str
 
-    def column(self, profile: str) -> tuple[Cell, ...]:
-        """All guarantees in one version."""
-        return tuple(cell for row in self.guarantees for cell in row.cells if cell.profile == profile)
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The versions of RocketMQ; a repaired protocol has no number."""
+        return tuple(profile for profile in self.profiles if profile[:1].isdigit())
+
+    def broken_when_quiet(self, profile: str) -> tuple[Cell, ...]:
+        """The guarantees that a version breaks in the quiet world."""
+        cells = (cell for row in self.guarantees for cell in row.cells)
+        return tuple(cell for cell in cells if (cell.profile, cell.takes) == (profile, Takes.QUIET))
 
 
 def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
