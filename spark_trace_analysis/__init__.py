@@ -2,3 +2,9 @@
 
 Importing the package is cheap; PySpark, PyArrow, Numba and Altair are imported by the modules that use them.
 """
+
+from pathlib import Path
+
+from model_check.cache_folder import let_numba_keep_its_code
+
+let_numba_keep_its_code(Path(__file__).parent)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pwd
 import re
 import shutil
 import socket
@@ -164,6 +165,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    settings |= _of_a_user_without_a_name(folder)
     if master.startswith("local"):
         os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -183,6 +185,17 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with _standard_error_into(folder / "spark.log"):
         return builder.getOrCreate()
+
+
+def _of_a_user_without_a_name(folder: Path) -> dict[str, str]:
+    """What Hadoop and Ivy need where the machine does not know this user, as in a container; elsewhere nothing."""
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        for variable in ("HADOOP_USER_NAME", "SPARK_USER"):
+            os.environ.setdefault(variable, "halfcheck")
+        return {"spark.jars.ivy": str(folder / "ivy")}
+    return {}
 
 
 def _with_attempts(master: str) -> str:

@@ -14,19 +14,19 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import platformdirs
 
+from model_check.cache_folder import cache_folder
 from model_check.explicit.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
 from model_check.explicit.native import Native, load_native
 from model_check.explicit.packing import Packing, pack_machine
 from model_check.explicit.written_once import WrittenOnce
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import ModuleType
 
     from spec.language import Machine, Step
@@ -72,9 +72,8 @@ class Compiled:
 
 
 def kernel_cache() -> Path:
-    """The folder of generated modules: HALFCHECK_CACHE, or the user's cache folder."""
-    given = os.environ.get("HALFCHECK_CACHE")
-    return Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
+    """The folder of generated modules; see `model_check.cache_folder`."""
+    return cache_folder()
 
 
 def compile_machine(machine: Machine, constants: object) -> Compiled:

@@ -1,0 +1,69 @@
+"""Where compiled code is kept from run to run, also where no home can be written to: a container, a system's user."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+VARIABLE = "HALFCHECK_CACHE"
+
+
+def cache_folder() -> Path:
+    """HALFCHECK_CACHE, or the user's cache folder; a temporary one, with a warning, if it can't be written to.
+
+    The processes that this one starts find the temporary folder in HALFCHECK_CACHE, and warn no more.
+
+    Raises
+    ------
+    FileNotFoundError
+        Not even a temporary file can be made.
+    """
+    given = os.environ.get(VARIABLE)
+    wanted = Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
+    if can_be_written(wanted) and (given or wanted.is_absolute()):
+        return wanted
+    folder = _temporary()
+    os.environ[VARIABLE] = str(folder)
+    print(
+        f"halfcheck: warning: {wanted} can't be written to; compiled code goes to {folder} ({VARIABLE}=DIR chooses)",
+        file=sys.stderr,
+    )
+    return folder
+
+
+def let_numba_keep_its_code(package: Path) -> None:
+    """Choose a folder for what Numba compiles of a package, if neither its own folder nor the user's takes it.
+
+    Numba refuses to compile a function that it was told to keep and can't (`cache=True`). It asks for
+    NUMBA_CACHE_DIR when it is imported.
+    """
+    users = platformdirs.user_cache_path("numba")
+    if "NUMBA_CACHE_DIR" in os.environ or can_be_written(package) or (users.is_absolute() and can_be_written(users)):
+        return
+    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
+
+
+def can_be_written(folder: Path) -> bool:
+    """Whether files can be made in a folder, which need not be there yet.
+
+    Examples
+    --------
+    >>> can_be_written(Path("/dev/null/home/.cache"))
+    False
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _temporary() -> Path:
+    """The user's own folder for temporary files, the same in each run; another one if somebody else has taken it."""
+    folder = Path(tempfile.gettempdir()) / f"halfcheck-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return folder if is_ours else Path(tempfile.mkdtemp(prefix="halfcheck-"))
