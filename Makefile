@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -111,6 +111,10 @@ format: setup ## rewrite the sources in the house format, with the safe lint fix
 lock: setup ## resolve pyproject.toml anew into requirements.lock (ARGS=--upgrade for newer versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev \
 	    --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock $(ARGS) pyproject.toml
+
+wheel: setup ## build build/dist/halfcheck-VERSION-py3-none-any.whl, with the stores of real brokers in it (DIST=DIR for elsewhere)
+	@rm -rf build/lib build/bdist.*
+	@$(BIN)/uv build --quiet --offline --wheel --no-build-isolation --python $(BIN)/python --out-dir $(or $(DIST),build/dist) .
 
 clean: ## remove .venv, the report and every cache
 	rm -rf .venv build report .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

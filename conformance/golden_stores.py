@@ -82,6 +82,22 @@ class GoldenStore:
                 yield json.loads(line)
 
 
+def golden_path(path: Path) -> Path:
+    """A path below ``conformance/golden`` where there is no checkout: the same file or folder as it was installed.
+
+    Any other path is given back.
+
+    Examples
+    --------
+    >>> golden_path(Path("/backup/store")).as_posix()
+    '/backup/store'
+    """
+    if path.parts[:2] != ("conformance", "golden") or path.exists():
+        return path
+    installed = GOLDEN.joinpath(*path.parts[2:])
+    return installed if installed.exists() else path
+
+
 def golden_stores() -> list[GoldenStore]:
     """Every golden store that the reference broker can write again, by version and scenario."""
     return [store for store in _all_stores() if store.version in STORE_VERSIONS]

@@ -65,9 +65,12 @@ def command(
     halfcheck audit /backup/store --out rows --report audit.html
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
+    from conformance.golden_stores import golden_path
+
     if version is not None and not _VERSION.fullmatch(version):
         message = f"--version {version!r} is not a version such as 5.3.3"
         raise typer.BadParameter(message)
+    store_dir = golden_path(store_dir)
     audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:
         from spark_trace_analysis.report.audit_page import write_audit_page

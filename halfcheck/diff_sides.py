@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from conformance.golden_stores import golden_path
+
 _SPEC = "spec:"
 _REFERENCE = "reference"
 _MANIFEST = "manifest.json"
@@ -55,8 +57,8 @@ def side_of(text: str) -> Side:
     if text == _REFERENCE:
         return Side(text, Kind.REFERENCE)
     if text.startswith(f"{_REFERENCE}:"):
-        return Side(text, Kind.REFERENCE, Path(text.removeprefix(f"{_REFERENCE}:")))
-    path = Path(text)
+        return Side(text, Kind.REFERENCE, golden_path(Path(text.removeprefix(f"{_REFERENCE}:"))))
+    path = golden_path(Path(text))
     if (path / _MANIFEST).is_file() and not (path / "commitlog").exists():
         message = f"{text}: a folder of simulated traces; give one of its .parquet files"
         raise typer.BadParameter(message)

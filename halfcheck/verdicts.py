@@ -59,6 +59,9 @@ def command(
     from model_check.verdicts.regeneration import regenerate
 
     files = VerdictFiles(folder)
+    if update and files.is_installed:
+        message = "--update writes the project's sources and docs/: run it in a checkout, or give one with --folder DIR"
+        raise CommandLineError(message)
     table = files.table()
     chosen = _chosen(table, instances)
     stale = table.stale()

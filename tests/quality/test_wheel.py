@@ -1,0 +1,141 @@
+"""What is installed from the wheel does what the README says, in an empty directory, without the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.golden_stores import golden_stores
+from model_check.explicit.compile import kernel_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROJECT = Path(__file__).parents[2]
+PACKAGES = ("conformance", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec")
+STEPS = "send_half t=0 immunity=-1; commit_locally t=0"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(["make", "wheel", f"DIST={folder}"], cwd=PROJECT, check=True, capture_output=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `halfcheck` of an environment that holds the wheel, and the locked packages but not this checkout."""
+    environment = tmp_path_factory.mktemp("environment") / "env"
+    scripts = Path(sys.executable).parent
+    subprocess.run(
+        [scripts / "uv", "venv", "-q", "--offline", "--python", sys.executable, str(environment)], check=True
+    )
+    python = environment / "bin" / "python"
+    install: list[str | Path] = [
+        scripts / "uv",
+        "pip",
+        "install",
+        "-q",
+        "--offline",
+        "--no-deps",
+        "--python",
+        python,
+        wheel,
+    ]
+    subprocess.run(install, check=True)
+    asked: list[str | Path] = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip())
+    (site / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return environment / "bin" / "halfcheck"
+
+
+def run(installed: Path, folder: Path, *words: str) -> tuple[int, str, str]:
+    """One command in an empty folder, with nothing of the checkout on its path."""
+    wanted = {"PATH", "JAVA_HOME", "TMPDIR"}
+    environment = {name: value for name, value in os.environ.items() if name in wanted}
+    environment |= {"HOME": str(folder), "HALFCHECK_CACHE": str(kernel_cache())}
+    program: Sequence[str | Path] = [installed, *words]
+    if words[0] == "python":
+        program = [installed.with_name("python"), *words[1:]]
+    finished = subprocess.run(
+        program, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    return finished.returncode, finished.stdout, finished.stderr
+
+
+def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if not name.split("/")[0].endswith(".dist-info")}
+    there = {
+        path.relative_to(PROJECT).as_posix()
+        for package in PACKAGES
+        for path in (PROJECT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.name not in {"README.md", ".gitattributes"}
+    }
+    assert there <= names, sorted(there - names)[:10]
+    assert {name.split("/")[0] for name in names} == set(PACKAGES)
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "said"),
+    [
+        ("--version", 0, "halfcheck 0."),
+        (
+            "check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py",
+            12,
+            "S1.immune_half",
+        ),
+        ("check --width --instance medium", 0, "bits in"),
+        ("defects A04", 0, "found in the reference broker"),
+        ("coverage --help", 0, "--page"),
+        (f"replay --instance tiny --steps '{STEPS}'", 0, "no property is violated"),
+        ("fuzz --help", 0, "--mutants"),
+        ("export --tla tla --instance tiny", 0, "TransactionalMessages.tla"),
+        ("simulate --trace 3 --instance tiny --steps 5", 0, "steps: "),
+        ("audit conformance/golden/5.3.3/immunity", 0, "1 doubled, 6 delivered"),
+        ("diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals", 12, "put_back transaction=1"),
+        ("diff reference conformance/golden/5.3.3/late", 0, "identical"),
+        ("diff reference:conformance/golden/5.3.3/five spec:4.9.7", 12, "refused by the specification of 4.9.7"),
+        ("python -m reference.scenarios five-outcomes --out told", 0, ""),
+    ],
+)
+def test_a_command_of_the_readme_runs_where_there_is_no_checkout(
+    installed: Path, tmp_path: Path, command: str, exit_code: int, said: str
+) -> None:
+    code, out, err = run(installed, tmp_path, *shlex.split(command))
+    assert (code, said in out, "Traceback" in err) == (exit_code, True, False), (out, err)
+
+
+def test_the_phases_of_verify_find_what_they_read(installed: Path, tmp_path: Path) -> None:
+    program = (
+        "import json; from pathlib import Path\n"
+        "from conformance.golden_stores import golden_stores\n"
+        "from halfcheck.explained_stores import explained_store\n"
+        "from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification\n"
+        "store = next(store for store in golden_stores() if store.name == '5.3.3/five')\n"
+        "refused = refused_specification(WRONG_SPECIFICATIONS[0], Path('work'))\n"
+        "print(json.dumps([len(golden_stores()), explained_store(store).command, refused.command]))\n"
+    )
+    code, out, err = run(installed, tmp_path, "python", "-c", program)
+    assert code == 0, err
+    stores, command, refused = json.loads(out)
+    assert stores == len(golden_stores())
+    assert command == "halfcheck audit conformance/golden/5.3.3/five"
+    assert refused.startswith("halfcheck diff conformance/golden/")
+
+
+def test_what_writes_into_the_sources_says_that_it_needs_a_checkout(installed: Path, tmp_path: Path) -> None:
+    said = "halfcheck: --update writes the project's sources and docs/: run it in a checkout, or give one with --folder"
+    code, out, err = run(installed, tmp_path, "verdicts", "--update")
+    assert (code, out, err) == (151, "", f"{said} DIR\n")
