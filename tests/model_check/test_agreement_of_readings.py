@@ -7,17 +7,23 @@ The numbers in `agreed.toml` were obtained twice, by two readings that share not
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.check import CheckResult, check
-from model_check.instances import instance_names
+from model_check.cpython import search as cpython
+from model_check.explicit import search as explicit
+from model_check.instances import constants_for, instance_names
 from model_check.verdicts.environment import faults_of
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, violations
+
+if TYPE_CHECKING:
+    from model_check.check import CheckResult
 
 HERE = Path(__file__).parent
 WHOLE = 4_000
@@ -65,27 +71,22 @@ def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(wo
 
 
 @pytest.mark.parametrize("world", [w for w in WORLDS if w["distinct"] > WHOLE], ids=name_of)
-def test_in_the_first_states_of_a_larger_world_both_readings_violate_the_same_clauses_by_the_same_paths(
+def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_same_first_shortest_paths(
     world: dict[str, Any],
 ) -> None:
-    judge = check(
-        world["profile"],
-        faults_of(world["environment"]),
-        instance_of(world),
-        reading="cpython",
-        most_states=FIRST,
-    )
-    assert (judge.complete, judge.distinct >= FIRST) == (False, True)
+    constants = constants_for(world["profile"], faults_of(world["environment"]), instance_of(world))
+    judge = cpython.explore(TRANSACTIONAL_MESSAGES, constants, most_states=FIRST)
+    depths: dict[object, int] = {}
+    for state, before in judge.parents.items():
+        depths[state] = 0 if before is None else depths[before[0]] + 1
+    sizes = Counter(depth for depth in depths.values() if depth < judge.depth)
+    compiled = explicit.explore(TRANSACTIONAL_MESSAGES, constants)
+    assert [sizes[depth] for depth in range(judge.depth)] == list(compiled.sizes[: judge.depth])
 
-    def paths(result: CheckResult) -> dict[str, object]:
-        """Of the clauses that a state violates which both have looked at."""
-        return {
-            f"{r.clause.identifier}.{r.clause.clause}": r.path
-            for r in result.clauses
-            if r.path is not None and len(r.path) < judge.depth
-        }
-
-    assert paths(judge) == paths(found_in(world, "numba")) != {}
+    paths = {clause: tuple(judge.path_to(state)) for clause, state in judge.violations.items()}
+    whole = {clause: path for clause, path in paths.items() if len(path) < judge.depth}
+    found = {r.clause: r.path for r in found_in(world, "numba").clauses if r.path is not None}
+    assert whole == {clause: path for clause, path in found.items() if len(path) < judge.depth} != {}
 
 
 def test_every_profile_and_every_fault_is_in_some_world() -> None:
