@@ -23,13 +23,17 @@ from tests.model_check.checked import untraced
 SEARCHES = {name: search for name, _, search in questions() if not search.takes_long}
 FINDINGS = read_findings()
 
-FEW = 3_000
-"""With so many states on the way, the CPython reading takes a second or two."""
+FEW, FEW_OF_THE_SWEEP = 800, 3_000
+"""With so many states on the way, the CPython reading takes half a second, and a second or two."""
 
 BY_INSTANCE = [(search.instance, name) for name, search in SEARCHES.items()]
 """The instance in the name of a test decides the worker (see the root conftest.py)."""
 
-AGAIN = [(instance, name) for instance, name in BY_INSTANCE if FINDINGS[name].states <= FEW]
+AGAIN = [
+    pytest.param(instance, name, marks=() if FINDINGS[name].states <= FEW else pytest.mark.sweep)
+    for instance, name in BY_INSTANCE
+    if FINDINGS[name].states <= FEW_OF_THE_SWEEP
+]
 
 
 @cache

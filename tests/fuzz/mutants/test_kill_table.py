@@ -10,9 +10,15 @@ from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.kill_table import MUTANTS, hunt
 from fuzz.mutants.mutant import Mutant, Part
 
+SOME = MUTANTS[::3]
+"""`make verify` and `make fuzz` hunt them all, as the sweep does."""
+
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant",
+    [pytest.param(m, id=m.name, marks=() if m in SOME else pytest.mark.sweep) for m in MUTANTS],
+)
 def test_the_mutant_is_killed_by_what_it_touches(mutant: Mutant) -> None:
     kill = hunt(mutant, random_seed=7)
     assert kill.variable, f"{mutant.name} survives {kill.examples} examples"
@@ -30,6 +36,7 @@ def test_an_error_in_the_specification_is_noticed_beside_the_sound_broker() -> N
 def test_there_are_enough_mutants_of_each_part() -> None:
     assert Counter(mutant.part for mutant in MUTANTS) == {Part.BROKER: 49, Part.SPEC: 18, Part.PROPERTY: 9}
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert {mutant.part for mutant in SOME} == set(Part)
 
 
 def test_a_mutant_that_changes_nothing_survives() -> None:

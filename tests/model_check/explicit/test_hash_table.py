@@ -82,7 +82,8 @@ def test_entries_are_found_again_however_often_a_table_has_grown(
 def assert_found(kernels: ModuleType, entries: npt.NDArray[np.uint64], table: npt.NDArray[np.uint64]) -> None:
     assert np.array_equal(np.sort(table[table != 0]), entries)
     slots = len(table)
-    where = {int(entry): place for place, entry in enumerate(table) if entry}
+    places = np.flatnonzero(table)
+    where = dict(zip(table[places].tolist(), places.tolist(), strict=True))
     for entry in map(int, entries):
         home = (entry >> 32) * slots >> 32
         assert kernels.place_of(np.uint64(entry), slots) == home
