@@ -64,7 +64,7 @@ def test_entries_are_found_again_however_often_a_table_has_grown(
     kernels: ModuleType, clustered: bool, threads: int
 ) -> None:
     generator = np.random.default_rng(2)
-    entries = generator.integers(1, 1 << 64, 40_000, dtype=np.uint64)
+    entries = generator.integers(1, 1 << 64, 8_000, dtype=np.uint64)
     if clustered:  # many with one place, at the low end and at the high end
         entries[:300] = np.arange(1, 301, dtype=np.uint64)
         entries[300:600] = np.uint64(MASK) - np.arange(300, dtype=np.uint64)
