@@ -267,7 +267,7 @@ def _judged(
 def _why_nowhere(clause: Property, worlds: Sequence[Constants]) -> str:
     """Why a clause cannot occur in any of these, in the words of the one that lacks least; empty if it can."""
     unmet = [unmet_needs(clause, constants) for constants in worlds]
-    return in_a_sentence(min(unmet, key=len)) if all(unmet) else ""
+    return in_a_sentence(min(unmet, key=len))
 
 
 def _shortest(rows: Sequence[ClauseResult]) -> ClauseResult:

@@ -84,6 +84,8 @@ def test_no_line_is_longer_than_the_terminal_and_none_is_a_single_word(
     prose = told[: next(place for place, line in enumerate(told) if not line)]
     assert len(prose) > 3
     assert all(len(line.rstrip()) <= width for line in told if not line.startswith("halfcheck replay "))
+    first = next(place for place, line in enumerate(prose) if " steps in " in line)
+    assert all(re.match(r"[A-Z]\d+\.\w+ |    \S", line) for line in prose[first:])
     full = [line for line, after in pairwise(prose) if after.startswith("    ")]
     assert all(len(line.split()) > 1 for line in full)
 
@@ -171,7 +173,7 @@ def test_a_counterexample_of_the_portfolio_is_replayed_on_its_own_instance(
 ) -> None:
     folder = tmp_path_factory.mktemp("found")
     run(
-        ["check", "--profile", "4.9.7", "--property", "S1.immune_half", "--json", "--itf", str(folder / "b01.itf.json")]
+        ["check", "--profile", "5.3.3", "--property", "S1.immune_half", "--json", "--itf", str(folder / "b01.itf.json")]
     )
     (folder / "b01.json").write_text(capsys.readouterr().out)
     for name in ("b01.json", "b01.itf.json"):
