@@ -70,6 +70,10 @@ def command(
     if version is not None and not _VERSION.fullmatch(version):
         message = f"--version {version!r} is not a version such as 5.3.3"
         raise typer.BadParameter(message)
+    if version is not None:
+        from model_check.releases import profile_for
+
+        profile_for(version)
     store_dir = golden_path(store_dir)
     audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:
