@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,6 +78,16 @@ def command(
         bool, typer.Option("--minimal-faults", help="Find all minimal sets of faults that break each clause.")
     ] = False,
     most_faults: Annotated[int, typer.Option(min=0, max=4, help="How many faults at once --minimal-faults tries.")] = 2,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Search two profiles, and print only where their verdicts differ."),
+    ] = None,
+    minimal_repairs: Annotated[
+        bool, typer.Option("--minimal-repairs", help="Find all minimal sets of repairs with which each clause holds.")
+    ] = False,
+    most_repairs: Annotated[
+        int, typer.Option(min=1, max=5, help="How many repairs at once --minimal-repairs tries.")
+    ] = 3,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="With --minimal-faults: use no search that an earlier run has kept.")
     ] = False,
@@ -121,6 +131,9 @@ def command(
     profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
     that an interrupted run goes on where it stopped.
 
+    --compare A B searches two profiles, and prints the clauses on which they differ. With --minimal-repairs, every
+    clause that is broken gets all minimal sets of repairs with which it holds.
+
     Examples
     --------
     halfcheck check --profile 5.3.3
@@ -135,6 +148,8 @@ def command(
     halfcheck check --minimal-faults --profile 4.9.7 --profile 5.3.3 --instance tiny --property S1
     halfcheck check --instance tiny --property S1.immune_half --itf b01.itf.json --svg b01.svg --pytest test_b01.py
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
+    halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
+    halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
     """
     from halfcheck.check_search import run_check
     from model_check.counterexample.files import Written
@@ -155,6 +170,23 @@ def command(
         "--width": width,
     }
     chosen = [name for name in (part.strip() for part in faults.split(",")) if name]
+    if compare is not None or minimal_repairs:
+        mode = "--compare" if compare is not None else "--minimal-repairs"
+        _refuse(
+            {**of_one_search, **of_files, **of_broker_conf, "--broker-conf": broker_conf, "--fresh": fresh}
+            | {"--reading": None if reading == "numba" else reading, "--minimal-faults": minimal_faults}
+            | ({"--profile": profiles, "--minimal-repairs": minimal_repairs} if compare is not None else {}),
+            f"does not go with {mode}, which searches many worlds in memory",
+        )
+        asked = chosen, properties or (), instance
+        searched: dict[str, Any] = {"threads": threads, "most_states": max_states, "as_json": as_json}
+        if compare is not None:
+            from halfcheck.compare import run_compare
+
+            return run_compare(compare, *asked, **searched)
+        from halfcheck.minimal_repairs import run_minimal_repairs
+
+        return run_minimal_repairs(_only_profile(profiles), *asked, most_repairs=most_repairs, **searched)
     if minimal_faults:
         from halfcheck.minimal_faults import run_minimal_faults
 

@@ -27,12 +27,14 @@ MOST_REASONS = 6
 """Reasons why something cannot occur that are listed without `--all`."""
 
 
-def print_answer(answer: Judged, *, everything: bool = False) -> None:
+def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool = False) -> None:
     """What is broken, gravest first; schedules; what is open; what cannot occur here; what holds, and its bounds.
 
     Parameters
     ----------
     answer
+    left
+        What is left of what the switches of the profile repair, a sentence a clause.
     everything
         All schedules, all that holds and all that cannot occur, as `--all` asks.
     """
@@ -44,6 +46,8 @@ def print_answer(answer: Judged, *, everything: bool = False) -> None:
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
     _say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
     _print_broken(console, answer.broken)
+    for sentence in left:
+        _say(console, sentence, style="yellow")
     _print_broken_elsewhere(console, answer)
     shown = _print_schedules(console, answer, everything=everything)
     console.print()

@@ -12,6 +12,7 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from halfcheck.minimal_repairs import Left
     from model_check.counterexample.files import Written
     from model_check.coverage import Coverage
     from model_check.explicit.resources import Resources
@@ -55,12 +56,14 @@ def run_check(
         answer = _search_one(profile, faults, instance, properties, resources, needs_one, as_json=as_json, **options)
     result = answer.result
     _write(answer, files)
+    left = _what_is_left(answer, instance, options, as_json=as_json)
     if as_json:
-        print(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
+        told = {**answer.to_json(), "left": {one.clause: one.to_json() for one in left}}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         from halfcheck.check_answer import print_answer
 
-        print_answer(answer, everything=everything)
+        print_answer(answer, [str(one) for one in left], everything=everything)
         if result.coverage is not None:
             _print_coverage(result.coverage)
     if answer.broken:
@@ -68,6 +71,16 @@ def run_check(
     if result.complete:
         return ExitCode.OK
     return ExitCode.INTERRUPTED if answer.is_interrupted else ExitCode.OTHER
+
+
+def _what_is_left(answer: Judged, instance: str | None, options: dict[str, Any], *, as_json: bool) -> list[Left]:
+    """Of the clauses whose defect a turned switch of the profile has repaired; the compiled search is asked."""
+    from halfcheck.minimal_repairs import what_is_left
+
+    if answer.is_interrupted or options["reading"] != "numba" or options["most_states"] is not None:
+        return []
+    instances = () if instance is None else (instance,)
+    return what_is_left(answer, instances, threads=options["threads"], wanted=not as_json)
 
 
 def _search_portfolio(

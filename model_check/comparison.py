@@ -1,4 +1,4 @@
-"""Two profiles side by side: the clauses on which their verdicts, or the steps to a violation, are not the same."""
+"""Two profiles side by side: the clauses whose verdict, or steps to a violation, or the defects in it, differ."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
+from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Change(Enum):
     BROKEN = "broken now"
     SOONER = "broken sooner"
     OTHER = "not the same"
+    THROUGH = "broken through others"
     LATER = "broken later"
     MENDED = "mended"
 
@@ -74,6 +76,8 @@ class Difference:
         """What it comes to."""
         violated = Verdict.VIOLATED.value
         if self.before.depth is not None and self.after.depth is not None:
+            if self.after.depth == self.before.depth:
+                return Change.THROUGH
             return Change.LATER if self.after.depth > self.before.depth else Change.SOONER
         if self.after.verdict == violated:
             return Change.BROKEN
@@ -92,7 +96,7 @@ class Comparison:
     differences : tuple of Difference
         What became worse first.
     same : dict
-        Each verdict with the clauses that have it in both, in the same number of steps.
+        Each verdict with the clauses that have it in both, in the same number of steps and through the same defects.
     """
 
     before: Judged
@@ -143,6 +147,8 @@ def compare(
     """
     answers = []
     for profile in (before, after):
+        switches_of(profile)  # an unknown name is named before anything is searched
+    for profile in (before, after):
         answer = search_portfolio(
             profile,
             faults,
@@ -152,7 +158,7 @@ def compare(
             most_states=most_states,
             report=report,
         )
-        if getattr(answer, "is_interrupted", False):
+        if answer.is_interrupted:
             raise KeyboardInterrupt
         answers.append(answer)
     return compared(*answers)
@@ -163,10 +169,10 @@ def compared(before: Judged, after: Judged) -> Comparison:
     differences, same = [], dict[str, list[str]]()
     for old, new in zip(before.result.clauses, after.result.clauses, strict=True):
         mine, other = _side(before, old), _side(after, new)
-        if (mine.verdict, mine.depth) == (other.verdict, other.depth):
-            same.setdefault(mine.verdict, []).append(_name(old))
+        if (mine.verdict, mine.depth, mine.resembles) == (other.verdict, other.depth, other.resembles):
+            same.setdefault(mine.verdict, []).append(old.name)
         else:
-            differences.append(Difference(_name(old), mine, other))
+            differences.append(Difference(old.name, mine, other))
     order = list(Change)
     differences.sort(key=lambda one: order.index(one.change))
     return Comparison(before, after, tuple(differences), {verdict: tuple(clauses) for verdict, clauses in same.items()})
@@ -182,7 +188,3 @@ def _side(answer: Judged, row: ClauseResult) -> Side:
     verdict = CANNOT_OCCUR if row.clause in answer.cannot_occur else row.verdict.value
     instance = None if row.path is None else (row.instance or answer.result.instance).name
     return Side(verdict, row.depth, instance, row.resembles)
-
-
-def _name(row: ClauseResult) -> str:
-    return f"{row.clause.identifier}.{row.clause.clause}"

@@ -14,10 +14,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict, chosen_clauses
-from model_check.defects.resemblance import still_breaks
+from model_check.defects.catalogue import catalogue
+from model_check.defects.resemblance import repairs_of, still_breaks
 from model_check.instances import constants_for, switches_of
 from model_check.portfolio import search_portfolio
-from model_check.switches import switch_records
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -79,9 +79,9 @@ class MinimalRepair:
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """The defects that its switches name."""
-        records = switch_records()
-        return tuple(dict.fromkeys(one for turn in self.repairs for one in records[turn[1:]].defects))
+        """The defects of which it contains a repair."""
+        mine = {turn[1:]: turn[0] == "+" for turn in self.repairs}
+        return tuple(one for one in catalogue() if any(turns.items() <= mine.items() for turns in repairs_of(one)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class _Asking:
             most_states=self.most_states,
             report=tell,
         )
-        if getattr(found, "is_interrupted", False):
+        if found.is_interrupted:
             raise KeyboardInterrupt
         self.names |= dict.fromkeys([one.instance.name for one in found.searched] + list(found.left_out))
         return found

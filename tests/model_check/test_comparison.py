@@ -36,6 +36,13 @@ def test_the_same_profile_twice_differs_in_nothing() -> None:
     assert found.to_json()["differences"] == {}
 
 
+def test_a_repair_that_does_not_mend_the_clause_alone_is_not_taken_for_useless() -> None:
+    found = on_tiny("5.4.0", "5.4.0+heeds_settled_originals")
+    through = {one.clause: one for one in found.differences if one.change is Change.THROUGH}
+    assert through["S1.immune_half"].before.resembles == ("B01", "A16", "B05")
+    assert through["S1.immune_half"].after.resembles == ("A16", "B05")
+
+
 def test_what_becomes_worse_stands_first() -> None:
     found = on_tiny("4.9.7", "5.3.3", "crash")
     assert found.differences[0].change is Change.BROKEN
@@ -53,6 +60,7 @@ def test_what_becomes_worse_stands_first() -> None:
     [
         (("violated", 5), ("violated", 7), Change.LATER),
         (("violated", 7), ("violated", 5), Change.SOONER),
+        (("violated", 5), ("violated", 5), Change.THROUGH),
         (("holds", None), ("violated", 5), Change.BROKEN),
         (("unknown", None), ("violated", 5), Change.BROKEN),
         (("violated", 5), ("holds", None), Change.MENDED),
