@@ -93,7 +93,9 @@ def command(
     ] = False,
     broker_conf: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Judge this broker.conf: its times, in an instance of tiny or deep sizes."),
+        typer.Option(
+            metavar="FILE", help="Judge this broker.conf: its times, in instances of tiny, deep and small sizes."
+        ),
     ] = None,
     version: Annotated[
         str | None, typer.Option(metavar="V", help="With --broker-conf: the broker's version (else --profile).")
@@ -108,6 +110,10 @@ def command(
         str | None,
         typer.Option(metavar="TIME", help="With --broker-conf: each commit or rollback has arrived by then: 2s."),
     ] = None,
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="With --broker-conf: search what to change, what it mends, and what it costs."),
+    ] = False,
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Count which rules of which guards were ever the first to be false.")
     ] = False,
@@ -150,6 +156,7 @@ def command(
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
+    halfcheck check --broker-conf broker.conf --version 5.5.1 --local 1s --suggest
     """
     from halfcheck.check_search import run_check
     from model_check.counterexample.files import Written
@@ -158,7 +165,12 @@ def command(
 
     files = Written(itf, svg, mermaid, pytest)
     of_files: dict[str, object] = {"--itf": itf, "--svg": svg, "--mermaid": mermaid, "--pytest": pytest}
-    of_broker_conf: dict[str, object] = {"--version": version, "--immunity": immunity or None, "--local": local}
+    of_broker_conf: dict[str, object] = {
+        "--version": version,
+        "--immunity": immunity or None,
+        "--local": local,
+        "--suggest": suggest or None,
+    }
     of_one_search: dict[str, object] = {
         "--memory": memory,
         "--disk": disk,
@@ -226,14 +238,16 @@ def command(
             chosen,
             instance,
             as_json=as_json,
+            everything=everything,
+            wants_suggestions=suggest,
             properties=properties or (),
             reading=reading,
-            threads=threads or 1,
+            threads=threads or os.cpu_count() or 1,
             most_steps=max_depth,
             most_states=max_states,
         )
     if any(value is not None for value in of_broker_conf.values()):
-        message = "--version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too"
+        message = "--version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)
     _refuse({"--fresh": fresh}, "speaks of the searches that --minimal-faults keeps")
     profile = _only_profile(profiles)

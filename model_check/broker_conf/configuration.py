@@ -65,7 +65,7 @@ class Configuration:
 
     @classmethod
     def of_release(cls, release: str, **given: Any) -> Self:
-        """A broker of a release that has a profile; what is not given, or None, has that release's default.
+        """A broker of a release; what is not given, or None, has its default. Its profile is `version`, if given.
 
         Examples
         --------
@@ -74,7 +74,9 @@ class Configuration:
         """
         defaults = defaults_of(release)
         known = {field: defaults[name] * factor for field, (name, factor) in _DEFAULTS.items()}
-        return cls(version=release, **{**known, **{name: value for name, value in given.items() if value is not None}})
+        return cls(
+            **{"version": release, **known, **{name: value for name, value in given.items() if value is not None}}
+        )
 
     @property
     def reserved_ms(self) -> int | None:

@@ -57,15 +57,19 @@ class Quotient:
     orders: tuple[Order, ...]
     instance: Instance
 
-    def sentence(self) -> str:
-        """What a verdict "holds" stands for."""
+    def times_in_ticks(self) -> str:
+        """The ticks, in words."""
         compared = {name for order in self.orders for _, name in order.left + order.right}
         times = ", ".join(f"{name}={count}" for name, count in self.ticks.items() if name in compared)
-        kept = "; ".join(str(order) for order in self.orders)
         scaled = ""
         if self.check_max[0] != self.check_max[1]:
             scaled = f" and transactionCheckMax={self.check_max[1]} (really {self.check_max[0]})"
-        return f"with {times} in ticks{scaled}: the order of each of these is that of the configuration: {kept}"
+        return f"with {times} in ticks{scaled}"
+
+    def sentence(self) -> str:
+        """What a verdict "holds" stands for."""
+        kept = "; ".join(str(order) for order in self.orders)
+        return f"{self.times_in_ticks()}: the order of each of these is that of the configuration: {kept}"
 
 
 def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str]) -> Quotient:

@@ -1,6 +1,7 @@
 """`halfcheck check --broker-conf`: a real file, in words and JSON, and one line for what makes no sense."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,16 @@ def test_a_default_broker_delivers_an_immune_message_twice_and_says_when(capsys:
     assert check("--version", "5.3.3", "--immunity", "60s", "--property", "S1") == ExitCode.SAFETY_VIOLATED
     said = capsys.readouterr()
     assert "transactionTimeOut 6 s; transactionCheckInterval 30 s; transactionCheckMax 15" in said.out
-    broken = said.out.split("These are broken:")[1]
-    assert "S1.immune_half (B01)" in broken
-    assert "   30.001 s  half 1 is immune: it is put back as half 2 (check 2)" in broken
-    assert "   60.001 s  the commit for half 3 arrives: transaction 0 is delivered (a second time)" in broken
+    first = said.out.splitlines()[0]
+    assert first.startswith("RocketMQ 5.3.3 with broker.conf, in the quiet world: ")
+    assert first.endswith(" are broken, gravest first")
+    row = next(line for line in said.out.splitlines() if line.startswith("S1.immune_half "))
+    assert " B01 " in row
+    assert " 60.001 s " in row
+    assert "delivered again after a check: leave CHECK_IMMUNITY_TIME_IN_SECONDS out" in row
+    assert said.out.index(row) < said.out.index("S1.immune_half (B01) is broken") < said.out.index("--all lists")
+    assert "  30.001 s  half 1 is immune: it is put back as half 2 (check 2)" in said.out
+    assert "  60.001 s  the commit for half 3 arrives: transaction 0 is delivered (a second time)" in said.out
     assert "immunity of 1 min=6 in ticks and transactionCheckMax=3 (really 15)" in said.out
     assert said.err == (
         "halfcheck: broker.conf: line 2: transactionTimeout is no setting of 5.3.3, whose broker ignores it; "
@@ -55,7 +62,9 @@ def test_what_holds_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     write("transactionOpBatchInterval=10\n")
     assert check("--property", "S9", "--local", "1s") == ExitCode.OK
     said = capsys.readouterr()
-    assert "These are broken:" not in said.out
+    assert " guarantees are broken\n" in said.out
+    assert "quiet world: 0 of " in said.out
+    assert "--suggest" not in said.out
     assert "local transactions of at most 1 s" in said.out
     assert said.err == ""
 
@@ -64,10 +73,10 @@ def test_what_is_open_is_neither_kept_nor_broken(capsys: pytest.CaptureFixture[s
     write("")
     assert check("--property", "S2", "--max-states", "50") == ExitCode.OTHER
     out = capsys.readouterr().out
-    assert "These are open:\n  S2.commit_after_rollback" in out
-    assert "none is found among" in out
+    assert "unknown (none is found among" in out
+    assert "S2.commit_after_discard" in out
     assert "CUT SHORT" in out
-    assert "given" not in out
+    assert "hold;" not in out
 
 
 def test_the_defaults_are_those_of_the_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,13 +117,14 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
     [
         ("transactionTimeOut=6s", [], "line 1: transactionTimeOut is '6s', expected a positive whole number", 150),
         ("garbage", [], "not a setting of the form key=value", 150),
+        ("", ["--version", "4.2.0"], "no release '4.2.0'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0, from", 151),
+        ("", ["--version", "latest"], "no release 'latest'; expected one such as 4.5.1", 151),
         (
-            "",
-            ["--version", "5.3.4"],
-            "no version '5.3.4'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, the nearest is 5.3.3",
-            151,
+            "transRocksDBEnable=true\ntransWriteOriginTransHalfEnable=false",
+            ["--version", "5.5.1"],
+            "its halves lie in RocksDB, not in the commit log, and that engine is not modelled; nothing is judged",
+            150,
         ),
-        ("", ["--version", "latest"], "such as 5.4.0", 151),
         ("", ["--immunity", "60"], "--immunity 60: expected a whole number with a unit", 151),
         ("", ["--immunity", "1500ms"], "CHECK_IMMUNITY_TIME_IN_SECONDS is a whole number of seconds", 151),
         ("", ["--local", "soon"], "--local soon: expected a whole number with a unit", 151),
@@ -125,7 +135,7 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
             "fault clock_step: no broker.conf says how far clocks differ or step back",
             151,
         ),
-        ("", ["--version", "fixed"], "no version 'fixed'; there are 4.5.1, 4.9.7, 5.3.3, 5.4.0, such as 5.4.0", 151),
+        ("", ["--version", "fixed"], "no release 'fixed'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0", 151),
         ("", ["--instance", "huge"], "no instance 'huge'; there are tiny", 151),
         ("", ["--svg", "a.svg"], "--svg does not go with --broker-conf, which searches in memory and tells", 151),
         ("", ["--checkpoint", "d"], "--checkpoint does not go with --broker-conf", 151),
@@ -161,5 +171,57 @@ def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.Ca
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "halfcheck: broker.conf is not a file",
-        "halfcheck: --version, --immunity and --local speak of a broker.conf: give --broker-conf FILE, too",
+        "halfcheck: --version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too",
     ]
+
+
+def test_a_release_without_a_profile_is_judged_by_the_nearest_with_its_own_defaults_and_is_told_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("")
+    told = check_json(capsys, "--version", "5.0.0", "--property", "S4", "--max-states", "10")
+    settings = told["broker_conf"]
+    why = "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0"
+    assert (settings["version"], settings["profile"], settings["judged_by"]) == ("5.0.0", "4.9.7", why)
+    assert settings["transactionCheckInterval"] == 60_000
+    later = check_json(capsys, "--version", "5.1.1", "--property", "S4", "--max-states", "10")["broker_conf"]
+    assert (later["profile"], later["transactionCheckInterval"]) == ("5.3.3", 30_000)
+    check("--version", "5.0.0", "--property", "S4", "--max-states", "10")
+    assert capsys.readouterr().err == f"halfcheck: broker.conf: {why}\n"
+
+
+@pytest.mark.untraced
+def test_equal_rounds_are_folded_in_words_and_kept_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    write("")
+    check("--property", "S8.parked_although_settled")
+    out = capsys.readouterr().out
+    assert re.search(r"\d\.001 s  1\d more rounds like this, up to here\n", out)
+    assert out.count("a check round begins") < 5
+    told = check_json(capsys, "--property", "S8.parked_although_settled")
+    steps = told["properties"]["S8"]["clauses"]["parked_although_settled"]["schedule"]
+    assert sum(step["action"] == "begin_round" for step in steps) == 15
+
+
+@pytest.mark.untraced
+def test_all_lists_what_holds_what_cannot_occur_and_the_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    write("")
+    check("--property", "S5", "--property", "S10", "--all")
+    out = capsys.readouterr().out
+    assert "cannot occur here:\n  needs the fault" in out
+    assert re.search(r"^S5\.no_commit_arrived +\w", out, re.MULTILINE)
+    assert "is that of the configuration: check interval > timeout; op batch interval < timeout" in out
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_no_line_is_longer_than_the_terminal_and_no_word_of_the_answer_is_cut(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    write("")
+    check("--property", "S9.overslept_op", "--property", "S9.late_op", "--version", "5.3.3")
+    out = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
+    assert "…" not in out
+    for word in ("S9.overslept_op", "6.001", "transactionOpBatchInterval;"):
+        assert word in out

@@ -1,0 +1,199 @@
+"""What to change in a configuration: each change is searched as the configuration itself was, none is guessed."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from model_check.broker_conf.answer import check_configuration, switched_on
+from model_check.broker_conf.changes import changes_of, with_local
+from model_check.broker_conf.portfolio import MOST_STATES, Judgement
+from model_check.broker_conf.ticks import quotient_of
+from model_check.check import Verdict
+from model_check.errors import ModelCheckError
+from model_check.instances import constants_for, load_instance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from model_check.broker_conf.answer import Answer
+    from model_check.broker_conf.changes import Change
+    from model_check.broker_conf.configuration import Configuration
+    from model_check.explicit.search import Progress
+    from spec.constants import Instance
+
+MOST_SECONDS = 180.0
+"""Behind so much time no further change is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change that mends something.
+
+    Attributes
+    ----------
+    change : Change
+    mends : tuple of str
+        Clauses that are broken without the change and hold with it.
+    breaks : tuple of str
+        Clauses that are broken with it only.
+    """
+
+    change: Change
+    mends: tuple[str, ...]
+    breaks: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "change": dict(self.change.settings),
+            "mends": list(self.mends),
+            "breaks": list(self.breaks),
+            "cost": self.change.cost,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What was tried for a configuration, and what of it helps.
+
+    Attributes
+    ----------
+    found : tuple of Suggestion
+        What breaks nothing else first, then what mends most.
+    beyond_help : tuple of str
+        Broken clauses that nothing which was tried mends without breaking another.
+    tried : int
+        How many changes were searched, those that give the same order of times together.
+    untried : tuple of Change
+        What the time did not suffice for.
+    """
+
+    found: tuple[Suggestion, ...]
+    beyond_help: tuple[str, ...]
+    tried: int
+    untried: tuple[Change, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, the key `suggestions`."""
+        return {
+            "found": [one.to_json() for one in self.found],
+            "beyond_help": list(self.beyond_help),
+            "tried": self.tried,
+            "untried": [dict(change.settings) for change in self.untried],
+        }
+
+
+def suggest(
+    judgement: Judgement,
+    faults: Sequence[str],
+    *,
+    properties: Sequence[str] = (),
+    changes: Sequence[Change] | None = None,
+    most_seconds: float = MOST_SECONDS,
+    report: Callable[[str, Progress], None] | None = None,
+    **question: Any,
+) -> Suggestions:
+    """Search every change of a configuration that has broken something.
+
+    Parameters
+    ----------
+    judgement
+        Of the configuration.
+    faults, properties, question
+        As they were asked of it (`model_check.broker_conf.portfolio.judge_configuration`).
+    changes
+        What to try; all that `model_check.broker_conf.changes` knows when None.
+    most_seconds
+        Behind so much time no further change is begun.
+    report
+        Called now and then with the change that is being searched, and how far its search is.
+    """
+    broken = [row.name for row in judgement.broken]
+    bases = (*judgement.bases, *judgement.left_out)
+    on = switched_on(judgement.answers[0].constants, faults)
+    configuration = judgement.configuration
+    if changes is None:
+        changes = [*changes_of(configuration, on), *with_local(configuration, on)]
+    groups = _of_different_orders(
+        configuration, changes, faults, max(map(load_instance, bases), key=lambda size: size.check_max)
+    )
+    asked = {"properties": properties, **question}
+    until, found, searched = time.monotonic() + most_seconds, list[Suggestion](), 0
+    for group in groups:
+        if time.monotonic() > until:
+            break
+        searched += 1
+        titled = None if report is None else _named(report, f"{group[0]} ({searched} of {len(groups)})")
+        for mends, breaks in _what_it_mends(group[0], judgement, faults, asked, titled):
+            found += [Suggestion(change, mends, breaks) for change in group]
+    found.sort(key=lambda one: (len(one.breaks), -len(one.mends), len(one.change.settings)))
+    mended = {name for one in found if not one.breaks for name in one.mends}
+    beyond = tuple(name for name in broken if name not in mended)
+    tried = sum(len(group) for group in groups[:searched])
+    return Suggestions(tuple(found), beyond, tried, tuple(change for group in groups[searched:] for change in group))
+
+
+def _what_it_mends(
+    change: Change,
+    judgement: Judgement,
+    faults: Sequence[str],
+    question: dict[str, Any],
+    report: Callable[[str, Progress], None] | None,
+) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What holds with a change that is broken without it, and what is broken with it only; nothing if it mends nothing.
+
+    First the sizes are searched that show what is broken; the others only if some of it is not broken there any more.
+    """
+    found_in = {row.name: judgement.found_in[row.clause] for row in judgement.broken}
+    bases = (*judgement.bases, *judgement.left_out)
+    answers: dict[str, Answer] = {}
+    intact = set(found_in)
+    for is_survivor_needed in (False, True):
+        for number, base in enumerate(bases):
+            survivors = {name for name in intact if bases[found_in[name]] in answers}
+            wanted = bool(survivors) if is_survivor_needed else any(found_in[name] == number for name in intact)
+            if base in answers or not wanted:
+                continue
+            answer = check_configuration(
+                change.configuration,
+                faults,
+                load_instance(base),
+                unscheduled=found_in,
+                report=None if report is None else partial(report, base),
+                **{"most_states": MOST_STATES, **question},
+            )
+            answers[base] = answer
+            intact -= {row.name for row in answer.result.clauses if row.verdict is not Verdict.HOLDS}
+    if not intact:
+        return []
+    with_it = Judgement(change.configuration, tuple(answers.values()), tuple(answers))
+    breaks = tuple(row.name for row in with_it.broken if row.name not in found_in)
+    return [(tuple(name for name in found_in if name in intact), breaks)]
+
+
+def _of_different_orders(
+    configuration: Configuration, changes: Sequence[Change], faults: Sequence[str], sizes: Instance
+) -> list[list[Change]]:
+    """The changes by their instance of ticks, without those that change no order.
+
+    The sizes are those with the largest `transactionCheckMax`, which tell most orders apart.
+    """
+
+    def key(one: Configuration) -> object:
+        on = switched_on(constants_for(one.version, faults, sizes), faults)
+        quotient = quotient_of(one, sizes, on)
+        return one.version, quotient.instance, tuple(quotient.ticks.items()), len(one.immunities_ms)
+
+    groups: dict[object, list[Change]] = {key(configuration): []}
+    for change in changes:
+        with suppress(ModelCheckError):  # no small numbers of ticks keep its orders
+            groups.setdefault(key(change.configuration), []).append(change)
+    return [group for group in list(groups.values())[1:] if group]
+
+
+def _named(report: Callable[[str, Progress], None], title: str) -> Callable[[str, Progress], None]:
+    return lambda base, progress: report(f"{title}, {base}", progress)

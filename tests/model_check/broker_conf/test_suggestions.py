@@ -1,0 +1,113 @@
+"""What to change: a value for each neighbouring order of times, each searched before it is suggested."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from model_check.broker_conf.answer import switched_on
+from model_check.broker_conf.changes import changes_of, neighbours, with_local
+from model_check.broker_conf.configuration import Configuration
+from model_check.broker_conf.portfolio import Judgement, judge_configuration
+from model_check.broker_conf.suggestions import Suggestions, suggest
+from model_check.instances import constants_for, load_instance
+
+pytestmark = pytest.mark.untraced
+
+QUICK = Configuration.of_release("5.3.3", local_ms=1_000)
+ASKED = ("S9.overslept_op", "S6.flag_of_a_copy")
+
+
+def on(configuration: Configuration) -> tuple[str, ...]:
+    return switched_on(constants_for(configuration.version, (), load_instance("tiny")), ())
+
+
+def changes(configuration: Configuration) -> dict[str, str]:
+    return {str(change): change.cost for change in changes_of(configuration, on(configuration))}
+
+
+@cache
+def judgement(configuration: Configuration) -> Judgement:
+    return judge_configuration(configuration, (), ("tiny",), properties=ASKED)
+
+
+def suggestions(configuration: Configuration, *wanted: str, most_seconds: float = 600) -> Suggestions:
+    tried = [change for change in changes_of(configuration, on(configuration)) if str(change) in wanted]
+    return suggest(judgement(configuration), (), properties=ASKED, changes=tried or None, most_seconds=most_seconds)
+
+
+def test_the_values_to_try_lie_between_the_lengths_at_which_an_order_turns() -> None:
+    points = {1_000, 4_000, 6_000, 7_000, 24_000}
+    values = neighbours(6_000, points)
+    assert values == [5_000, 6_500, 3_000, 10_000, 500, 25_000]
+    regions = [sum(value > point for point in points) for value in values]
+    assert len(set(regions)) == len(values)
+    assert not points & set(values)
+
+
+def test_a_region_without_a_whole_millisecond_is_left_out() -> None:
+    assert neighbours(5, {4, 5}) == [10, 3]
+
+
+def test_each_change_says_what_it_costs_in_numbers() -> None:
+    told = changes(QUICK)
+    assert told["transactionTimeOut=10000"] == "the first check of a half comes 4 s later"
+    assert told["transactionOpBatchInterval=2000"] == "up to 1.5 times as many op messages"
+    assert told["transactionOpBatchInterval=2900"] == "up to 3 % more op messages"
+    assert told["RocketMQ 5.4.0"] == "an upgrade of the brokers"
+    assert told["transactionCheckMax=1"] == "a transaction that nobody answers for is given up 7 min earlier, after 1"
+
+
+def test_no_batches_no_change_of_them_and_no_newer_version_no_upgrade() -> None:
+    assert not any("Op" in name for name in changes(Configuration.of_release("4.9.7")))
+    assert not any("RocketMQ" in name for name in changes(Configuration.of_release("5.4.0")))
+
+
+def test_an_immunity_is_left_out_alone_or_with_a_longer_timeout() -> None:
+    told = changes(Configuration.of_release("4.9.7", immunities_ms=(60_000,)))
+    assert told["no CHECK_IMMUNITY_TIME_IN_SECONDS"] == "messages that carried it are checked up to 54 s earlier"
+    assert "no CHECK_IMMUNITY_TIME_IN_SECONDS, transactionTimeOut=60000" in told
+    longer = changes(Configuration.of_release("4.9.7", immunities_ms=(3_600_000,)))
+    assert any(name.startswith("transactionCheckMax=") and int(name.split("=")[1]) > 60 for name in longer)
+
+
+def test_files_are_kept_longer_only_where_a_half_may_outlive_them() -> None:
+    hour = 3_600_000
+    told = changes(Configuration.of_release("4.9.7", file_reserved_ms=hour, check_interval_ms=600_000))
+    assert told["fileReservedTime=3"] == "the commit log keeps 2 h more on disk"
+    assert not any("fileReservedTime" in name for name in changes(QUICK))
+
+
+def test_a_limit_on_local_transactions_is_tried_where_none_is_known() -> None:
+    free = Configuration.of_release("5.3.3")
+    assert with_local(QUICK, on(QUICK)) == []
+    tried = [str(change) for change in with_local(free, on(free))]
+    assert tried[0] == "local transactions of at most 1 s"
+    assert tried[1].startswith("local transactions of at most 1 s, transactionOpBatchInterval=")
+
+
+def test_two_ways_into_the_same_order_are_both_suggested_and_nothing_mends_the_flag() -> None:
+    """Two op batch intervals behind an END_TRANSACTION of a second must be over when the half is old."""
+    assert {row.name for row in judgement(QUICK).broken} == set(ASKED)
+    found = suggestions(
+        QUICK, "transactionOpBatchInterval=2000", "transactionTimeOut=10000", "transactionOpBatchInterval=4000"
+    )
+    assert found.tried == 3
+    mending = {str(one.change): one for one in found.found}
+    assert mending["transactionOpBatchInterval=2000"].mends == ("S9.overslept_op",)
+    assert mending["transactionTimeOut=10000"].mends == ("S9.overslept_op",)
+    assert "transactionOpBatchInterval=4000" not in mending
+    assert {one.breaks for one in found.found} == {()}
+    assert found.beyond_help == ("S6.flag_of_a_copy",)
+    assert found.untried == ()
+    for one in mending.values():
+        again = judge_configuration(one.change.configuration, (), ("tiny",), properties=ASKED)
+        assert [row.name for row in again.broken] == ["S6.flag_of_a_copy"]
+
+
+def test_what_the_time_does_not_suffice_for_is_named() -> None:
+    none = suggestions(QUICK, most_seconds=-1)
+    assert (none.tried, none.found) == (0, ())
+    assert "transactionTimeOut=10000" in [str(change) for change in none.untried]
+    assert set(none.beyond_help) == set(ASKED)
