@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz import state_coverage
 from fuzz.mutants import kill_table
 from halfcheck import lockstep_runs, verification
 from halfcheck.app import run
@@ -31,6 +32,8 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
 ) -> None:
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::13])
+    monkeypatch.setattr(verification, "CROSS_CHECKED", verification.CROSS_CHECKED[:2])
+    monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     for phase in ("check", "explained_store", "refused_specification", "lockstep_run", "mutant_hunt"):
         monkeypatch.setattr(verification, phase, at_full_speed(getattr(verification, phase)))
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]
