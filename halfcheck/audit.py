@@ -74,6 +74,9 @@ def command(
         from model_check.releases import profile_for
 
         profile_for(version)
+    if report is not None and report.is_dir():
+        message = f"--report {report} is a directory; give a file for the page"
+        raise typer.BadParameter(message)
     store_dir = golden_path(store_dir)
     audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:

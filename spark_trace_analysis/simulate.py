@@ -42,6 +42,8 @@ from spark_trace_analysis.unfinished_run import (
 )
 
 LARGEST_SEED = 2**63 - 1
+MOST_TRACES, MOST_STEPS = 10**12, 10**6
+"""The most that may be asked for: beyond them stands a slip of the finger, and a memory that is full."""
 
 Progress = Callable[[int, int], None]
 """Called now and then, from another thread, with the traces that are written and the traces asked for."""
@@ -193,9 +195,12 @@ def simulate(
 
 
 def _check(parameters: Parameters) -> None:
-    for name, value in (("traces", parameters.traces), ("steps", parameters.steps)):
+    for name, value, most in (("traces", parameters.traces, MOST_TRACES), ("steps", parameters.steps, MOST_STEPS)):
         if value < 1:
             message = f"--{name} {value}: expected at least 1"
+            raise BadOptionError(message)
+        if value > most:
+            message = f"--{name} {value}: expected at most {most:,}"
             raise BadOptionError(message)
     if not 0 <= parameters.seed <= LARGEST_SEED:
         message = f"--seed {parameters.seed}: expected 0 to {LARGEST_SEED}"

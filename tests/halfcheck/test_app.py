@@ -334,3 +334,19 @@ def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
         load_and_run()
     monkeypatch.undo()
     assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("simulate", "--traces", "9" * 23, "--out"), f"halfcheck: --traces {'9' * 23}: expected at most"),
+        (("simulate", "--steps", "9" * 23, "--out"), f"halfcheck: --steps {'9' * 23}: expected at most 1,000,000"),
+        (("audit", "no-store", "--report"), "is a directory; give a file for the page; see halfcheck audit --help"),
+    ],
+)
+def test_a_slip_is_refused_before_anything_is_done(
+    run: Runner, tmp_path: Path, words: tuple[str, ...], line: str
+) -> None:
+    outcome = run(*words, str(tmp_path))
+    assert (outcome.exit_code, list(tmp_path.iterdir())) == (ExitCode.BAD_OPTION, [])
+    assert line in outcome.error_line()
