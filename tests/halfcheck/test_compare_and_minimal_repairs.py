@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
+from model_check.check import SCHEMA
 
 REPAIRED = "5.4.0+heeds_settled_originals"
 LEFT = (
@@ -64,7 +66,9 @@ def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixt
     assert lines[1].startswith("S1.immune_half (A16, B05), 15 steps in tiny")
     assert LEFT in told(" ".join(lines))
     assert run([*arguments, "--json"]) == ExitCode.SAFETY_VIOLATED
-    assert json.loads(capsys.readouterr().out)["left"]["S1.immune_half"] == {
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert data["left"]["S1.immune_half"] == {
         "repaired": ["B01"],
         "broken_through": ["A16", "B05"],
         "holds_with": [["-batches_ops"], ["+settles_once"]],
