@@ -68,7 +68,7 @@ def _print_broken(console: Console, judgement: Judgement) -> None:
     if not judgement.broken:
         return
     table = FittingTable("broken", "like", ">after", "~what happens, and what to do")
-    between = ": " if console.width >= PIPE_COLUMNS else "\n  "
+    between = ": " if console.width >= PIPE_COLUMNS else "\n→ "
     for row in judgement.broken:
         meaning = meaning_of(row.name)
         name = Text(row.name, style="bold red")
