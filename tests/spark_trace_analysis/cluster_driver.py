@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
 from spark_trace_analysis.audit.table import audit_json
+from spark_trace_analysis.event_source import WALKS
 from spark_trace_analysis.judge import judge
 from spark_trace_analysis.manifest import Parameters
 from spark_trace_analysis.runs import open_run
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PARAMETERS = Parameters("5.3.3", ("crash", "lose_end"), "tiny", seed=7, traces=80_000, steps=20)
+"""A second of work in three files."""
+FEW = replace(PARAMETERS, traces=3_000)
+SMALL_FILES = replace(WALKS, events_a_file=10_000)
+"""Six files, which are judged soon and are shared out among all executors."""
 
 
 def where_code_is(spark: SparkSession, _folder: Path) -> list[str]:
@@ -43,9 +48,14 @@ def simulated(spark: SparkSession, folder: Path) -> object:
     return [asdict(file) for file in simulate(spark, PARAMETERS, folder / "traces").run.manifest.files]
 
 
+def written(spark: SparkSession, folder: Path) -> object:
+    """A smaller run, which is judged afterwards."""
+    return len(simulate(spark, FEW, folder / "few", source=SMALL_FILES).run.manifest.files)
+
+
 def judged(spark: SparkSession, folder: Path) -> object:
-    """What both ways of judging say of that run."""
-    return [asdict(count) for count in judge(spark, [open_run(folder / "traces")]).counts]
+    """What both ways of judging say of the smaller run."""
+    return [asdict(count) for count in judge(spark, [open_run(folder / "few")]).counts]
 
 
 def audited(spark: SparkSession, folder: Path) -> object:
@@ -55,7 +65,7 @@ def audited(spark: SparkSession, folder: Path) -> object:
     return audit_json(audit, everything=True, limit=0)
 
 
-JOBS = {job.__name__: job for job in (where_code_is, simulated, judged, audited)}
+JOBS = {job.__name__: job for job in (where_code_is, simulated, written, judged, audited)}
 
 
 def main(master: str, folder: Path) -> None:

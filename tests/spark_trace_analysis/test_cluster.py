@@ -72,7 +72,7 @@ def on_this_machine(spark: SparkSession, tmp_path_factory: pytest.TempPathFactor
     return lambda job: json.loads(json.dumps(JOBS[job](spark, folder)))
 
 
-def lose(driver: Driver, job: str, executor: int, also: int | None = None) -> Any:
+def lose(driver: Driver, job: str, executor: int) -> Any:
     """Kill an executor in the midst of its share of a job: it is stopped once its Python is at work, then killed."""
     before = python_seconds(executor)
     driver.begin(job)
@@ -80,8 +80,16 @@ def lose(driver: Driver, job: str, executor: int, also: int | None = None) -> An
         assert driver.is_silent_for(0.02), "the job ended before its Python was seen at work"
     signal_tree(executor, signal.SIGSTOP)
     assert driver.is_silent_for(4), "the job ended without the share of the executor that stands still"
-    if also is not None:
-        kill_tree(also)
+    kill_tree(executor)
+    return driver.answer()
+
+
+def lose_before_it_begins(driver: Driver, job: str, executor: int, worker: int) -> Any:
+    """Kill an executor and its worker while a job waits for their share: the executor stands still from the start."""
+    signal_tree(executor, signal.SIGSTOP)
+    driver.begin(job)
+    assert driver.is_silent_for(8), "the job ended without the share of the executor that stands still"
+    kill_tree(worker)
     kill_tree(executor)
     return driver.answer()
 
@@ -107,8 +115,11 @@ def test_a_simulation_goes_on_without_a_killed_executor(
 def test_judging_goes_on_without_a_killed_worker_and_its_executor(
     cluster: StandaloneCluster, driver: Driver, on_this_machine: Callable[[str], Any]
 ) -> None:
+    driver.begin("written")
+    assert driver.answer() == on_this_machine("written") == 6
     worker = cluster.workers()[1]
-    assert lose(driver, "judged", cluster.executors_of(worker)[0], also=worker) == on_this_machine("judged")
+    found = lose_before_it_begins(driver, "judged", cluster.executors_of(worker)[0], worker)
+    assert found == on_this_machine("judged")
 
 
 @pytest.mark.untraced
