@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.golden_stores import golden_stores
-from fuzz.world import World
-from halfcheck import __version__
+from fuzz.mutants import kill_table
+from halfcheck import __version__, lockstep_runs
 from halfcheck.explained_stores import explained_store
-from halfcheck.lockstep_runs import lockstep_run
-from halfcheck.mutant_hunt import mutant_hunt
+from halfcheck.parts_of_verify import cross_checked, hunted, lockstep
 from halfcheck.search_progress import words
 from halfcheck.verdict_files import VerdictFiles
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
@@ -27,6 +27,7 @@ from spark_trace_analysis.manifest import Parameters, source_fingerprint
 from spark_trace_analysis.report.data import (
     Audit,
     Fact,
+    HuntedMutant,
     Lockstep,
     MutantSection,
     RefusedSpecification,
@@ -40,11 +41,12 @@ from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.states_seen import states_seen
 from spark_trace_analysis.statistics import statistics
-from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from halfcheck.on_all_cores import Spread
 
     Say = Callable[[str], None]
 
@@ -145,7 +147,7 @@ class Verification:
                 self.checks.append(result)
         self.seconds["search"] = perf_counter() - began
 
-    def cross_check(self) -> None:
+    def cross_check(self, spread: Spread) -> None:
         """Let the slow CPython search answer the same questions on a small instance.
 
         Raises
@@ -153,22 +155,11 @@ class Verification:
         EvaluationError
             The two readings differ; names the question and both answers.
         """
-        began = perf_counter()
-        for profile, faults in CROSS_CHECKED:
-            world = ",".join(faults) or "quiet"
-            self.say(f"cross-checking {profile} {world} on tiny")
-            fast, slow = (check(profile, faults, "tiny", reading=reading) for reading in ("numba", "cpython"))
-            if _answer(fast) != _answer(slow):
-                message = f"the readings differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
-                raise EvaluationError(message)
-            self.notes.append(
-                f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.distinct:,} "
-                f"distinct states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest "
-                "schedule."
-            )
-        self.seconds["cross-check"] = perf_counter() - began
+        self.say("cross-checking with the CPython search on tiny")
+        with self._phase("cross-check"):
+            self.notes += spread(cross_checked, CROSS_CHECKED)
 
-    def audit(self) -> None:
+    def audit(self, spread: Spread) -> None:
         """Audit every store that a real broker wrote, and explain it by the specification of its version.
 
         Raises
@@ -176,13 +167,12 @@ class Verification:
         EvaluationError
             A store is not explained.
         """
-        began = perf_counter()
-        for store in golden_stores():
-            self.say(f"auditing {store.name}")
-            self.audits.append(explained_store(store))
-        self.seconds["audit"] = perf_counter() - began
+        with self._phase("audit"):
+            for audit in spread(explained_store, golden_stores()):
+                self.audits.append(audit)
+                self.say(f"audited {audit.store}")
 
-    def run_in_lockstep(self) -> None:
+    def run_in_lockstep(self, spread: Spread) -> None:
         """Fuzz the specification and the reference broker of every profile.
 
         Raises
@@ -190,13 +180,12 @@ class Verification:
         EvaluationError
             The two differ.
         """
-        began = perf_counter()
-        for profile in VERSIONS:
-            self.say(f"running specification and broker of {profile} in lockstep")
-            self.lockstep.append(lockstep_run(World.of(profile, FAULTS), self.seed))
-        self.seconds["lockstep"] = perf_counter() - began
+        self.say(f"running specification and broker in lockstep: {', '.join(VERSIONS)}")
+        parts = [(profile, self.seed, lockstep_runs.EXAMPLES) for profile in VERSIONS]
+        with self._phase("lockstep"):
+            self.lockstep += spread(lockstep, parts)
 
-    def hunt(self) -> None:
+    def hunt(self, spread: Spread) -> None:
         """Hunt every mutant of broker, specification and properties.
 
         Raises
@@ -204,12 +193,19 @@ class Verification:
         EvaluationError
             One survives.
         """
+        parts = [(mutant, self.seed) for mutant in kill_table.MUTANTS]
+        mutants: list[HuntedMutant] = []
+        with self._phase("mutants"):
+            for section in spread(hunted, parts):
+                mutants += section.mutants
+                self.say(f"hunting mutants: {len(mutants)} of {len(parts)} killed")
+        self.mutants = MutantSection(tuple(mutants), f"halfcheck fuzz --mutants --seed {self.seed}")
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
         began = perf_counter()
-        self.say("hunting mutants")
-        status = self.status
-        report = None if status is None else lambda kill: status(f"hunting mutants: {kill.mutant.name}")
-        self.mutants = mutant_hunt(self.seed, report=report)
-        self.seconds["mutants"] = perf_counter() - began
+        yield
+        self.seconds[name] = perf_counter() - began
 
     def simulate_and_judge(self, master: str) -> ReportData:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
@@ -281,12 +277,6 @@ class Verification:
             Fact("machine", f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"),
             Fact("searched", f"{sum(result.distinct for result in self.checks):,} states, {len(self.checks)} searches"),
         )
-
-
-def _answer(result: CheckResult) -> tuple[object, ...]:
-    paths = tuple(tuple(str(step) for step in row.path or ()) for row in result.clauses)
-    verdicts = tuple(row.verdict for row in result.clauses)
-    return result.distinct, result.generated, result.depth, verdicts, paths, result.unseen
 
 
 def _commit() -> str:

@@ -43,6 +43,7 @@ def command(
     halfcheck verify
     halfcheck verify --traces 50000 --seed 11 --out report-11
     """
+    from halfcheck.on_all_cores import on_all_cores
     from halfcheck.verification import Verification
     from spark_trace_analysis.report.page import write
 
@@ -54,10 +55,11 @@ def command(
         job.look_for_traces()
         job.refuse()
         job.search()
-        job.cross_check()
-        job.audit()
-        job.run_in_lockstep()
-        job.hunt()
+        with on_all_cores() as spread:
+            job.cross_check(spread)
+            job.audit(spread)
+            job.run_in_lockstep(spread)
+            job.hunt(spread)
         data = job.simulate_and_judge(master)
         say("writing the report")
         write(data, out / "index.html")
