@@ -12,5 +12,5 @@ def test_results_come_in_order_from_other_processes_and_errors_with_their_part()
         assert list(spread(math.sqrt, [16, 4, 9])) == [4, 2, 3]
         results = spread(math.sqrt, [4, -1])
         assert next(results) == 2
-        with pytest.raises(ValueError, match="math domain error|nonnegative"):
+        with pytest.raises(ValueError, match=r"domain|nonnegative"):
             next(results)
