@@ -197,17 +197,22 @@ def page_of_defects(text: str) -> Iterator[Claim]:
 
 
 def commands(text: str) -> Iterator[Claim]:
-    """Commands of `halfcheck check` with their answers, or with the exit code that the page tells."""
+    """Commands of `halfcheck check` with their answers, or with the exit code that the page tells.
+
+    The table says nothing of a version with a switch that is turned.
+    """
     form = r"^(?:\$ )?(halfcheck check .*)\n((?:.*\n)*?)(?=```|\$ |halfcheck )"
     for line, answer in re.findall(form, text, re.MULTILINE):
         options = dict(pairwise(shlex.split(line)))
         profile, faults = options.get("--profile", "5.3.3"), faults_of(options.get("--faults", "quiet"))
-        for clause, steps, instance in re.findall(rf"^({CLAUSE})\b.*?, (\d+) steps in (\w+)", answer, re.MULTILINE):
+        if profile not in TABLE.profiles:
+            continue
+        for clause, steps, instance in re.findall(rf"^({CLAUSE})\b.*?[,(] ?(\d+) steps in (\w+)", answer, re.MULTILINE):
             yield Claim(profile, faults, instance, clause, True, int(steps))
         clause, instance = options.get("--property", ""), options.get("--instance", "")
-        if re.fullmatch(CLAUSE, clause) and instance:
-            is_violated = bool(re.search(rf"{clause}\b.*\bviolated\b|exits with 12\b", answer or text))
-            yield Claim(profile, faults, instance, clause, is_violated)
+        told = re.search(rf"{clause} (is violated|holds)\b|exits with 12\b", answer or text)
+        if re.fullmatch(CLAUSE, clause) and instance and told:
+            yield Claim(profile, faults, instance, clause, told[1] != "holds")
 
 
 def titles(text: str) -> Iterator[Claim]:
