@@ -114,6 +114,12 @@ def pytest_configure() -> None:
     listen("numba:compile", NobodyLooks())
 
 
+@pytest.fixture(autouse=True)
+def _a_pipe_without_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test prints is as wide as it asks for: a worker of xdist has the width of the terminal, or 80 columns."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Call a test that is marked `untraced` at full speed: smaller tests show that the same lines were taken."""

@@ -155,6 +155,9 @@ def _counterexample(file: Path) -> tuple[str, World, tuple[Row, ...]] | None:
         if not isinstance(content, dict) or "states" not in content:
             return None
         origin, picked = read_itf(file, content)
+        if not all(isinstance(fault, str) for fault in origin["faults"]):
+            message = "its faults by their names"
+            raise TypeError(message)
         constants = constants_for(origin["profile"], origin["faults"], origin["instance"])
     except (OSError, ValueError):
         return None

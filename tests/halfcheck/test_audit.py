@@ -35,7 +35,6 @@ SHORT = [  # the wide ones are audited once, in test_golden_audit
 @pytest.fixture(autouse=True)
 def _the_command_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.COMMANDS, "audit", "halfcheck.audit")
-    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
