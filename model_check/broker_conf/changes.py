@@ -119,7 +119,7 @@ def neighbours(now: int, points: Iterable[int]) -> list[int]:
     Examples
     --------
     >>> neighbours(6_000, {3_000, 6_000, 24_000, 27_000, 30_000})
-    [5000, 10000, 2000, 25000, 29000]
+    [5000, 10000, 2000, 25000, 28000]
     """
     ordered = sorted({0, *points})
     regions = [*pairwise(ordered), (ordered[-1], max(4 * ordered[-1], 4 * now))]
