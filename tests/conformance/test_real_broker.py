@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -197,9 +198,13 @@ def test_both_processes_find_their_files(version: str, binds: bool, tmp_path: Pa
 
 def test_free_ports_are_free_and_leave_room_for_the_fast_one() -> None:
     ports = free_ports()
-    for port in (ports.name_server, ports.broker, ports.broker - 2, ports.high_availability):
-        with socket.socket() as one:
+    wanted = [ports.name_server, ports.broker, ports.broker - 2, ports.high_availability]
+    assert len(set(wanted)) == len(wanted)
+    with ExitStack() as held:
+        for port in wanted:
+            one = held.enter_context(socket.socket())
             one.bind(("127.0.0.1", port))
+            assert one.getsockname() == ("127.0.0.1", port)
 
 
 @pytest.mark.parametrize(("answer", "known"), [({"code": 0}, True), ({"code": 17}, False), (None, False)])
