@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, urlencode
 
 from conformance.errors import RealBrokerError
@@ -109,6 +109,7 @@ class Client:
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
         self._process = process
+        self._to, self._from = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         self._seconds = seconds
         self._answers: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -235,17 +236,15 @@ class Client:
         return told
 
     def _write(self, line: str) -> None:
-        assert self._process.stdin is not None  # noqa: S101
         try:
-            self._process.stdin.write(f"{line}\n".encode())
-            self._process.stdin.flush()
+            self._to.write(f"{line}\n".encode())
+            self._to.flush()
         except BrokenPipeError:
             message = f"the client is gone and does not take {line.split(' ', maxsplit=1)[0]!r}"
             raise RealBrokerError(message) from None
 
     def _read(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101
-        for raw in self._process.stdout:
+        for raw in self._from:
             line = raw.decode(errors="replace").rstrip("\n")
             if line.startswith(_ANSWER):
                 self._answers.put(line.removeprefix(_ANSWER))
