@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
-from halfcheck.counterexample_table import PIPE_COLUMNS, wide_console
+from halfcheck.counterexample_table import wide_console
 from halfcheck.fitting_table import FittingTable
+from halfcheck.paragraphs import below, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,23 +43,23 @@ def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
     if rows:
         console.print(_table(rows, console.width))
     counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
-    _say(console, f"{audit.total} transactions: {counts}")
+    say(console, f"{audit.total} transactions: {counts}")
     version = (audit.version or "an unknown version").replace("-", " to ")
-    _say(console, f"{audit.records} records, written by {version}")
-    _say(console, f"trace: {audit.trace.sentence()}")
+    say(console, f"{audit.records} records, written by {version}")
+    say(console, f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:
-        _say(console, f"judged by {audit.trace.profile}: {audit.trace.why_profile}")
+        say(console, f"judged by {audit.trace.profile}: {audit.trace.why_profile}")
     omitted = audit.total - len(rows)
     if omitted:
-        _say(console, f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
+        say(console, f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
     if audit.tasks_found:
-        _say(console, f"gone on with: {audit.tasks_found} tasks were finished before")
+        say(console, f"gone on with: {audit.tasks_found} tasks were finished before")
     for note in audit.notes:
-        _say(console, f"note: {note}")
+        say(console, f"note: {note}")
     for region in audit.corrupt[:limit]:
-        _say(console, f"corrupt: {region}")
+        say(console, f"corrupt: {region}")
     if audit.damage > min(len(audit.corrupt), limit):
-        _say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
+        say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
 
 
 def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[TransactionRow]) -> None:
@@ -73,17 +72,17 @@ def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[Trans
         named = ", ".join(row.unique_key for row in those[:_NAMED])
         more = f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
         like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
-        _say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
-        _say_below(console, advice)
+        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
+        below(console, advice)
     if audit.damage:
-        _say(console, f"{audit.damage} pieces of damage, listed below: what could be read is judged, the rest is not")
+        say(console, f"{audit.damage} pieces of damage, listed below: what could be read is judged, the rest is not")
     advice_on_trace = audit.trace.advice()
     if advice_on_trace:
-        _say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
+        say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
         for line in advice_on_trace:
-            _say_below(console, line)
+            below(console, line)
     if not rows and not audit.damage and not advice_on_trace:
-        _say(console, "Nothing is lost, doubled, parked or pending.")
+        say(console, "Nothing is lost, doubled, parked or pending.")
     console.print()
 
 
@@ -123,13 +122,3 @@ def _fitting_keys(keys: list[str], room: int) -> list[str]:
     head = room // 5
     short = [key if len(key) <= room else f"{key[:head]}…{key[head + 1 - room :]}" for key in keys]
     return short if len(set(short)) == len(set(keys)) else keys
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(Text(line), soft_wrap=console.width == PIPE_COLUMNS)
-
-
-def _say_below(console: Console, line: str) -> None:
-    for part in Text(line).wrap(console, console.width - _INDENT):
-        part.rstrip()
-        console.print(Text(" " * _INDENT) + part)

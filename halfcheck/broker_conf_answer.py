@@ -8,6 +8,7 @@ from rich.text import Text
 
 from halfcheck.counterexample_table import PIPE_COLUMNS, wide_console
 from halfcheck.fitting_table import FittingTable
+from halfcheck.paragraphs import beside, counted, listed, say
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.folding import FoldedRounds, folded
 from model_check.broker_conf.phrases import FAULTS_IN_WORDS
@@ -47,16 +48,16 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
     world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     verb = "is" if len(broken) == 1 else "are"
     gravest = ", gravest first" if len(broken) > 1 else ""
-    count = f"{len(broken)} of {_counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
-    _say(console, f"{title}, {world}: {count}", "bold")
+    count = f"{len(broken)} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
+    say(console, f"{title}, {world}: {count}", "bold")
     for fault in result.faults:
-        _say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")
+        say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")
     _print_broken(console, judgement)
-    _say(console, _settings(judgement.configuration))
+    say(console, _settings(judgement.configuration))
     if suggestions is not None:
         _print_suggestions(console, suggestions)
     elif broken:
-        _say(console, "--suggest searches which settings, immunities or versions would mend some of it")
+        say(console, "--suggest searches which settings, immunities or versions would mend some of it")
     _print_schedules(console, judgement, everything=everything)
     console.print()
     _print_open(console, judgement.open)
@@ -81,27 +82,27 @@ def _after(judgement: Judgement, row: ClauseResult) -> str:
 
 
 def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
-    tried = f"{_counted(suggestions.tried, 'change')} tried, each searched"
+    tried = f"{counted(suggestions.tried, 'change')} tried, each searched"
     helpful = [one for one in suggestions.found if not one.breaks]
     harmful = [one for one in suggestions.found if one.breaks]
     console.print()
     if helpful:
-        _say(console, f"What would mend some of it ({tried}):", "bold")
+        say(console, f"What would mend some of it ({tried}):", "bold")
         table = FittingTable("~change", "~mends", "~costs")
         for one in helpful:
             table.add_row(Text(str(one.change), style="green"), ", ".join(one.mends), one.change.cost)
         console.print(table)
     if harmful:
-        _say(console, "What would mend some of it, and break something else:", "bold")
+        say(console, "What would mend some of it, and break something else:", "bold")
         table = FittingTable("~change", "~mends", "~breaks", "~costs")
         for one in harmful:
             table.add_row(str(one.change), ", ".join(one.mends), ", ".join(one.breaks), one.change.cost)
         console.print(table)
     if suggestions.beyond_help:
         nothing = f"Nothing that was tried mends without breaking something else{'' if helpful else f' ({tried})'}"
-        _listed(console, nothing, suggestions.beyond_help)
+        listed(console, nothing, suggestions.beyond_help)
     if suggestions.untried:
-        _listed(console, "Not tried for want of time", [str(change) for change in suggestions.untried])
+        listed(console, "Not tried for want of time", [str(change) for change in suggestions.untried])
 
 
 def _print_schedules(console: Console, judgement: Judgement, *, everything: bool) -> None:
@@ -115,49 +116,47 @@ def _print_schedules(console: Console, judgement: Judgement, *, everything: bool
         console.print()
         for row in rows:
             like = f" ({', '.join(row.resembles)})" if row.resembles else ""
-            _say(console, f"{row.name}{like} is broken: {row.clause.sentence}", "bold")
+            say(console, f"{row.name}{like} is broken: {row.clause.sentence}", "bold")
         told = folded(tell(schedule.machine, schedule.constants, schedule.path, schedule.times))
         width = max((len(f"{step.milliseconds / 1000:.3f}") for step in told), default=0)
         for step in told:
             style = "dim" if isinstance(step, FoldedRounds) else ""
-            _beside(console, f"  {step.milliseconds / 1000:>{width}.3f} s  ", step.words, style)
+            beside(console, f"  {step.milliseconds / 1000:>{width}.3f} s  ", step.words, style)
         if schedule.late_ms:
             late = f"(a round comes {schedule.late_ms / 1000:.3f} s later than transactionCheckInterval asks)"
-            _beside(console, " " * (width + 6), late, "dim")
+            beside(console, " " * (width + 6), late, "dim")
     if len(groups) > MOST_SCHEDULES and not everything:
-        left = _counted(len(groups) - MOST_SCHEDULES, "more schedule")
+        left = counted(len(groups) - MOST_SCHEDULES, "more schedule")
         console.print()
-        _say(console, f"{left}: --property ID shows one, --all shows all")
+        say(console, f"{left}: --property ID shows one, --all shows all")
 
 
 def _print_open(console: Console, rows: Sequence[ClauseResult]) -> None:
     for reason in dict.fromkeys(row.reason for row in rows):
         names = [row.name for row in rows if row.reason == reason]
         verb = "is" if len(names) == 1 else "are"
-        _listed(console, f"{len(names)} {verb} unknown ({reason})", names)
+        listed(console, f"{len(names)} {verb} unknown ({reason})", names)
 
 
 def _print_standing(console: Console, judgement: Judgement, *, everything: bool) -> None:
     cannot, holding = judgement.cannot_occur, judgement.holding
     if cannot and everything:
-        _say(console, f"{len(cannot)} cannot occur here:")
+        say(console, f"{len(cannot)} cannot occur here:")
         for why in dict.fromkeys(cannot.values()):
             names = [f"{clause.identifier}.{clause.clause}" for clause, needs in cannot.items() if needs == why]
-            _listed(console, f"  {why}", names)
+            listed(console, f"  {why}", names)
     elif cannot:
         off = sum(why.startswith("needs the fault") for why in cannot.values())
         others = f", {len(cannot) - off} for want of something else" if off < len(cannot) else ""
-        _say(
-            console, f"{len(cannot)} cannot occur here: {off} for want of a fault (--faults){others}; --all lists them"
-        )
+        say(console, f"{len(cannot)} cannot occur here: {off} for want of a fault (--faults){others}; --all lists them")
     if not holding:
         return
     verb = "holds" if len(holding) == 1 else "hold"
-    holds = f"{_counted(len(holding), 'guarantee')} {verb}"
+    holds = f"{counted(len(holding), 'guarantee')} {verb}"
     if not everything:
-        _say(console, f"{holds}; --all lists {'it' if len(holding) == 1 else 'them'}", "green")
+        say(console, f"{holds}; --all lists {'it' if len(holding) == 1 else 'them'}", "green")
         return
-    _say(console, f"{holds}:", "green")
+    say(console, f"{holds}:", "green")
     table = FittingTable("holds", "~rule")
     for row in holding:
         table.add_row(Text(row.name, style="green"), row.clause.sentence)
@@ -167,18 +166,16 @@ def _print_standing(console: Console, judgement: Judgement, *, everything: bool)
 def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -> None:
     for base, answer in zip(judgement.bases, judgement.answers, strict=True):
         sizes, quotient, result = answer.quotient.instance, answer.quotient, answer.result
-        counted = (
-            f"{_counted(sizes.transactions, 'transaction')}, {sizes.half_slots} half slots, {sizes.op_slots} op slots"
-        )
+        size = f"{counted(sizes.transactions, 'transaction')}, {sizes.half_slots} half slots, {sizes.op_slots} op slots"
         extent = "every reachable state" if result.complete else "CUT SHORT, not every reachable state"
         ticks = quotient.sentence() if everything else quotient.times_in_ticks()
-        _say(console, f"Searched with the sizes of {base}: {counted}, {ticks}")
-        _beside(
+        say(console, f"Searched with the sizes of {base}: {size}, {ticks}")
+        beside(
             console, "    ", f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {result.seconds:.3f} s", ""
         )
     if judgement.left_out:
-        _say(console, f"Not searched, as all that was asked for is broken: {', '.join(judgement.left_out)}")
-    _say(console, "Not asked: what happens where clocks differ or step back (clock_skew, clock_step)")
+        say(console, f"Not searched, as all that was asked for is broken: {', '.join(judgement.left_out)}")
+    say(console, "Not asked: what happens where clocks differ or step back (clock_skew, clock_step)")
 
 
 def _settings(configuration: Configuration) -> str:
@@ -196,31 +193,3 @@ def _settings(configuration: Configuration) -> str:
     if configuration.local_ms is not None:
         told.append(f"local transactions of at most {show_duration(configuration.local_ms)}")
     return "; ".join(told)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _listed(console: Console, title: str, names: Sequence[str]) -> None:
-    line = f"{title}: {', '.join(names)}"
-    if len(line) <= console.width:
-        _say(console, line)
-        return
-    _say(console, f"{title}:")
-    _beside(console, "    ", ", ".join(names), "")
-
-
-def _beside(console: Console, margin: str, text: str, style: str) -> None:
-    """A text behind a margin, under which its further lines stay clear."""
-    if console.width < len(margin) + 24:
-        _say(console, f"{margin.lstrip()}{text}", style)
-        return
-    lines = Text(text, style=style).wrap(console, console.width - len(margin))
-    for number, line in enumerate(lines):
-        line.rstrip()
-        console.print(Text.assemble(margin if number == 0 else " " * len(margin), line))
-
-
-def _say(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), soft_wrap=console.width >= PIPE_COLUMNS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.text import Text
 
 from halfcheck.counterexample_table import counterexample_table, wide_console
 from halfcheck.fitting_table import FittingTable
+from halfcheck.paragraphs import counted, listed, say
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     verb = "are" if len(answer.broken) > 1 else "is"
     broken = f"{len(answer.broken) or 'none'} of {len(result.clauses)} guarantees {verb} broken"
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
-    _say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
+    say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
     _print_broken(console, answer.broken)
     for sentence in left:
-        _say(console, sentence, style="yellow")
+        say(console, sentence, style="yellow")
     _print_broken_elsewhere(console, answer)
     shown = _print_schedules(console, answer, everything=everything)
     console.print()
@@ -55,8 +55,8 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     _print_cannot_occur(console, answer, everything=everything)
     _print_holding(console, answer, everything=everything)
     if shown < len(_by_schedule(answer)):
-        left = _counted(len(_by_schedule(answer)) - shown, "more schedule")
-        _say(console, f"{left}: --property ID shows one, --all shows all")
+        left = counted(len(_by_schedule(answer)) - shown, "more schedule")
+        say(console, f"{left}: --property ID shows one, --all shows all")
     _print_extent(console, answer)
 
 
@@ -66,7 +66,7 @@ def _instances(answer: Judged) -> str:
         return f"instances {', '.join(names[:-1])} and {names[-1]}"
     size = answer.searched[0].instance
     return (
-        f"instance {size.name}: {_counted(size.transactions, 'transaction')}, {size.half_slots} half slots, "
+        f"instance {size.name}: {counted(size.transactions, 'transaction')}, {size.half_slots} half slots, "
         f"{size.op_slots} op slots"
         if not answer.left_out
         else f"instance {size.name}"
@@ -116,7 +116,7 @@ def _print_schedules(console: Console, answer: Judged, *, everything: bool) -> i
     for rows in sorted(chosen, key=lambda rows: rows[0].depth or 0):
         console.print()
         for row in rows:
-            _say(console, f"{row.name} is violated: {row.clause.sentence}", style="bold")
+            say(console, f"{row.name} is violated: {row.clause.sentence}", style="bold")
         if rows[0].replayed is not None:
             console.print(counterexample_table(rows[0].replayed.events))
         console.print(Text(answer.result.replay_command(rows[0])), soft_wrap=True)
@@ -128,7 +128,7 @@ def _print_undecided(console: Console, rows: Sequence[ClauseResult]) -> None:
     for reason in reasons:
         names = [row.name for row in rows if row.reason == reason]
         verb = "is" if len(names) == 1 else "are"
-        _listed(console, f"{len(names)} {verb} unknown: {reason}", names)
+        listed(console, f"{len(names)} {verb} unknown: {reason}", names)
 
 
 def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -> None:
@@ -137,14 +137,14 @@ def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -
     if not total:
         return
     if everything or len(reasons) <= MOST_REASONS:
-        _say(console, f"{total} cannot occur here:")
+        say(console, f"{total} cannot occur here:")
         for why, rows in reasons.items():
-            _listed(console, f"  {why}", [row.name for row in rows])
+            listed(console, f"  {why}", [row.name for row in rows])
         return
     off = sum(len(rows) for why, rows in reasons.items() if why.startswith("needs the fault"))
     for_others = [f"{len(rows)} {why}" for why, rows in reasons.items() if not why.startswith("needs the fault")]
     causes = "; ".join([f"{off} for want of a fault that is off (--faults)", *for_others])
-    _say(console, f"{total} cannot occur here: {causes}; --all lists them")
+    say(console, f"{total} cannot occur here: {causes}; --all lists them")
 
 
 def _print_holding(console: Console, answer: Judged, *, everything: bool) -> None:
@@ -153,15 +153,15 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
         return
     size = answer.bounds
     bounds = (
-        f"{_counted(size['transactions'], 'transaction')}, {size['half_slots']} half slots and {size['op_slots']} op "
-        f"slots, {_counted(size['checks'], 'check')}, times of up to {size['ticks']} ticks"
+        f"{counted(size['transactions'], 'transaction')}, {size['half_slots']} half slots and {size['op_slots']} op "
+        f"slots, {counted(size['checks'], 'check')}, times of up to {size['ticks']} ticks"
     )
     verb = "holds" if len(rows) == 1 else "hold"
-    holds = f"{_counted(len(rows), 'guarantee')} {verb}, to the bounds of the search: at most {bounds}"
+    holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of the search: at most {bounds}"
     if not everything:
-        _say(console, f"{holds}; --all lists {'it' if len(rows) == 1 else 'them'}", style="green")
+        say(console, f"{holds}; --all lists {'it' if len(rows) == 1 else 'them'}", style="green")
         return
-    _say(console, f"{holds}:", style="green")
+    say(console, f"{holds}:", style="green")
     table = FittingTable("holds", "~rule")
     for row in rows:
         table.add_row(Text(row.name, style="green"), row.clause.sentence)
@@ -173,13 +173,11 @@ def _print_extent(console: Console, answer: Judged) -> None:
     spoken_of = {row.clause.identifier for row in answer.holding}
     for witness in result.unseen:
         if witness.identifier in spoken_of:
-            _say(
-                console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}"
-            )
+            say(console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
     if answer.left_out:
-        _say(console, f"not searched, as all that was asked for is broken: {', '.join(answer.left_out)}")
+        say(console, f"not searched, as all that was asked for is broken: {', '.join(answer.left_out)}")
     if result.distinct == 0:
-        _say(console, f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
+        say(console, f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
         return
     is_broken_off = not result.complete and not answer.undecided
     extent = (
@@ -189,34 +187,16 @@ def _print_extent(console: Console, answer: Judged) -> None:
         if is_broken_off
         else "CUT SHORT: not all reachable states"
     )
-    _say(
+    say(
         console,
         f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
         f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)",
     )
     if result.disk_bytes:
-        _say(console, f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
+        say(console, f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
     if result.collision_probability is not None:
-        _say(
+        say(
             console,
             f"states are known by fingerprints: some state was missed with a probability of at most "
             f"{result.collision_probability:.2g}",
         )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _listed(console: Console, title: str, names: Sequence[str]) -> None:
-    """A title and names behind it, or below it where the line is too short."""
-    line = f"{title}: {', '.join(names)}"
-    if len(line) <= console.width:
-        _say(console, line)
-        return
-    _say(console, f"{title}:")
-    console.print(Padding(Text(", ".join(names)), (0, 0, 0, 4), expand=False))
-
-
-def _say(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style))

@@ -11,8 +11,6 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
     from model_check.switch_effects import Effect, SwitchEffects
     from model_check.switches import SwitchRecord
 
@@ -114,6 +112,7 @@ def _print_head(record: SwitchRecord, *, is_first: bool) -> None:
     from rich.text import Text
 
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.paragraphs import below
     from model_check.defects.catalogue import catalogue
     from model_check.switch_effects import on_record
 
@@ -130,10 +129,10 @@ def _print_head(record: SwitchRecord, *, is_first: bool) -> None:
         console.print(Text(f"{name}: {catalogue()[name].name}"))
         for one in (one for one in recorded if one.name == name):
             where = f"{one.clause} in {one.profile}, {one.environment}, {one.instance}"
-            _say(console, f"{where}: {one.depth} steps; in {one.repaired_in}: {one.absence}")
+            below(console, f"{where}: {one.depth} steps; in {one.repaired_in}: {one.absence}")
     for one in (one for one in recorded if not one.mends):
         console.print(Text(f"as a wrong repair, {one.name}: {one.says}"))
-        _say(console, f"{one.clause} in {one.profile}, {one.environment}, {one.instance}: {one.depth} steps")
+        below(console, f"{one.clause} in {one.profile}, {one.environment}, {one.instance}: {one.depth} steps")
     if record.java:
         console.print(Text(f"models: {', '.join(record.java)}"))
     console.print(Text(f"read by: {', '.join(reader.function for reader in record.readers)}"))
@@ -188,10 +187,3 @@ def _places(effects: Sequence[Effect]) -> str:
     for release, told in by_release.items():
         together.setdefault(", ".join(told), []).append(release)
     return "; ".join(f"{', '.join(releases)}: {told}" for told, releases in together.items())
-
-
-def _say(console: Console, text: str) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    console.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
