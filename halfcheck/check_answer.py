@@ -55,8 +55,8 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     _print_cannot_occur(console, answer, everything=everything)
     _print_holding(console, answer, everything=everything)
     if shown < len(_by_schedule(answer)):
-        left = counted(len(_by_schedule(answer)) - shown, "more schedule")
-        say(console, f"{left}: --property ID shows one, --all shows all")
+        more = counted(len(_by_schedule(answer)) - shown, "more schedule")
+        say(console, f"{more}: --property ID shows one, --all shows all")
     _print_extent(console, answer)
 
 
@@ -175,7 +175,8 @@ def _print_extent(console: Console, answer: Judged) -> None:
         if witness.identifier in spoken_of:
             say(console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
     if answer.left_out:
-        say(console, f"not searched, as all that was asked for is broken: {', '.join(answer.left_out)}")
+        why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
+        say(console, f"not searched, as {why}: {', '.join(answer.left_out)}")
     if result.distinct == 0:
         say(console, f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
         return

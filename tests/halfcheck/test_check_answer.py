@@ -2,15 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.check_answer import MOST_SCHEDULES
+from halfcheck.check_answer import MOST_SCHEDULES, print_answer
 from halfcheck.exit_codes import ExitCode
-from model_check.check import SCHEMA
+from model_check.check import SCHEMA, check
+from model_check.portfolio import judged
 from model_check.wording.clauses import meaning_of
 from spec.profiles import VERSIONS
 
@@ -112,6 +114,14 @@ def test_an_instance_that_cannot_see_a_defect_says_where_it_is_seen(capsys: pyte
     assert told[1].startswith("R1.too_many_copies (A09) holds in tiny (it needs room for one copy more than")
     assert "; broken in odd with crash, 8 steps: " in told[1]
     assert not any("cannot occur here" in line or "to the bounds" in line for line in told)
+
+
+def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    found = check("4.9.7", (), "tiny", properties=["S5"], reading="cpython")
+    print_answer(replace(judged(found), left_out=("odd",), is_interrupted=True))
+    told = capsys.readouterr().out
+    assert "not searched, as the search was interrupted: odd" in told
+    assert "all that was asked for is broken" not in told
 
 
 def test_of_a_switched_profile_no_table_is_quoted(capsys: pytest.CaptureFixture[str]) -> None:
