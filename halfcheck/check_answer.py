@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.check import ClauseResult
-    from model_check.portfolio import Judged
+    from model_check.judged import Judged
 
 MOST_SCHEDULES = 3
 """Schedules that are shown without `--all`: of the gravest that is broken, and of the next ones."""

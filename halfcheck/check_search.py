@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from model_check.counterexample.files import Written
     from model_check.coverage import Coverage
     from model_check.explicit.resources import Resources
-    from model_check.portfolio import Judged
+    from model_check.judged import Judged
 
 
 def run_check(
@@ -125,7 +125,8 @@ def _search_one(
     from halfcheck.chosen_instance import tell_choice
     from halfcheck.search_progress import search_progress
     from model_check.check import check
-    from model_check.portfolio import instance_that_shows, judged
+    from model_check.judged import judged
+    from model_check.portfolio import instance_that_shows
 
     name = instance or instance_that_shows(profile, faults, properties)
     with search_progress(f"{profile} {name}", wanted=not as_json) as report:

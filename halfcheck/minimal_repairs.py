@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.portfolio import Judged
+    from model_check.judged import Judged
     from model_check.verdicts.minimal_repairs import MinimalRepairs, RepairsProgress
 
 MOST_MORE_REPAIRS = 2

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.check import ClauseResult
-    from model_check.portfolio import Judged, PortfolioReport
+    from model_check.judged import Judged
+    from model_check.portfolio import PortfolioReport
 
 CANNOT_OCCUR = "cannot occur"
 """What a clause is that nothing can break in any instance that was searched."""

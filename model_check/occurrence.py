@@ -12,7 +12,7 @@ from spec.constants import FAULTS
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from spec.constants import Constants
     from spec.language import Property
@@ -50,8 +50,8 @@ SWITCHES = {
 """The words for a switch that is on or off, for each that some clause needs."""
 
 
-def why_it_cannot_occur(clause: Property, constants: Constants) -> str:
-    """What the clause needs and this instance, profile and environment do not have; empty if it can be broken here.
+def why_it_cannot_occur(clause: Property, *worlds: Constants) -> str:
+    """What the clause needs and none of these has, in the words of the one that lacks least; empty if one shows it.
 
     Examples
     --------
@@ -65,11 +65,7 @@ def why_it_cannot_occur(clause: Property, constants: Constants) -> str:
     >>> why_it_cannot_occur(clauses["S1.immune_half"], constants_for("4.9.7", (), "tiny"))
     ''
     """
-    return in_a_sentence(unmet_needs(clause, constants))
-
-
-def in_a_sentence(unmet: Sequence[str]) -> str:
-    """Needs that are not met, as a reason; empty without any."""
+    unmet = min((unmet_needs(clause, constants) for constants in worlds), key=len)
     return f"needs {' and '.join(unmet)}" if unmet else ""
 
 

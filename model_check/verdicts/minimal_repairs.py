@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from model_check.check import ClauseResult
     from model_check.explicit.search import Progress
-    from model_check.portfolio import Judged
+    from model_check.judged import Judged
     from spec.constants import Constants
     from spec.language import Property, Step
 

@@ -17,7 +17,7 @@ from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from model_check.verdicts.minimal_faults import MinimalFaults
 
@@ -98,6 +98,12 @@ class Table:
     def of(self, profile: str, instance: str) -> Entries:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile, {}).get(instance, {})
+
+    def depths(self, profile: str, instance: str, faults: Collection[str]) -> dict[str, int]:
+        """Clause → steps of the shortest violation that an instance shows under these faults, or some of them."""
+        entries = [e for name, e in self.of(profile, instance).items() if set(faults_of(name)) <= set(faults)]
+        depths = sorted((depth, clause) for entry in entries for clause, depth in entry.violated.items())
+        return {clause: depth for depth, clause in reversed(depths)}
 
     def minimal_sets(self, profile: str, clause: str) -> list[Minimal]:
         """The minimal sets of faults that break a clause, of all instances together; the smaller ones first."""

@@ -4,14 +4,9 @@ import pytest
 
 from model_check.check import Verdict, check
 from model_check.explicit.search import Progress
-from model_check.portfolio import (
-    instance_that_shows,
-    judged,
-    known_violation,
-    search_portfolio,
-    smallest_first,
-    table_of_verdicts,
-)
+from model_check.judged import judged
+from model_check.portfolio import instance_that_shows, search_portfolio, smallest_first
+from model_check.verdicts.known import known_violation, table_of_verdicts
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -46,6 +41,15 @@ def test_the_verdicts_of_the_quiet_world_are_those_of_the_table() -> None:
     counted = len(answer.broken) + len(answer.holding) + sum(len(rows) for rows in answer.reasons.values())
     assert counted == len(CLAUSES)
     assert [row.name for row in answer.broken][:2] == ["S1.immune_half", "S1.late_op"]
+
+
+def test_an_instance_with_a_shorter_violation_is_searched_although_all_is_broken() -> None:
+    """The smallest instance breaks it after 9 steps, another one after 5: that is what the report shows, too."""
+    answer = search_portfolio("4.9.7", (), properties=["L2.never_asked"])
+    (row,) = answer.broken
+    assert (row.instance and row.instance.name, row.depth) == ("odd", 5)
+    assert [one.instance.name for one in answer.searched] == ["tiny", "odd"]
+    assert set(answer.left_out) == {"small", "deep", "skewed"}
 
 
 def test_the_smallest_instance_comes_first() -> None:
