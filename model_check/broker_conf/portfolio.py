@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import check_configuration
 from model_check.check import Verdict, chosen_clauses
-from model_check.instances import constants_for, load_instance
-from model_check.occurrence import in_a_sentence, unmet_needs
+from model_check.instances import load_instance
+from model_check.judged import together
+from model_check.occurrence import why_it_cannot_occur
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -53,19 +54,7 @@ class Judgement:
     def result(self) -> CheckResult:
         """Of all searches together: numbers are sums, the depth is the largest, the instance is the first."""
         results = [answer.result for answer in self.answers]
-        rows = [self._row(clause) for clause in (row.clause for row in results[0].clauses)]
-        return replace(
-            results[0],
-            clauses=tuple(rows),
-            unseen=tuple(w for w in results[0].unseen if all(w in result.unseen for result in results)),
-            distinct=sum(result.distinct for result in results),
-            generated=sum(result.generated for result in results),
-            depth=max(result.depth for result in results),
-            complete=all(result.complete for result in results),
-            seconds=sum(result.seconds for result in results),
-            compile_seconds=sum(result.compile_seconds for result in results),
-            peak_bytes=max(result.peak_bytes for result in results),
-        )
+        return together(results, [self._row(row.clause) for row in results[0].clauses])
 
     @cached_property
     def found_in(self) -> dict[Property, int]:
@@ -80,16 +69,9 @@ class Judgement:
     @cached_property
     def cannot_occur(self) -> dict[Property, str]:
         """The clauses that hold because no size that was searched could show them broken, and what they need."""
-        worlds = [
-            constants_for(answer.result.profile, answer.result.faults, answer.quotient.instance)
-            for answer in self.answers
-        ]
-        found = {}
-        for row in self.result.clauses:
-            unmet = sorted((unmet_needs(row.clause, constants) for constants in worlds), key=_length)
-            if row.verdict is Verdict.HOLDS and unmet[0]:
-                found[row.clause] = in_a_sentence(unmet[0])
-        return found
+        worlds = [answer.constants for answer in self.answers]
+        held = [row.clause for row in self.result.clauses if row.verdict is Verdict.HOLDS]
+        return {clause: why for clause in held if (why := why_it_cannot_occur(clause, *worlds))}
 
     @property
     def broken(self) -> tuple[ClauseResult, ...]:
@@ -117,17 +99,19 @@ class Judgement:
         """The violation that was found; otherwise what some size leaves open, or else that all hold.
 
         A size whose `transactionCheckMax` is scaled down further than that of another may show a violation in ticks
-        that the real times refuse: where the other one was searched as a whole and it holds there, it holds.
+        that the real times refuse: where the other one could show it, too, was searched as a whole and holds, it holds.
         """
         asked = [(answer, row) for answer in self.answers for row in answer.result.clauses if row.clause == clause]
         violated = [row for _, row in asked if row.verdict is Verdict.VIOLATED]
-        finest = max((answer.quotient.check_max[1] for answer, row in asked if row.verdict is Verdict.HOLDS), default=0)
+        held = [(answer, row) for answer, row in asked if row.verdict is Verdict.HOLDS]
+        finer = [answer for answer, _ in held if not why_it_cannot_occur(clause, answer.constants)]
         unknown = [
             row
             for answer, row in asked
-            if row.verdict is Verdict.UNKNOWN and not (answer.result.complete and answer.quotient.check_max[1] < finest)
+            if row.verdict is Verdict.UNKNOWN
+            and not (answer.result.complete and any(_is_finer(one, answer) for one in finer))
         ]
-        return [*violated, *unknown, *(row for _, row in asked if row.verdict is Verdict.HOLDS)][0]
+        return [*violated, *unknown, *(row for _, row in held)][0]
 
 
 def judge_configuration(
@@ -183,8 +167,10 @@ def judge_configuration(
     return Judgement(configuration, tuple(answers), tuple(bases[: len(answers)]), tuple(bases[len(answers) :]))
 
 
-def _length(needs: tuple[str, ...]) -> int:
-    return len(needs)
+def _is_finer(one: Answer, other: Answer) -> bool:
+    """Whether a size scales `transactionCheckMax` down less than another one, and has as many transactions."""
+    is_as_wide = one.constants.transactions >= other.constants.transactions
+    return is_as_wide and one.quotient.check_max[1] > other.quotient.check_max[1]
 
 
 def _named(report: Callable[[str, Progress], None], title: str) -> Callable[[Progress], None]:

@@ -9,7 +9,7 @@ import pytest
 from model_check.broker_conf.answer_json import judgement_to_json
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.portfolio import Judgement, judge_configuration
-from model_check.check import Verdict
+from model_check.check import ClauseResult, Verdict
 
 pytestmark = pytest.mark.untraced
 
@@ -57,21 +57,30 @@ def test_nothing_more_is_searched_when_all_is_broken() -> None:
     assert (found.bases, found.left_out) == (("tiny",), ("deep",))
 
 
+def opened(
+    judgement: Judgement, base: str, row: ClauseResult, *, is_complete: bool = True, transactions: int = 1
+) -> Judgement:
+    """The judgement with the verdict of one size left open, and that size perhaps larger than it is."""
+    answers = list(judgement.answers)
+    place = judgement.bases.index(base)
+    result, constants = answers[place].result, answers[place].constants
+    rows = [replace(one, verdict=Verdict.UNKNOWN) if one.clause == row.clause else one for one in result.clauses]
+    result = replace(result, clauses=tuple(rows), complete=is_complete)
+    answers[place] = replace(answers[place], result=result, constants=replace(constants, transactions=transactions))
+    return Judgement(judgement.configuration, tuple(answers), judgement.bases)
+
+
 def test_what_a_size_leaves_open_is_open_unless_a_finer_one_holds_it(judgement: Judgement) -> None:
     """A violation in two checks that the real fifteen refuse says nothing where three checks show none."""
     holds = judgement.holding[0]
-    tiny, deep = judgement.answers
+    assert opened(judgement, "tiny", holds).open == ()
+    assert [row.clause for row in opened(judgement, "tiny", holds, is_complete=False).open] == [holds.clause]
+    assert [row.clause for row in opened(judgement, "deep", holds).open] == [holds.clause]
 
-    def leave_open(answer: object, *, is_complete: bool) -> Judgement:
-        rows = tuple(
-            replace(row, verdict=Verdict.UNKNOWN, reason="for once") if row.clause == holds.clause else row
-            for row in answer.result.clauses  # type: ignore[attr-defined]
-        )
-        result = replace(answer.result, clauses=rows, complete=is_complete)  # type: ignore[attr-defined]
-        opened = replace(answer, result=result)  # type: ignore[type-var]
-        pair = (opened, deep) if answer is tiny else (tiny, opened)
-        return Judgement(judgement.configuration, pair, judgement.bases)  # type: ignore[arg-type]
 
-    assert leave_open(tiny, is_complete=True).open == ()
-    assert [row.clause for row in leave_open(tiny, is_complete=False).open] == [holds.clause]
-    assert [row.clause for row in leave_open(deep, is_complete=True).open] == [holds.clause]
+def test_a_finer_size_settles_nothing_that_it_cannot_show(judgement: Judgement) -> None:
+    """What two transactions break one transaction cannot hold; and what needs a fault does not hold without it."""
+    holds = judgement.holding[0]
+    assert [row.clause for row in opened(judgement, "tiny", holds, transactions=2).open] == [holds.clause]
+    (late,) = (row for row in judgement.result.clauses if row.name == "S1.immune_half")
+    assert [row.clause for row in opened(judgement, "tiny", late).open] == [late.clause]
