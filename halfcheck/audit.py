@@ -66,6 +66,7 @@ def command(
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
+    from spark_trace_analysis.audit.row_files import require_takes_files
 
     if version is not None and not _VERSION.fullmatch(version):
         message = f"--version {version!r} is not a version such as 5.3.3"
@@ -77,6 +78,10 @@ def command(
     if report is not None and report.is_dir():
         message = f"--report {report} is a directory; give a file for the page"
         raise typer.BadParameter(message)
+    if report is not None:
+        require_takes_files("--report", report)
+    if out is not None:
+        require_takes_files("--out", out)
     store_dir = golden_path(store_dir)
     audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:

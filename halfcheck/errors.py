@@ -96,7 +96,7 @@ def _usage_line(error: typer.TyperException) -> str:
         message = f"{message}, not {value}"
     context = getattr(error, "ctx", None)
     command = "halfcheck" if context is None else context.command_path
-    return f"{message}; see {command} --help"
+    return f"{message}{'' if message.endswith('?') else ';'} see {command} --help"
 
 
 def _refused_value(error: typer.TyperException) -> str | None:

@@ -25,6 +25,26 @@ FUNCTION = "command"
 """The name of the function that a command's module exposes."""
 
 
+class OneCommand(TyperCommand):
+    """A command whose flags take no value in its help, and whose refusals name it.
+
+    Typer shows ``<bool>`` behind a flag, and what its parser refuses does not know of which command it was an option.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags without a type."""
+        return without_types_of_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse, and tell a refusal whose it is."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
+
+
 class LazyCommands(TyperGroup):
     """A Typer group over a table of command names and the modules that hold them.
 
@@ -39,12 +59,24 @@ class LazyCommands(TyperGroup):
         for name, module in self.modules.items():
             self.add_command(TyperCommand(name, help=summary_of(module)), name)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, flags without a type."""
+        return without_types_of_flags(super().get_params(ctx))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Replace the overview's entry of the command that is called by the command itself."""
         name = args[0]
         if name in self.modules:
             self.add_command(load_command(name, self.modules[name]), name)
         return super().resolve_command(ctx, args)
+
+
+def without_types_of_flags(parameters: list[Any]) -> list[Any]:
+    """The same parameters; what takes no value shows none in the help."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
 
 
 def summary_of(module: str) -> str:
@@ -73,7 +105,7 @@ def load_command(name: str, module: str) -> Any:
     function: Callable[..., Any] = getattr(importlib.import_module(module), FUNCTION)
     description, examples = split_examples(inspect.getdoc(function) or "")
     app: Typer = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    app.command(name, help=flowing(description), epilog=examples)(function)
+    app.command(name, cls=OneCommand, help=flowing(description), epilog=examples)(function)
     return typer.main.get_command(app)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from model_check.cache_folder import can_be_written
+from model_check.errors import BadFile
 from spark_trace_analysis.audit.stage_files import appearing, write_facts
 from spark_trace_analysis.errors import BadOptionError
 
@@ -56,6 +58,19 @@ def require_new(out: Path) -> None:
     if out.exists():
         message = f"--out {out}: it exists already; name a new directory"
         raise BadOptionError(message)
+
+
+def require_takes_files(option: str, path: Path) -> None:
+    """See before an audit that what it ends with can be put into its folder, which need not be there yet.
+
+    Raises
+    ------
+    BadFile
+        It can't.
+    """
+    if not can_be_written(path.parent):
+        message = f"{option} {path}: {path.absolute().parent} can't be written to; name another place"
+        raise BadFile(message)
 
 
 @contextmanager

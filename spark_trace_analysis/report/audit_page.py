@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.table import AnyAudit
@@ -38,8 +39,10 @@ def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
 
     Raises
     ------
+    BadFile
+        It cannot be written.
     OSError
-        The folder can't be written.
+        Its folder cannot be made.
     """
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -58,9 +61,4 @@ def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
         unlisted_damage=audit.damage - len(audit.corrupt[:limit]),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(page, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, page)

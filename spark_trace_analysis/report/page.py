@@ -4,7 +4,6 @@ The page's own content security policy forbids every request, so a stray referen
 """
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.wording.clauses import meaning_of
 from spark_trace_analysis.intervals import wilson
@@ -79,16 +79,13 @@ def write(data: ReportData, path: Path) -> None:
 
     Raises
     ------
+    BadFile
+        It cannot be written.
     OSError
-        The folder can't be written.
+        Its folder cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(render(data), encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, render(data))
 
 
 def _gravest(broken: Sequence[ClauseVerdict]) -> list[ClauseVerdict]:

@@ -143,7 +143,7 @@ def test_unknown_command_is_refused_and_the_nearest_one_named(run: Runner, examp
     outcome = run("exampel")
     assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
     assert outcome.error_line() == (
-        "halfcheck: No such command 'exampel'. Did you mean 'example'?; see halfcheck --help"
+        "halfcheck: No such command 'exampel'. Did you mean 'example'? see halfcheck --help"
     )
 
 
@@ -334,6 +334,25 @@ def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
         load_and_run()
     monkeypatch.undo()
     assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
+
+
+def test_what_the_parser_refuses_names_the_help_of_its_command(run: Runner, example: Callable[[str], None]) -> None:
+    example("return None")
+    assert run("example", "store", "--depth").error_line().endswith("; see halfcheck example --help")
+
+
+def test_a_flag_shows_no_type_in_the_help(run: Runner) -> None:
+    assert not [words for words in ((), ("audit",), ("check",)) if "<bool>" in run(*words, "--help").out]
+    assert "<path>" in run("audit", "--help").out
+
+
+@pytest.mark.parametrize("option", ["--report", "--out"])
+def test_a_place_that_takes_no_files_is_named_before_an_audit(run: Runner, option: str) -> None:
+    outcome = run("audit", "no-store", option, "/dev/null/sub/it")
+    assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_CONTENT, "")
+    assert outcome.error_line() == (
+        f"halfcheck: {option} /dev/null/sub/it: /dev/null/sub can't be written to; name another place"
+    )
 
 
 @pytest.mark.parametrize(
