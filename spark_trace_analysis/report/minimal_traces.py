@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.steps import replay, write_path
+from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
 from model_check.walk import Walker
 from spark_trace_analysis.invariants import ALL
@@ -58,7 +59,7 @@ def _told(run: Run, count: Count) -> Counterexample:
         profile=told.profile,
         environment=told.environment,
         instance=told.instance,
-        resembles=() if clause is None else clause.resembles,
+        resembles=() if clause is None else resembled(TRANSACTIONAL_MESSAGES, constants, clause, path),
         steps=told_steps(replayed.events),
         messages=drawn_path(replayed.events),
         command=f"halfcheck replay --profile {told.profile} --instance {told.instance}{faults}"

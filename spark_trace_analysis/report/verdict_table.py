@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.steps import read_path, replay
+from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
 from model_check.wording.guarantees import GUARANTEES
 from spark_trace_analysis.report.told_steps import Counterexample, told_steps
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
     from model_check.verdicts.schedules import Schedule
     from model_check.verdicts.table import Minimal, Table
+    from spec.constants import Constants
+    from spec.language import Property, Step
 
 
 class Takes(StrEnum):
@@ -44,6 +48,8 @@ class Takes(StrEnum):
         """Whether something that was searched breaks it."""
         return self in _BY_FAULTS
 
+
+_RULES: Final = {f"{rule.identifier}.{rule.clause}": rule for rule in TRANSACTIONAL_MESSAGES.clauses}
 
 _NAMED: Final = 6
 """Minimal sets that a line names."""
@@ -75,13 +81,10 @@ class Clause:
         Such as ``S1.immune_half``.
     rule
         What it claims.
-    resembles
-        Ids of the known defects that a violation looks like.
     """
 
     name: str
     rule: str
-    resembles: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class ClauseVerdict:
         How many sets of faults may break it: a search of them was cut short.
     schedule
         Address of the shortest schedule that breaks it; empty if there is none.
+    resembles
+        Ids of the known defects that this schedule shows; none that the version is rid of.
     """
 
     clause: Clause
@@ -104,6 +109,7 @@ class ClauseVerdict:
     minimal: tuple[Minimal, ...]
     undecided: int
     schedule: str
+    resembles: tuple[str, ...]
 
     @property
     def address(self) -> str:
@@ -213,22 +219,20 @@ def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
         A schedule is none of this specification.
     """
     homes: dict[Schedule, str] = {}
-    addresses: dict[tuple[str, str], str] = {}
+    shortest: dict[tuple[str, str], Schedule] = {}
     for name in table.clauses:
         for profile in table.profiles:
             theirs = [one for one in schedules if one.clause == name and profile in one.profiles]
             if theirs:
-                best = min(theirs, key=lambda one: one.depth)
-                addresses[name, profile] = homes.setdefault(best, f"{name}-{profile}")
-    rules = {
-        f"{rule.identifier}.{rule.clause}": Clause(f"{rule.identifier}.{rule.clause}", rule.sentence, rule.resembles)
-        for rule in TRANSACTIONAL_MESSAGES.clauses
-    }
+                best = shortest[name, profile] = min(theirs, key=lambda one: one.depth)
+                homes.setdefault(best, f"{name}-{profile}")
 
     def verdict(profile: str, name: str) -> ClauseVerdict:
         minimal, undecided = tuple(table.minimal_sets(profile, name)), len(table.undecided(profile, name))
         takes = _BY_FAULTS[len(minimal[0].faults)] if minimal else _nothing_found(undecided)
-        return ClauseVerdict(rules[name], profile, takes, minimal, undecided, addresses.get((name, profile), ""))
+        clause, best = Clause(name, _RULES[name].sentence), shortest.get((name, profile))
+        address, like = ("", ()) if best is None else (homes[best], _resembled(best, profile))
+        return ClauseVerdict(clause, profile, takes, minimal, undecided, address, like)
 
     def cell(profile: str, property_id: str) -> Cell:
         clauses = tuple(verdict(profile, name) for name in table.clauses if name.partition(".")[0] == property_id)
@@ -254,20 +258,28 @@ def _nothing_found(undecided: int) -> Takes:
     return Takes.UNDECIDED if undecided else Takes.UNBROKEN
 
 
-def _told(one: Schedule, profile: str) -> Counterexample:
+@cache
+def _resembled(one: Schedule, profile: str) -> tuple[str, ...]:
+    return resembled(TRANSACTIONAL_MESSAGES, *_taken(one, profile))
+
+
+def _taken(one: Schedule, profile: str) -> tuple[Constants, Property, list[Step]]:
     constants = constants_for(profile, one.faults, one.instance)
-    events = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)).events
-    identifier, _, name = one.clause.partition(".")
-    rule = next(c for c in TRANSACTIONAL_MESSAGES.clauses if (c.identifier, c.clause) == (identifier, name))
+    return constants, _RULES[one.clause], read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
+
+
+def _told(one: Schedule, profile: str) -> Counterexample:
+    constants, rule, path = _taken(one, profile)
+    events = replay(TRANSACTIONAL_MESSAGES, constants, path).events
     faults = f" --faults {','.join(one.faults)}" if one.faults else ""
     return Counterexample(
-        property_id=identifier,
-        clause=name,
+        property_id=rule.identifier,
+        clause=rule.clause,
         rule=rule.sentence,
         profile=profile,
         environment=one.faults,
         instance=one.instance,
-        resembles=rule.resembles,
+        resembles=_resembled(one, profile),
         steps=told_steps(events),
         messages=drawn_path(events),
         command=f'halfcheck replay --profile {profile} --instance {one.instance}{faults} --steps "{one.steps}"',

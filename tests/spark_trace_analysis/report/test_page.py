@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from model_check.defects.resemblance import is_repaired
+from model_check.instances import switches_of
 from spark_trace_analysis.report.data import MutantSection, ReportData
 from spark_trace_analysis.report.page import render, write
 from tests.spark_trace_analysis.report.sample_page import CRASH, FULL, TABLE, explanation, lockstep, mutant
@@ -52,6 +54,21 @@ def page() -> str:
 @pytest.fixture(scope="module")
 def elements(page: str) -> Elements:
     return Elements(page)
+
+
+def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
+    assert FULL.table is not None
+    cells = [cell for row in FULL.table.guarantees for cell in row.cells]
+    shown = {one.address: one.resembles for cell in cells for one in cell.broken}
+    assert shown["S1.immune_half-4.9.7"] == ("B01",)
+    assert (shown["S1.passed_op-4.5.1"], shown["S1.passed_op-5.4.0"]) == (("A02",), ("A15",))
+    assert shown["S1.immune_half-fixed"] == ()
+    assert not [
+        (address, name)
+        for address, names in shown.items()
+        for name in names
+        if is_repaired(name, switches_of(address.rpartition("-")[2]))
+    ]
 
 
 @pytest.mark.parametrize(
