@@ -74,7 +74,7 @@ public class Driver {
 
     private static Map<String, Object> perform(String verb, Map<String, String> fields) throws Exception {
         switch (verb) {
-            case "producer": return producer(fields.get("name"), fields.get("group"), fields.get("heartbeat_ms"));
+            case "producer": return producer(fields.get("name"), fields.get("group"));
             case "expect": return expect(fields);
             case "send": return send(fields);
             case "send_plain": return sendPlain(fields);
@@ -92,17 +92,13 @@ public class Driver {
 
     // --- commands ---------------------------------------------------------------------------------------------------
 
-    private static Map<String, Object> producer(String name, String group, String heartbeat) throws Exception {
+    private static Map<String, Object> producer(String name, String group) throws Exception {
         TransactionMQProducer producer = new TransactionMQProducer(group, new Recording(name));
         producer.setNamesrvAddr(nameServer);
         producer.setInstanceName(name);
         producer.setTransactionListener(new Planned(name));
         producer.setSendMsgTimeout(15_000);
         producer.setRetryTimesWhenSendFailed(0);
-        if (heartbeat != null) {
-            producer.setHeartbeatBrokerInterval(Integer.parseInt(heartbeat));
-            producer.setPollNameServerInterval(1_000);
-        }
         producer.start();
         PRODUCERS.put(name, producer);
         log("producer.start", "who", name, "group", group);

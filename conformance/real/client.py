@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, urlencode
@@ -116,11 +117,9 @@ class Client:
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
-    def producer(self, name: str, group: str, *, heartbeat_ms: int | None = None) -> None:
+    def producer(self, name: str, group: str) -> None:
         """Start a transaction producer; `name` stands for it from then on."""
-        self._ask(
-            "producer", name=name, group=group, **({} if heartbeat_ms is None else {"heartbeat_ms": heartbeat_ms})
-        )
+        self._ask("producer", name=name, group=group)
 
     def expect(self, message: Message, plan: Plan, *, is_answered: bool = False) -> None:
         """Set what checks of a message are answered from now on, also of one that another process has sent."""
@@ -191,6 +190,21 @@ class Client:
         told = self._ask("checks", key=message.key)
         return Checks(int(told["count"]), _half(told, "") if "queue_offset" in told else None)
 
+    def wait_for_checks(self, message: Message, count: int, seconds: float = 120) -> None:
+        """Wait until a message was checked so often.
+
+        Raises
+        ------
+        RealBrokerError
+            It was not, in that time.
+        """
+        end = time.monotonic() + seconds
+        while self.checks(message).count < count:
+            if time.monotonic() > end:
+                text = f"{message.key} was not checked {count} times in {seconds:.0f} s"
+                raise RealBrokerError(text)
+            time.sleep(0.02)
+
     def settle(self, seconds: float, check_interval_ms: int, check_max: int) -> None:
         """Wait until every plan is answered, or is checked for the last time, and then until nothing happens."""
         most_ms = round(seconds * 1_000)
@@ -209,6 +223,13 @@ class Client:
     def shut_down(self, producer: str) -> None:
         """Stop a producer in an orderly way."""
         self._ask("shutdown", name=producer)
+
+    def leave(self, producer: str, *topics: str) -> None:
+        """Stop a producer, pull all that a consumer gets of some topics, and end the process."""
+        self.shut_down(producer)
+        self.drain(*topics)
+        self.note("end")
+        self.halt()
 
     def halt(self) -> None:
         """End the process at once: no producer says good-bye."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ENTRY_BYTES: Final = 20
 _OF_TRANSACTIONS: Final = re.compile(r"transact|trans_|boot|recover|error|truncate|normally", re.IGNORECASE)
-_EMPTY_PASS: Final = "Send op message queueIds=null"  # noqa: S105
+_NOTHING_WRITTEN: Final = "Send op message queueIds=null"
 _KEPT_EMPTY_PASSES: Final = 3
 
 
@@ -53,7 +53,7 @@ def write_thinned(log: Iterable[str], thinned: TextIO) -> int:
     """
     passes = left_out = 0
     for line in log:
-        passes = passes + 1 if _EMPTY_PASS in line else 0
+        passes = passes + 1 if _NOTHING_WRITTEN in line else 0
         if passes > _KEPT_EMPTY_PASSES:
             left_out += 1
         else:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
 
@@ -80,17 +80,21 @@ class Processes:
     def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start a process that reads nothing."""
         with (self._run / f"{name}.out").open("ab") as out:
-            return self._kept(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+            return self._kept(command, subprocess.DEVNULL, out, subprocess.STDOUT)
 
     def start_led(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start a process that is led over its standard input and output."""
         with (self._run / f"{name}.err").open("ab") as err:
-            return self._kept(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
+            return self._kept(command, subprocess.PIPE, subprocess.PIPE, err)
 
-    def _kept(self, command: Sequence[str], **streams: object) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(command, env=self._environment, cwd=self._run, **streams)  # type: ignore[call-overload]  # noqa: S603
+    def _kept(
+        self, command: Sequence[str], stdin: int, stdout: int | IO[bytes], stderr: int | IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(  # noqa: S603 - this module's own command, without a shell
+            command, env=self._environment, cwd=self._run, stdin=stdin, stdout=stdout, stderr=stderr
+        )
         self._started.append(process)
-        return process  # type: ignore[no-any-return]
+        return process
 
     def printed(self, name: str) -> str:
         """What a process has printed so far, in all its starts."""

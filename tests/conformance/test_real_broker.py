@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PORTS = Ports(20_000, 20_005, 20_006)
-EMPTY_PASS = "DEBUG OpBatch - Send op message queueIds=null\n"  # noqa: S105
+NOTHING_WRITTEN = "DEBUG OpBatch - Send op message queueIds=null\n"
 
 
 # --- jars -------------------------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def a_run(folder: Path) -> Path:
         "store/config/topics.json": b"{}",
         "store/config/topics.json.tmp": b"{",
         "kept/driver.jsonl": f'{{"ev":"begin","run":"{folder}"}}\n'.encode(),
-        "transaction.log": ("first\n" + EMPTY_PASS * 5 + "last\n").encode(),
+        "transaction.log": ("first\n" + NOTHING_WRITTEN * 5 + "last\n").encode(),
         "broker.log": b"boot success\nsomething else\nan ERROR\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -303,7 +303,7 @@ def test_a_store_is_kept_in_the_form_of_the_golden_ones(tmp_path: Path) -> None:
     assert kept["commitlog/00000000000000000000"].read_bytes() == b"ab"
     assert kept["consumequeue/T/0/00000000000000000000"].read_bytes() == b"\0\1" + bytes(18)
     assert unzipped(kept["driver.jsonl.gz"]) == '{"ev":"begin","run":"@RUN@"}\n'
-    assert unzipped(kept["transaction.log.gz"]) == f"first\n{EMPTY_PASS * 3}last\n"
+    assert unzipped(kept["transaction.log.gz"]) == f"first\n{NOTHING_WRITTEN * 3}last\n"
     assert unzipped(kept["broker.grep.log.gz"]) == "boot success\nan ERROR\n"
     assert json.loads(kept["meta.json"].read_text()) == {"version": "5.4.0", "empty_passes_of_the_batch_thread": 2}
     assert [path.name for path in out.parent.iterdir()] == ["ten"]

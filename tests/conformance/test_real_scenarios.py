@@ -24,6 +24,8 @@ CHECK_TIMES = "TRANSACTION_CHECK_TIMES"
 class LedClient:
     """Takes every command and notes it; each half gets the next offset, each message has been checked often."""
 
+    leave, wait_for_checks = Client.leave, Client.wait_for_checks
+
     def __init__(self, broker: LedBroker) -> None:
         self.broker = broker
 
