@@ -26,8 +26,6 @@ _NARROWEST_KEY: Final = 16
 _BESIDE_THE_KEY: Final = 55
 """The columns that no width cuts, but for the key: state, five counts, and the gaps between them."""
 
-_INDENT: Final = 4
-
 
 def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
     """Print an audit, as wide as there is room.

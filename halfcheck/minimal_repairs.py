@@ -163,9 +163,7 @@ def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int)
         "instances": list(dict.fromkeys(name for one in found for name in one.instances)),
         "most_repairs": most_repairs,
         "clauses": {one.clause: one.to_json() for one in found},
-        "not_violated": [
-            f"{row.clause.identifier}.{row.clause.clause}" for row in itself.result.clauses if not row.path
-        ],
+        "not_violated": [row.name for row in itself.result.clauses if row.path is None],
     }
 
 

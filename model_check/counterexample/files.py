@@ -65,7 +65,7 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
         When a file cannot be written; names it and why.
     """
     if row.path is None or row.replayed is None:
-        msg = f"{row.clause.identifier}.{row.clause.clause} is not violated"
+        msg = f"{row.name} is not violated"
         raise AssertionError(msg)
     clause, instance = row.name, row.instance or result.instance
     world = ", ".join(result.faults) or "the quiet world"

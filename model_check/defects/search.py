@@ -179,7 +179,7 @@ def judge_later(search: Search, result: CheckResult, depth: int) -> None:
 
 def clause_of(result: CheckResult, name: str) -> ClauseResult:
     """The result on one clause, by a name such as `S1.immune_half`."""
-    return next(row for row in result.clauses if f"{row.clause.identifier}.{row.clause.clause}" == name)
+    return next(row for row in result.clauses if row.name == name)
 
 
 def first_step_missing(events: Iterable[Event], shows: Sequence[str]) -> str | None:

@@ -1,23 +1,23 @@
 """All minimal sets of repairs with which a clause holds.
 
-Sets are tried in the order of their size. A set that a known schedule still breaks is ruled out without a search: the
-schedule is taken with those repairs in the CPython engine, and as only the switches that are read on its way can
-matter, it answers for all sets that agree in them. What no schedule rules out is searched; a violation is one more
-schedule. No repair needs to be without side effects for that: nothing is inferred from a set about a larger one, except
-that it is not minimal if a part of it mends the clause.
+Sets are tried in the order of their size. A set that a known schedule still breaks is ruled out without a search
+(`known_schedules.py`); what none rules out is searched, and a violation is one more schedule. No repair needs to be
+without side effects for that: nothing is inferred from a set about a larger one, except that it is not minimal if a
+part of it mends the clause.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict, chosen_clauses
 from model_check.defects.catalogue import catalogue
-from model_check.defects.resemblance import repairs_of, still_breaks
-from model_check.instances import constants_for, switches_of
+from model_check.defects.resemblance import repairs_of
+from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
+from model_check.verdicts.known_schedules import KnownSchedules
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from model_check.check import ClauseResult
     from model_check.explicit.search import Progress
     from model_check.judged import Judged
-    from spec.constants import Constants
-    from spec.language import Property, Step
-
-Repairs = tuple[str, ...]
-"""A set of repairs, each as a profile has it: `+settles_once`, `-batches_ops`."""
+    from model_check.verdicts.known_schedules import Repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +197,7 @@ def find_minimal_repairs(
     ask = _Asking(profile, tuple(faults), clause, tuple(instances), threads, most_states, report)
     itself = ask.search(())
     row = itself.result.clauses[0]
-    schedules = _Schedules(judged_clause)
+    schedules = KnownSchedules(judged_clause)
     schedules.add(profile, faults, row)
     sets: list[MinimalRepair] = []
     if row.path is not None:
@@ -283,51 +279,3 @@ class _Asking:
     @property
     def instances_searched(self) -> tuple[str, ...]:
         return tuple(self.names)
-
-
-class _Schedules:
-    """The schedules that are known to break a clause, and what each says of a set of repairs."""
-
-    def __init__(self, clause: Property) -> None:
-        self._clause = clause
-        self._known: list[_Schedule] = []
-
-    def add(self, profile: str, faults: Sequence[str], found: ClauseResult) -> None:
-        if found.path is not None and found.instance is not None:
-            self._known.append(_Schedule(self._clause, constants_for(profile, faults, found.instance), found.path))
-
-    def one_breaks(self, repairs: Repairs) -> bool:
-        return any(schedule.breaks_with(repairs) for schedule in reversed(self._known))
-
-
-class _Schedule:
-    """One schedule: whether it breaks the clause, as a function of the switches that are read on its way."""
-
-    def __init__(self, clause: Property, constants: Constants, path: tuple[Step, ...]) -> None:
-        self._clause, self._constants, self._path = clause, constants, path
-        self._known: list[tuple[dict[str, bool], bool]] = []
-
-    def breaks_with(self, repairs: Repairs) -> bool:
-        turned: dict[str, Any] = {turn[1:]: turn[0] == "+" for turn in repairs}
-        constants = replace(self._constants, **turned)
-        for read, breaks in self._known:
-            if all(getattr(constants, name) == on for name, on in read.items()):
-                return breaks
-        listener = _Listening(constants)
-        breaks = still_breaks(TRANSACTIONAL_MESSAGES, listener, self._clause, self._path)
-        self._known.append((listener.read, breaks))
-        return breaks
-
-
-class _Listening:
-    """Constants that remember which switches were read of them, and how they stand."""
-
-    def __init__(self, constants: Constants) -> None:
-        self._constants = constants
-        self.read: dict[str, bool] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._constants, name)
-        if name in SWITCHES:
-            self.read[name] = value
-        return value

@@ -49,9 +49,7 @@ def contradictions(result: CheckResult, table: Table) -> list[str]:
 
 
 def _violated(result: CheckResult) -> dict[str, int]:
-    return {
-        f"{row.clause.identifier}.{row.clause.clause}": row.depth for row in result.clauses if row.depth is not None
-    }
+    return {row.name: row.depth for row in result.clauses if row.depth is not None}
 
 
 def _steps(depth: int | None) -> str:
