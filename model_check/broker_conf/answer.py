@@ -149,7 +149,7 @@ def check_configuration(
         if row.path is None:
             clauses.append(row)
             continue
-        if f"{row.clause.identifier}.{row.clause.clause}" in unscheduled:
+        if row.name in unscheduled:
             reason = f"violated in ticks, in {row.depth} steps"
             clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
             continue

@@ -186,8 +186,7 @@ def _check_maxima(configuration: Configuration) -> Iterator[Change]:
 def _kept_longer(configuration: Configuration) -> Iterator[Change]:
     if configuration.reserved_ms is None:
         return
-    oldest = max(configuration.timeout_ms, *configuration.immunities_ms, 0)
-    hours = (oldest + configuration.check_max * configuration.check_interval_ms) // _HOUR_MS + 1
+    hours = configuration.oldest_ms // _HOUR_MS + 1
     more = hours - configuration.file_reserved_ms // _HOUR_MS
     cost = f"the commit log keeps {more} h more on disk"
     yield Change({"fileReservedTime": hours}, replace(configuration, file_reserved_ms=hours * _HOUR_MS), cost)
@@ -244,5 +243,5 @@ def show_duration(milliseconds: int) -> str:
     >>> show_duration(2_500), show_duration(60_000)
     ('2.5 s', '1 min')
     """
-    is_odd = milliseconds > _LEAST_TIMEOUT_MS and milliseconds % 1000
+    is_odd = milliseconds > 1000 and milliseconds % 1000
     return f"{milliseconds / 1000:g} s" if is_odd else show_exactly(milliseconds)

@@ -84,9 +84,12 @@ class Configuration:
 
         RocketMQ: TransactionalMessageServiceImpl#needSkip.
         """
-        oldest_at_first_check = max(self.timeout_ms, *self.immunities_ms, 0)
-        oldest = oldest_at_first_check + self.check_max * self.check_interval_ms
-        return self.file_reserved_ms if self.file_reserved_ms <= oldest else None
+        return self.file_reserved_ms if self.file_reserved_ms <= self.oldest_ms else None
+
+    @property
+    def oldest_ms(self) -> int:
+        """The age by which the checks of every half are used up."""
+        return max(self.timeout_ms, *self.immunities_ms, 0) + self.check_max * self.check_interval_ms
 
     @property
     def ops_in_a_batch(self) -> int:

@@ -128,8 +128,8 @@ def suggest(
             break
         searched += 1
         titled = None if report is None else _named(report, f"{group[0]} ({searched} of {len(groups)})")
-        for mends, breaks in _what_it_mends(group[0], judgement, faults, asked, titled):
-            found += [Suggestion(change, mends, breaks) for change in group]
+        mends, breaks = _what_it_mends(group[0], judgement, faults, asked, titled)
+        found += [Suggestion(change, mends, breaks) for change in group if mends]
     found.sort(key=lambda one: (len(one.breaks), -len(one.mends), len(one.change.settings)))
     mended = {name for one in found if not one.breaks for name in one.mends}
     beyond = tuple(name for name in broken if name not in mended)
@@ -143,8 +143,8 @@ def _what_it_mends(
     faults: Sequence[str],
     question: dict[str, Any],
     report: Callable[[str, Progress], None] | None,
-) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What holds with a change that is broken without it, and what is broken with it only; nothing if it mends nothing.
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What holds with a change that is broken without it, and what is broken with it only (where it mends something).
 
     First the sizes are searched that show what is broken; the others only if some of it is not broken there any more.
     """
@@ -152,13 +152,12 @@ def _what_it_mends(
     bases = (*judgement.bases, *judgement.left_out)
     answers: dict[str, Answer] = {}
     intact = set(found_in)
-    for is_survivor_needed in (False, True):
+    for is_first_pass in (True, False):
         for number, base in enumerate(bases):
-            survivors = {name for name in intact if bases[found_in[name]] in answers}
-            wanted = bool(survivors) if is_survivor_needed else any(found_in[name] == number for name in intact)
-            if base in answers or not wanted:
+            is_wanted = number in {found_in[name] for name in intact} if is_first_pass else intact
+            if base in answers or not is_wanted:
                 continue
-            answer = check_configuration(
+            answers[base] = answer = check_configuration(
                 change.configuration,
                 faults,
                 load_instance(base),
@@ -166,13 +165,12 @@ def _what_it_mends(
                 report=None if report is None else partial(report, base),
                 **{"most_states": MOST_STATES, **question},
             )
-            answers[base] = answer
             intact -= {row.name for row in answer.result.clauses if row.verdict is not Verdict.HOLDS}
     if not intact:
-        return []
+        return (), ()
     with_it = Judgement(change.configuration, tuple(answers.values()), tuple(answers))
     breaks = tuple(row.name for row in with_it.broken if row.name not in found_in)
-    return [(tuple(name for name in found_in if name in intact), breaks)]
+    return tuple(name for name in found_in if name in intact), breaks
 
 
 def _of_different_orders(
