@@ -63,7 +63,7 @@ def look_up(word: str) -> Lookup:
         )
     require_known(
         "defect, clause or switch",
-        lowered,
+        lowered if lowered in switch_records() else word.strip(),
         (*switch_records(), *clauses.values(), *properties.values()),
         there="ids such as B01, clauses such as S1.immune_half and switches such as settles_once",
     )

@@ -233,7 +233,7 @@ def test_a_clause_lists_what_breaks_it_and_a_switch_what_it_mends(
 def test_what_is_neither_is_answered_with_what_it_may_be(capsys: pytest.CaptureFixture[str]) -> None:
     for word, likely in (("S1.imune_half", "S1.immune_half"), ("settle_once", "settles_once")):
         assert run(["defects", word]) == ExitCode.BAD_OPTION
-        assert f"no defect, clause or switch '{word.lower()}'; did you mean {likely}? There are ids such as B01" in (
+        assert f"no defect, clause or switch '{word}'; did you mean {likely}? There are ids such as B01" in (
             capsys.readouterr().err
         )
     assert run(["defects", "S1.end_after_escape"]) == ExitCode.OK
