@@ -1,4 +1,4 @@
-"""The example on the page about broker.conf is what the command prints, but for the time that it takes."""
+"""What the page about broker.conf shows is what the command prints, but for the time that it takes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
+from model_check.broker_conf.answer import switched_on
+from model_check.broker_conf.changes import changes_of
+from model_check.broker_conf.configuration import Configuration
+from model_check.broker_conf.portfolio import judge_configuration
+from model_check.broker_conf.suggestions import suggest
+from model_check.instances import constants_for
 
 if TYPE_CHECKING:
-    import pytest
+    from model_check.broker_conf.changes import Change
 
 PAGE = Path(__file__).parents[2] / "docs" / "broker-conf.md"
 
@@ -32,6 +40,42 @@ def test_the_command_of_the_page_says_what_the_page_shows(
     assert said.err == block("stderr")
     shown = re.sub(r"(depth \d+), \d+\.\d{3} s$", r"\1, 0.000 s", said.out, flags=re.MULTILINE)
     assert re.sub(r" +$", "", shown, flags=re.MULTILINE) == block("stdout"), "put what was printed into the page"
+
+
+QUICK = Configuration.of_release("5.3.3", local_ms=1_000)
+"""Of which the page shows suggestions."""
+
+
+def suggested() -> dict[str, tuple[list[str], str]]:
+    """Change to what the page says that it mends and costs."""
+    rows = re.findall(
+        r"^\| (.+) \| (.+) \| (.+) \|$", PAGE.read_text(encoding="utf-8").partition("## What to")[2], re.MULTILINE
+    )
+    told: dict[str, tuple[list[str], str]] = {}
+    mended: list[str] = []
+    for change, mends, cost in rows[1:]:
+        mended = mended if mends == "the same" else mends.split(", ")
+        told[change.strip("`")] = mended, cost
+    return told
+
+
+def changes() -> list[Change]:
+    tried = changes_of(QUICK, switched_on(constants_for("5.3.3", (), "deep"), ()))
+    return [change for change in tried if str(change) in suggested()]
+
+
+def test_what_a_suggestion_of_the_page_costs_is_what_the_command_says() -> None:
+    assert len(suggested()) == 3
+    assert {str(change): change.cost for change in changes()} == {name: cost for name, (_, cost) in suggested().items()}
+
+
+@pytest.mark.sweep
+def test_what_a_suggestion_of_the_page_mends_is_what_the_searches_find() -> None:
+    found = suggest(judge_configuration(QUICK, ()), (), changes=changes()).found
+    assert {str(one.change): list(one.mends) for one in found} == {
+        name: names for name, (names, _) in suggested().items()
+    }
+    assert not any(one.breaks for one in found)
 
 
 def test_the_page_is_in_the_index_and_in_the_readme() -> None:
