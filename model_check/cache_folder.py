@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
@@ -63,7 +64,8 @@ def can_be_written(folder: Path) -> bool:
 def _temporary() -> Path:
     """The user's own folder for temporary files, the same in each run; another one if somebody else has taken it."""
     folder = Path(tempfile.gettempdir()) / f"halfcheck-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
     found = folder.lstat()
     is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return folder if is_ours else Path(tempfile.mkdtemp(prefix="halfcheck-"))

@@ -40,12 +40,14 @@ def test_the_temporary_folder_is_the_users_own_and_the_same_again(
     assert (cache_folder(), os.environ["HALFCHECK_CACHE"], capsys.readouterr().err) == (folder, str(folder), "")
 
 
-@pytest.mark.parametrize("taken_by", ["a link", "others"])
+@pytest.mark.parametrize("taken_by", ["a link", "others", "a file"])
 def test_a_folder_that_others_may_write_to_is_not_used(homeless: Path, taken_by: str) -> None:
     folder = homeless / f"halfcheck-{os.getuid()}"
     if taken_by == "a link":
         (homeless / "theirs").mkdir()
         folder.symlink_to(homeless / "theirs")
+    elif taken_by == "a file":
+        folder.touch()
     else:
         folder.mkdir()
         folder.chmod(0o777)
