@@ -76,14 +76,12 @@ def check_broker_conf(
     told = [told for told in (why, defaults_of(version).remark) if told]
     told += [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, profile)
     bases = _bases(instance, immunities, question.get("reading", "numba"))
-    question["faults"], question["bases"] = faults, bases
     with portfolio_progress(f"{version} {file}", wanted=not as_json) as report:
-        judgement = judge_configuration(configuration, report=report, **question)
-    del question["bases"]
+        judgement = judge_configuration(configuration, faults, bases, report=report, **question)
     suggestions = None
     if wants_suggestions and judgement.broken:
         with portfolio_progress("suggestions", wanted=not as_json) as report:
-            suggestions = suggest(judgement, report=report, **question)
+            suggestions = suggest(judgement, faults, report=report, **question)
     for remark in told:
         typer.echo(f"halfcheck: {file}: {remark}", err=True)
     if as_json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import Annotated, Any
@@ -256,7 +255,9 @@ def command(
             from halfcheck.chosen_instance import choose_instance
 
             instance = choose_instance(profile, chosen, properties or (), "as --width measures one")
-        _print_width(profile, instance, as_json=as_json)
+        from halfcheck.width_table import print_width
+
+        print_width(profile, instance, as_json=as_json)
         return ExitCode.OK
     resources = Resources(
         memory=None if memory is None else bytes_of(memory),
@@ -297,25 +298,3 @@ def _refuse(given: dict[str, object], why: str) -> None:
         if value is not None and value is not False:
             message = f"{option} {why}; leave it out"
             raise CommandLineError(message)
-
-
-def _print_width(profile: str, instance: str, *, as_json: bool) -> None:
-    from halfcheck.counterexample_table import wide_console
-    from halfcheck.fitting_table import FittingTable
-    from model_check.explicit.width import state_width
-    from model_check.instances import constants_for
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-
-    measured = state_width(TRANSACTIONAL_MESSAGES, constants_for(profile, (), instance))
-    if as_json:
-        print(json.dumps(measured.to_json(), indent=2))
-        return
-    table = FittingTable("field", ">from", ">to", ">elements", ">bits")
-    for field in measured.fields:
-        table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
-    console = wide_console()
-    console.print(table)
-    console.print(
-        f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
-        f"{measured.steps} steps are tried on each state"
-    )
