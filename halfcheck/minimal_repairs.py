@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -39,30 +41,14 @@ def run_minimal_repairs(
     from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
     instances = () if instance is None else (instance,)
+    searched: dict[str, Any] = {"instances": instances, "threads": threads, "most_states": most_states}
     with portfolio_progress(profile, wanted=not as_json) as tell:
-        itself = search_portfolio(
-            profile,
-            faults,
-            properties=properties,
-            instances=instances,
-            threads=threads,
-            most_states=most_states,
-            report=tell,
-        )
+        itself = search_portfolio(profile, faults, properties=properties, report=tell, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
     with repairs_progress(wanted=not as_json) as report:
         found = [
-            find_minimal_repairs(
-                profile,
-                faults,
-                row.name,
-                instances=instances,
-                most_repairs=most_repairs,
-                threads=threads,
-                most_states=most_states,
-                report=report,
-            )
+            find_minimal_repairs(profile, faults, row.name, most_repairs=most_repairs, report=report, **searched)
             for row in itself.broken
         ]
     if as_json:
@@ -118,6 +104,8 @@ def what_is_left(
 ) -> list[Left]:
     """What is left of each broken clause of which a turned switch of the profile repairs a defect, after a search.
 
+    Ctrl-C ends it with what was found until then, as the answer that it belongs to is there.
+
     Parameters
     ----------
     answer
@@ -130,10 +118,12 @@ def what_is_left(
     from model_check.defects.resemblance import repaired_by_hand
     from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
-    result, left = answer.result, []
+    result, left = answer.result, list[Left]()
     for row in answer.broken:
         repaired = repaired_by_hand(row.clause, result.profile)
-        if repaired:
+        if not repaired:
+            continue
+        try:
             with repairs_progress(wanted=wanted) as report:
                 more = find_minimal_repairs(
                     result.profile,
@@ -144,7 +134,10 @@ def what_is_left(
                     threads=threads,
                     report=report,
                 )
-            left.append(Left(row.name, repaired, row.resembles, more))
+        except KeyboardInterrupt:
+            typer.echo(f"halfcheck: interrupted: it was not searched what else {row.name} takes", err=True)
+            break
+        left.append(Left(row.name, repaired, row.resembles, more))
     return left
 
 

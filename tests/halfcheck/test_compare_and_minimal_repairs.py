@@ -78,6 +78,20 @@ def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixt
     assert "repaired;" not in capsys.readouterr().out
 
 
+def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("model_check.verdicts.minimal_repairs.find_minimal_repairs", pressed)
+    arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
+    assert run(arguments) == ExitCode.SAFETY_VIOLATED
+    out, err = capsys.readouterr()
+    assert "S1.immune_half (A16, B05), 15 steps in tiny" in out
+    assert "halfcheck: interrupted: it was not searched what else S1.immune_half takes" in err
+
+
 def test_the_minimal_sets_of_repairs_are_told_with_the_bounds_of_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         "check",
