@@ -31,7 +31,6 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_switch_has_an_entry_that_says_something() -> None:
-    assert tuple(switch_records()) == tuple(sorted(SWITCHES, key=list(switch_records()).index))
     assert set(switch_records()) == set(SWITCHES)
     for record in switch_records().values():
         assert record.says.endswith("."), record.name
