@@ -62,6 +62,10 @@ def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
 
 def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[TransactionRow]) -> None:
     """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
+    grave = audit.total - audit.plain
+    if len(rows) < grave:
+        named = f"the {len(rows)} gravest are" if rows else "none is"
+        say(console, f"{grave} transactions are not plainly delivered or rolled back; {named} named (--limit)")
     alike: dict[tuple[tuple[str, ...], str], list[TransactionRow]] = defaultdict(list)
     for row in rows:
         alike[(row.state, *row.also), row.advice].append(row)
@@ -79,7 +83,7 @@ def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[Trans
         say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
         for line in advice_on_trace:
             below(console, line)
-    if not rows and not audit.damage and not advice_on_trace:
+    if not grave and not audit.damage and not advice_on_trace:
         say(console, "Nothing is lost, doubled, parked or pending.")
     console.print()
 

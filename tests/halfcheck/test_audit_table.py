@@ -51,6 +51,16 @@ def test_what_became_of_transactions_comes_first_the_gravest_before_others_with_
     assert lines[9] == f"    {advice('delivered', (), ('rolled_back',))}"
 
 
+@pytest.mark.parametrize(("limit", "named", "lines"), [(0, "none is", 0), (2, "the 2 gravest are", 2)])
+def test_what_a_limit_leaves_out_is_counted_and_not_called_well(
+    limit: int, named: str, lines: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told = lines_of("audit", LATE, "--limit", str(limit), width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert told[0] == f"6 transactions are not plainly delivered or rolled back; {named} named (--limit)"
+    assert sum(line.startswith("1 doubled") for line in told) == lines
+    assert not any("Nothing is" in line for line in told)
+
+
 def test_where_nothing_is_wrong_the_first_line_says_so(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
