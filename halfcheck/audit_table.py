@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from halfcheck.counterexample_table import wide_console
 from halfcheck.fitting_table import FittingTable
-from halfcheck.paragraphs import below, say
+from halfcheck.paragraphs import below, counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,17 +41,18 @@ def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
     if rows:
         console.print(_table(rows, console.width))
     counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
-    say(console, f"{audit.total} transactions: {counts}")
+    say(console, f"{counted(audit.total, 'transaction')}: {counts}")
     version = (audit.version or "an unknown version").replace("-", " to ")
-    say(console, f"{audit.records} records, written by {version}")
+    say(console, f"{counted(audit.records, 'record')}, written by {version}")
     say(console, f"trace: {audit.trace.sentence()}")
     if audit.trace.why_profile:
-        say(console, f"judged by {audit.trace.profile}: {audit.trace.why_profile}")
+        say(console, audit.trace.why_profile)
     omitted = audit.total - len(rows)
     if omitted:
-        say(console, f"{omitted} transactions are not shown, {audit.plain} of them plainly delivered or rolled back")
+        not_shown = f"{counted(omitted, 'transaction')} {'is' if omitted == 1 else 'are'} not shown"
+        say(console, f"{not_shown}, {audit.plain} of them plainly delivered or rolled back")
     if audit.tasks_found:
-        say(console, f"gone on with: {audit.tasks_found} tasks were finished before")
+        say(console, f"gone on with: {counted(audit.tasks_found, 'task')} finished before")
     for note in audit.notes:
         say(console, f"note: {note}")
     for region in audit.corrupt[:limit]:
@@ -77,7 +78,8 @@ def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[Trans
         say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
         below(console, advice)
     if audit.damage:
-        say(console, f"{audit.damage} pieces of damage, listed below: what could be read is judged, the rest is not")
+        pieces = f"{counted(audit.damage, 'piece')} of damage"
+        say(console, f"{pieces}, listed below: what could be read is judged, the rest is not")
     advice_on_trace = audit.trace.advice()
     if advice_on_trace:
         say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")

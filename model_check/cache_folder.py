@@ -24,9 +24,8 @@ def cache_folder() -> Path:
     FileNotFoundError
         Not even a temporary file can be made.
     """
-    given = os.environ.get(VARIABLE)
-    wanted = Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
-    if can_be_written(wanted) and (given or wanted.is_absolute()):
+    wanted = _wanted()
+    if _is_usable(wanted):
         return wanted
     folder = _temporary()
     os.environ[VARIABLE] = str(folder)
@@ -37,16 +36,28 @@ def cache_folder() -> Path:
     return folder
 
 
+def _wanted() -> Path:
+    given = os.environ.get(VARIABLE)
+    return Path(given) if given else platformdirs.user_cache_path("halfcheck") / "kernels"
+
+
+def _is_usable(wanted: Path) -> bool:
+    """Whether it can be written to, and is not below this folder for want of a home (``~/.cache``)."""
+    return can_be_written(wanted) and (VARIABLE in os.environ or wanted.is_absolute())
+
+
 def let_numba_keep_its_code(package: Path) -> None:
     """Choose a folder for what Numba compiles of a package, if neither its own folder nor the user's takes it.
 
     Numba refuses to compile a function that it was told to keep and can't (`cache=True`). It asks for
-    NUMBA_CACHE_DIR when it is imported.
+    NUMBA_CACHE_DIR when it is imported. Nothing is said of it: most commands that import the package compile nothing.
     """
     users = platformdirs.user_cache_path("numba")
     if "NUMBA_CACHE_DIR" in os.environ or can_be_written(package) or (users.is_absolute() and can_be_written(users)):
         return
-    os.environ["NUMBA_CACHE_DIR"] = str(cache_folder() / "numba")
+    wanted = _wanted()
+    folder = wanted if _is_usable(wanted) else _temporary()
+    os.environ["NUMBA_CACHE_DIR"] = str(folder / "numba")
 
 
 def can_be_written(folder: Path) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from model_check.releases import profile_for
 from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.store.commit_log import CommitLog
 from reference.store.consume_queue import open_consume_queues
@@ -80,6 +81,14 @@ def audit_store(
 def notes_on(saved: ConsumerOffsets) -> list[str]:
     """What a reader should know of the saved offsets."""
     return [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
+
+
+def notes_on_version(given: str | None, marks: VersionMarks) -> list[str]:
+    """What a reader should know where the records do not look like those of the version that was named."""
+    seen = marks.version()
+    if given is None or seen is None or profile_for(given)[0] in profiles_for(seen):
+        return []
+    return [f"the records look like those of {seen.replace('-', ' to ')}, and --version names {given}"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +188,7 @@ class _Reading:
             events=self.events,
             corrupt=tuple(self.corrupt),
             transactions=tuple(row_of(history, offsets, circumstances) for history in histories),
-            notes=tuple(notes),
+            notes=(*notes_on_version(version, self.marks), *notes),
             trace=self._trace_verdict(saved, circumstances, question),
         )
 

@@ -21,6 +21,7 @@ from spark_trace_analysis.audit.audit_store import (
     ask,
     foreign_keys,
     notes_on,
+    notes_on_version,
     offsets_ahead,
     scan_offsets,
     too_many,
@@ -248,7 +249,7 @@ class _Job:
             transactions=tuple(
                 all_rows(rounds) if self.options.everything else gravest_rows(rounds, self.options.limit)
             ),
-            notes=tuple(notes_on(self.saved)),
+            notes=(*notes_on_version(self.options.version, whole.marks), *notes_on(self.saved)),
             trace=self._trace(task, whole, damage),
         )
 

@@ -151,7 +151,7 @@ def why_judged_by(profile: str, version: str | None) -> str:
     Examples
     --------
     >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
-    'no record tells 5.4.0 to 5.5.1 apart; 5.4.0 stands for them'
+    'no record tells 5.4.0 to 5.5.1 apart: judged by 5.4.0, which stands for them'
     >>> why_judged_by("5.3.3", "5.2.0-5.5.1")
     'no record tells 5.2.0 to 5.5.1 apart: 5.3.3 and 5.4.0 were asked in turn'
     """
@@ -161,7 +161,8 @@ def why_judged_by(profile: str, version: str | None) -> str:
     if version is None:
         return f"no record tells which release wrote it: {asked} were asked in turn"
     alike = f"no record tells {version.replace('-', ' to ')} apart"
-    return f"{alike}; {profile} stands for them" if asked == profile else f"{alike}: {asked} were asked in turn"
+    by_one = f"{alike}: judged by {profile}, which stands for them"
+    return by_one if asked == profile else f"{alike}: {asked} were asked in turn"
 
 
 def settings_of(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:

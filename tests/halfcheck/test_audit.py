@@ -342,4 +342,4 @@ def test_what_is_lost_or_doubled_does_not_change_the_exit_code(
     writer = StoreWriter()
     writer.half()
     assert app.run(["audit", str(writer.write(tmp_path / "s"))]) == ExitCode.OK
-    assert "1 transactions: 1 lost" in capfd.readouterr().out
+    assert "1 transaction: 1 lost" in capfd.readouterr().out

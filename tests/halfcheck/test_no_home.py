@@ -54,11 +54,15 @@ def test_a_folder_that_others_may_write_to_is_not_used(homeless: Path, taken_by:
     assert cache_folder() not in {folder, homeless / "theirs"}
 
 
-def test_numba_keeps_its_code_there_if_the_package_cannot_be_written_to(homeless: Path, tmp_path: Path) -> None:
+def test_numba_keeps_its_code_there_in_silence_if_the_package_cannot_be_written_to(
+    homeless: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     let_numba_keep_its_code(tmp_path)
     assert "NUMBA_CACHE_DIR" not in os.environ
     let_numba_keep_its_code(Path("/dev/null/package"))
+    assert capsys.readouterr().err == ""
     assert os.environ["NUMBA_CACHE_DIR"] == str(cache_folder() / "numba")
+    assert "HALFCHECK_CACHE" in capsys.readouterr().err
 
 
 def test_a_home_that_can_be_written_to_is_used_in_silence(
