@@ -32,6 +32,7 @@ def check_broker_conf(
     as_json: bool,
     everything: bool,
     wants_suggestions: bool,
+    is_version_given: bool,
     **question: Any,
 ) -> ExitCode:
     """Read the file, ask, and print; without an instance, over the sizes of a portfolio.
@@ -46,6 +47,8 @@ def check_broker_conf(
         List what holds, too.
     wants_suggestions
         Search what would mend what is broken.
+    is_version_given
+        False where the version is the default, which is said.
     question
         What `model_check.broker_conf.answer.check_configuration` takes besides.
 
@@ -62,6 +65,7 @@ def check_broker_conf(
     from model_check.check import Verdict
     from model_check.releases import profile_for
     from reference.store.broker_conf import read_broker_conf, repeated
+    from reference.store.broker_conf import settings as settings_in
     from reference.store.broker_keys import known_keys, unknown_keys
     from spec.broker_defaults import defaults_of
 
@@ -75,6 +79,8 @@ def check_broker_conf(
     unknown = unknown_keys(file, version if known_keys(version) else profile)
     told = [told for told in (why, defaults_of(version).remark) if told]
     told += [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, profile)
+    if unknown and len(unknown) == len(list(settings_in(file))):
+        told.append("no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?")
     bases = _bases(instance, immunities, question.get("reading", "numba"))
     with portfolio_progress(f"{version} {file}", wanted=not as_json) as report:
         judgement = judge_configuration(configuration, faults, bases, report=report, **question)
@@ -82,6 +88,8 @@ def check_broker_conf(
     if wants_suggestions and judgement.broken:
         with portfolio_progress("suggestions", wanted=not as_json) as report:
             suggestions = suggest(judgement, faults, report=report, **question)
+    if not is_version_given:
+        typer.echo(f"halfcheck: {file}: no --version is given: {version} is taken", err=True)
     for remark in told:
         typer.echo(f"halfcheck: {file}: {remark}", err=True)
     if as_json:
@@ -195,5 +203,5 @@ def settings_to_json(
 def _of_unknown_key(key: UnknownKey, version: str) -> str:
     told = f"line {key.line}: {key.key} is no setting of {version}, whose broker ignores it"
     if key.versions:
-        return f"{told}; {', '.join(key.versions)} have it"
+        return f"{told}; {', '.join(key.versions)} {'has' if len(key.versions) == 1 else 'have'} it"
     return told if key.nearest is None else f"{told}; did you mean {key.nearest}?"

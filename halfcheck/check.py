@@ -130,7 +130,8 @@ def command(
     instances cannot break is counted apart. --instance asks one instance alone.
 
     The exit code is 12 when a property is violated, 0 when none is, 255 when a search was cut short and found no
-    violation, 130 when it was interrupted and found none.
+    violation, 130 when it was interrupted and found none. With --instance it speaks of that instance, also where the
+    answer says that another one breaks a property.
 
     With --minimal-faults, every clause gets all minimal sets of faults that break it, the quiet world first, in all
     profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
@@ -239,6 +240,7 @@ def command(
             as_json=as_json,
             everything=everything,
             wants_suggestions=suggest,
+            is_version_given=bool(version or profiles),
             properties=properties or (),
             reading=reading,
             threads=threads or os.cpu_count() or 1,

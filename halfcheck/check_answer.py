@@ -42,7 +42,9 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     result = answer.result
     world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     verb = "are" if len(answer.broken) > 1 else "is"
-    broken = f"{len(answer.broken) or 'none'} of {len(result.clauses)} guarantees {verb} broken"
+    broken = f"{len(answer.broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken"
+    if answer.broken_elsewhere:
+        broken += f" here, and {len(answer.broken_elsewhere)} in other instances"
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
     say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
     _print_broken(console, answer.broken)

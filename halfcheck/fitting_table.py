@@ -6,6 +6,7 @@ ellipsis. Here a column either stands (an id, a verdict, a number) or may fold (
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
@@ -23,6 +24,7 @@ NARROWEST_SENTENCE = 28
 NARROWEST_LIST = 12
 """The same for what else may fold; nowhere is a word cut in two while there is another form."""
 
+_MUCH_LONGER = 1.25
 _GAP = 2
 _INDENT = 4
 
@@ -31,7 +33,8 @@ class FittingTable:
     """Rows that keep their answer in whatever width there is.
 
     From wide to narrow: all columns side by side; those that may fold, folded; those that may fold under their row,
-    indented; each row a paragraph of its own, with the names of its columns.
+    indented, also where that makes the table much shorter; each row a paragraph of its own, with the names of its
+    columns.
 
     Parameters
     ----------
@@ -80,12 +83,23 @@ class FittingTable:
         widths = self._widths()
         standing = [natural for natural, folds in zip(widths, self._folds, strict=True) if not folds]
         least = self._least(widths)
-        if _side_by_side(least) <= width:
-            yield self._table(_shared_out(width, least, widths))
+        beside = _shared_out(width, least, widths) if _side_by_side(least) <= width else None
+        if beside is not None and not self._is_shorter_below(console, beside, width):
+            yield self._table(beside)
         elif _side_by_side(standing) <= width:
             yield from self._with_sentences_below()
         else:
             yield from self._paragraphs()
+
+    def _is_shorter_below(self, console: Console, widths: list[int], width: int) -> bool:
+        """Whether sentences that are squeezed beside their rows make the table much longer than below them would."""
+        beside = below = 0
+        for row in self._rows:
+            heights = [len(cell.wrap(console, column)) for cell, column in zip(row, widths, strict=True)]
+            beside += max(heights, default=0)
+            told = self._told_below(row)
+            below += 1 if told is None else 1 + len(told.wrap(console, max(width - _INDENT, 1)))
+        return beside > _MUCH_LONGER * below
 
     def _widths(self) -> list[int]:
         return [
@@ -138,13 +152,32 @@ class FittingTable:
         return Text("\n").join(lines)
 
     def _below(self, row: list[Text]) -> Iterator[RenderableType]:
+        told = self._told_below(row)
+        if told is not None:
+            yield _indented(told)
+
+    def _told_below(self, row: list[Text]) -> Text | None:
+        """What may fold, each with its heading but the sentence, which comes first and needs none."""
+        sentence = self._sentence()
         folding = [number for number, folds in enumerate(self._folds) if folds and row[number]]
         several = [
-            row[number] if place == 0 else Text.assemble(f"{self._headings[number]}: ", row[number])
-            for place, number in enumerate(folding)
+            row[number] if number == sentence else Text.assemble(f"{self._headings[number]}: ", row[number])
+            for number in sorted(folding, key=lambda number: number != sentence)
         ]
-        if several:
-            yield _indented(Text("\n" if any("\n" in cell.plain for cell in several) else "; ").join(several))
+        if not several:
+            return None
+        told = several[0].copy()
+        for before, cell in pairwise(several):
+            is_apart = before.plain.endswith(".") or any("\n" in one.plain for one in several)
+            gap = "\n" if is_apart else "; "
+            told = Text.assemble(told, gap, cell)
+        return told
+
+    def _sentence(self) -> int:
+        """The column that folds and is widest, if it is long enough for a sentence or alone; or else none (-1)."""
+        widths = {number: width for number, width in enumerate(self._widths()) if self._folds[number]}
+        widest = max(widths, key=widths.__getitem__, default=-1)
+        return widest if len(widths) == 1 or widths.get(widest, 0) >= NARROWEST_SENTENCE else -1
 
     def _paragraphs(self) -> Iterator[RenderableType]:
         for row in self._rows:

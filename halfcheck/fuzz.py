@@ -108,12 +108,16 @@ def _refuse_a_file(out: Path) -> None:
 
 def _print(campaign: Campaign, *, visited_all: bool) -> None:
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.paragraphs import counted, listed, say
 
     console = wide_console()
     done, coverage = campaign.done, campaign.coverage
     world = "with " + ", ".join(campaign.faults) if campaign.faults else "in the quiet world"
-    console.print(
-        f"RocketMQ {campaign.world.profile} {world}, instance {campaign.instance}, seed {campaign.random_seed}"
+    if campaign.failure is None:
+        say(console, "specification and broker agree", "bold")
+    say(
+        console,
+        f"RocketMQ {campaign.world.profile} {world}, instance {campaign.instance}, seed {campaign.random_seed}",
     )
     rate = done.steps / max(done.seconds, 1e-9)
     console.print(
@@ -138,9 +142,10 @@ def _print(campaign: Campaign, *, visited_all: bool) -> None:
         if visited_all:
             for schedule in states.missing:
                 console.print(f"not reached: {schedule}")
-    for name in coverage.never_enabled:
-        console.print(f"warning: {name} was never possible")
-    console.print("specification and broker agree")
+    if coverage.never_enabled:
+        count = len(coverage.never_enabled)
+        was = f"{counted(count, 'action')} {'was' if count == 1 else 'were'}"
+        listed(console, f"warning: {was} never possible", coverage.never_enabled)
 
 
 def _print_failure(console: Console, world: World, failure: Failure) -> None:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.text import Text
+
     from model_check.explicit.search import Progress
+
+_MANY = 1_000_000
+_BESIDE_THE_WHEEL = 3
 
 
 def words(progress: Progress) -> str:
@@ -27,10 +32,26 @@ def words(progress: Progress) -> str:
         f"· depth {progress.depth} · queue {progress.queue:,}"
     )
     if progress.expected is not None:
-        line += f" · about {progress.expected / 1e6:.1f} M in all"
+        in_all = f"{progress.expected / 1e6:.1f} M" if progress.expected >= _MANY else f"{progress.expected:,.0f}"
+        line += f" · about {in_all} in all"
     if progress.seconds_left is not None:
         line += f", {_duration(progress.seconds_left)} left"
     return line
+
+
+def fitting(line: str, width: int) -> Text:
+    """A line that stays one beside the turning wheel, in whatever width there is.
+
+    Examples
+    --------
+    >>> fitting("5.3.3 odd: 17,482 states", 20).plain
+    '5.3.3 odd: 17,48…'
+    """
+    from rich.text import Text
+
+    text = Text(line)
+    text.truncate(max(width - _BESIDE_THE_WHEEL, 1), overflow="ellipsis")
+    return text
 
 
 def _duration(seconds: float) -> str:
@@ -63,5 +84,8 @@ def portfolio_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"{title}: making the search ready") as status:
-        yield lambda name, progress: status.update(f"{f'{title} {name}'.strip()}: {words(progress)}")
+    console = Console(stderr=True)
+    with console.status(fitting(f"{title}: making the search ready", console.width)) as status:
+        yield lambda name, progress: status.update(
+            fitting(f"{f'{title} {name}'.strip()}: {words(progress)}", console.width)
+        )

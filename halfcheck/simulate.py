@@ -108,6 +108,7 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
     """Its events, one a line, and the steps that `halfcheck replay --steps` takes again."""
     from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.event_source import remade_events
+    from spec.language import NONE
 
     if number < 0:
         message = f"--trace {number}: expected at least 0"
@@ -121,7 +122,8 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
     for event in events:
-        shown = " ".join(f"{name}={value}" for name, value in event.items() if name not in {"trace", "step"})
+        told = {name: value for name, value in event.items() if name not in {"trace", "step"} and value != NONE}
+        shown = " ".join(f"{name}={value}" for name, value in told.items())
         print(f"{event['step']:>3}  {shown}")
     print(f"steps: {steps}")
 

@@ -43,7 +43,7 @@ def _wanted() -> Path:
 
 def _is_usable(wanted: Path) -> bool:
     """Whether it can be written to, and is not below this folder for want of a home (``~/.cache``)."""
-    return can_be_written(wanted) and (VARIABLE in os.environ or wanted.is_absolute())
+    return can_be_written(wanted) and (bool(os.environ.get(VARIABLE)) or wanted.is_absolute())
 
 
 def let_numba_keep_its_code(package: Path) -> None:

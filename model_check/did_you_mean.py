@@ -62,7 +62,9 @@ def nearest_release(version: str, known: Sequence[str]) -> str:
     )
 
 
-def require_known(what: str, name: str, known: Iterable[str], *, hint: str = "", there: str = "") -> None:
+def require_known(
+    what: str, name: str, known: Iterable[str], *, hint: str = "", there: str = "", listed_by: str = ""
+) -> None:
     """Refuse a name that is not known: the message says what may have been meant, and what there is.
 
     Parameters
@@ -73,6 +75,8 @@ def require_known(what: str, name: str, known: Iterable[str], *, hint: str = "",
         What was meant, where the letters don't say it.
     there
         What there is, where it is not all that is known.
+    listed_by
+        The command that lists them, where they are too many for a line.
 
     Raises
     ------
@@ -94,9 +98,11 @@ def require_known(what: str, name: str, known: Iterable[str], *, hint: str = "",
         return
     likely = (hint,) if hint else meant(name, names)
     msg = f"no {what} {name!r}; "
-    if not likely:
+    if not likely and listed_by:
+        msg += f"{listed_by} lists the {len(names)} that there are"
+    elif not likely:
         msg += f"there are {there or ', '.join(names)}"
-    elif there or len(names) <= _SHORT:
+    elif there or (len(names) <= _SHORT and not listed_by):
         msg += f"did you mean {' or '.join(likely)}? There are {there or ', '.join(names)}"
     else:
         msg += f"did you mean {' or '.join(likely)}?"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import nearest_release, require_known
-from model_check.errors import BadFile
+from model_check.errors import BadFile, ModelCheckError
+from model_check.releases import profile_for
 from spec.constants import FAULTS, SWITCHES, Constants, Instance
 from spec.profiles import PROFILES, VERSIONS
 
@@ -88,10 +89,19 @@ def switches_of(profile: str) -> Switches:
     (False, True)
     """
     name, *turned = re.split(r"(?=[+-])", profile)
-    require_known("profile", name, PROFILES, hint=nearest_release(name, VERSIONS))
+    require_known("profile", name, PROFILES, hint=_stand_in(name))
     for switch in turned:
-        require_known("switch", switch[1:], SWITCHES)
+        require_known("switch", switch[1:], SWITCHES, listed_by="halfcheck switches")
     return replace(PROFILES[name], **{switch[1:]: switch[0] == "+" for switch in turned})
+
+
+def _stand_in(name: str) -> str:
+    """What may be meant by the name of no profile: the one that stands for a release, or the nearest."""
+    try:
+        profile, _ = profile_for(name)
+    except ModelCheckError:
+        return nearest_release(name, VERSIONS)
+    return profile if profile == name else f"{profile}, which stands for {name}"
 
 
 def unturned(profile: str) -> str:

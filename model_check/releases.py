@@ -16,6 +16,8 @@ STANDS_FOR: Final = {
 }
 """The first and the last release that each profile stands for, the oldest profile first."""
 
+_NUMBERS: Final = 3
+
 
 def profile_for(release: str) -> tuple[str, str]:
     """The profile by which a release is judged, and why it is that one; '' where the release is a profile itself.
@@ -36,7 +38,7 @@ def profile_for(release: str) -> tuple[str, str]:
         return release, ""
     numbers = release_numbers(release)
     older = [profile for profile, (first, _) in STANDS_FOR.items() if release_numbers(first) <= numbers]
-    if not older or ".".join(map(str, numbers)) != release:
+    if not older or len(numbers) != _NUMBERS or ".".join(map(str, numbers)) != release:
         msg = (
             f"no release {release!r}; expected one such as {', '.join(VERSIONS)}, from {STANDS_FOR[VERSIONS[0]][0]} on"
         )

@@ -16,6 +16,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import require_known
+from model_check.errors import ModelCheckError
 from spec.profiles import PROFILES
 from spec.switches import RepairSwitches, SearchSwitches, VersionSwitches, WrongRepairSwitches
 
@@ -108,16 +109,25 @@ def switch_records() -> dict[str, SwitchRecord]:
         entries = _entries(inspect.getdoc(declared) or "")
         for name in (field.name for field in fields(declared)):
             says = entries[name]
+            needs = tuple(re.findall(r"needs `(\w+)`", says))
             found[name] = SwitchRecord(
                 name,
                 kind,
                 says,
                 tuple(dict.fromkeys(re.findall(r"(?<!part of )\b[AB]\d\d\b", says))),
-                tuple(re.findall(r"needs `(\w+)`", says)),
-                tuple(profile for profile, switches in PROFILES.items() if getattr(switches, name)),
+                needs,
+                _where_it_is_on(name, kind, needs),
                 tuple(readers.get(name, ())),
             )
     return found
+
+
+def _where_it_is_on(name: str, kind: str, needs: tuple[str, ...]) -> tuple[str, ...]:
+    """The profiles in which it is on; of what releases do, only where it has what it needs."""
+    asked = (name, *needs) if kind == "version" else (name,)
+    return tuple(
+        profile for profile, switches in PROFILES.items() if all(getattr(switches, switch) for switch in asked)
+    )
 
 
 def switch_called(name: str) -> SwitchRecord:
@@ -128,7 +138,10 @@ def switch_called(name: str) -> SwitchRecord:
     ModelCheckError
         When there is none; names what may have been meant.
     """
-    require_known("switch", name, switch_records())
+    if re.fullmatch(r"[AB]\d\d|[SLR]\d+(\.\w+)?", name, re.IGNORECASE):
+        msg = f"{name} is no switch; halfcheck defects {name} says what repairs it"
+        raise ModelCheckError(msg)
+    require_known("switch", name, switch_records(), listed_by="halfcheck switches")
     return switch_records()[name]
 
 

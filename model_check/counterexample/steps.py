@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.did_you_mean import meant
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, instance_names
 from spec.language import Machine, Property, Step, holds, is_witnessed, take
@@ -117,7 +118,7 @@ def read_path(machine: Machine, constants: object, text: str) -> list[Step]:
         if words not in known:
             action = words.split()[0]
             like = [name for name in known if name.split()[0] == action]
-            hint = f"; there are {', '.join(like[:6])}" if like else "; no action has that name"
+            hint = f"; there are {', '.join(like[:6])}" if like else _meant(action, known)
             msg = f"step {number} is {words!r}, which is no step of this instance{hint}"
             raise ModelCheckError(msg)
         path.append(known[words])
@@ -125,6 +126,11 @@ def read_path(machine: Machine, constants: object, text: str) -> list[Step]:
         msg = "no steps are given: write them as 'send_half t=0 immunity=-1; commit_locally t=0; …'"
         raise ModelCheckError(msg)
     return path
+
+
+def _meant(action: str, known: Iterable[str]) -> str:
+    likely = meant(action, dict.fromkeys(step.split()[0] for step in known))
+    return f"; did you mean {' or '.join(likely)}?" if likely else "; no action has that name"
 
 
 def instance_that_takes(machine: Machine, profile: str, faults: Sequence[str], text: str) -> str:

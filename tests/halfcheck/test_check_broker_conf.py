@@ -60,7 +60,7 @@ def test_a_default_broker_delivers_an_immune_message_twice_and_says_when(capsys:
 
 def test_what_holds_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     write("transactionOpBatchInterval=10\n")
-    assert check("--property", "S9", "--local", "1s") == ExitCode.OK
+    assert check("--version", "5.3.3", "--property", "S9", "--local", "1s") == ExitCode.OK
     said = capsys.readouterr()
     assert " guarantees are broken\n" in said.out
     assert "quiet world: 0 of " in said.out
@@ -163,6 +163,26 @@ def test_a_key_that_is_given_twice_is_pointed_out(capsys: pytest.CaptureFixture[
         "the broker takes the later one, '7'\n"
     )
     assert "transactionCheckMax 7;" in said.out
+
+
+def test_a_file_without_a_setting_that_a_broker_knows_is_told_apart_from_a_broker_conf(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write("hello world\ncolour=red\n")
+    check("--version", "5.3.3", "--property", "S4", "--max-states", "10")
+    lines = capsys.readouterr().err.splitlines()
+    assert [line for line in lines if "is it a broker.conf?" in line] == lines[-1:]
+    write("colour=red\ntransactionCheckMax=7\n")
+    check("--version", "5.3.3", "--property", "S4", "--max-states", "10")
+    assert "is it a broker.conf?" not in capsys.readouterr().err
+
+
+def test_a_version_that_is_taken_because_none_is_given_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    write("")
+    check("--property", "S4", "--max-states", "10")
+    assert capsys.readouterr().err == "halfcheck: broker.conf: no --version is given: 5.3.3 is taken\n"
+    check("--profile", "4.9.7", "--property", "S4", "--max-states", "10")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_missing_file_and_options_without_a_file_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

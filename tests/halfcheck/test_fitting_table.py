@@ -53,7 +53,26 @@ def test_several_sentences_stand_under_their_row_with_their_names() -> None:
     with console.capture() as capture:
         console.print(table)
     text = " ".join(capture.get().split())
-    assert text == f"id depth B01 15 {RULE}; why: of the order of two questions"
+    assert text == f"id depth B01 15 {RULE} why: of the order of two questions"
+
+
+@pytest.mark.parametrize(("width", "lines"), [(200, 2), (80, 4), (60, 4)])
+def test_sentences_that_beside_their_row_would_be_long_columns_stand_below_it(width: int, lines: int) -> None:
+    table = FittingTable("clause that is broken", "resembles", ">after", "~what happens, and what to do")
+    table.add_row("S8.parked_although_settled", "A10", "426.001 s", RULE)
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(table)
+    assert len(capture.get().splitlines()) == lines
+
+
+def test_only_what_is_no_sentence_has_its_heading_below_a_row() -> None:
+    table = FittingTable("transaction", "~group", "~topic", "state")
+    table.add_row("C0000202575B4E0E2F2A7142A14C0006", "late-group", "TopicLate", "doubled")
+    console = Console(width=44)
+    with console.capture() as capture:
+        console.print(table)
+    assert "    group: late-group; topic: TopicLate" in capture.get()
 
 
 def test_markup_in_a_cell_stays_text() -> None:

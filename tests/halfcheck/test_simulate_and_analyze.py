@@ -56,6 +56,7 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
     assert run(asked) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"steps: {told['steps']}"
+    assert not [line for line in lines if "=-1 " in f"{line} " and "immunity=-1" not in line]
     assert [line.split("event=")[1].split()[0] for line in lines[:-1]] == [event["event"] for event in told["events"]]
     assert run(["replay", *world, "--steps", told["steps"]]) in {0, 12}
     capsys.readouterr()

@@ -32,7 +32,7 @@ def test_a_release_without_a_profile_is_judged_by_the_nearest(release: str, prof
     assert profile_for(release) == (profile, why)
 
 
-@pytest.mark.parametrize("release", ["", "five", "4.2.0", "5.4.0-SNAPSHOT"])
+@pytest.mark.parametrize("release", ["", "five", "4.2.0", "5.4.0-SNAPSHOT", "5.5", "5", "5.5.1.2"])
 def test_what_is_no_release_with_transactional_messages_is_refused_by_name(release: str) -> None:
     with pytest.raises(ModelCheckError, match="no release"):
         profile_for(release)

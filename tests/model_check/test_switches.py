@@ -38,7 +38,9 @@ def test_every_switch_has_an_entry_that_says_something() -> None:
         assert record.readers, f"{record.name} is read nowhere"
         assert set(record.needs) <= set(SWITCHES), record.name
         assert set(record.defects) <= set(catalogue()), record.name
-        assert record.profiles == tuple(name for name, on in PROFILES.items() if getattr(on, record.name))
+        asked = (record.name, *record.needs) if record.kind == "version" else (record.name,)
+        assert record.profiles == tuple(name for name, on in PROFILES.items() if all(getattr(on, one) for one in asked))
+    assert switch_called("batch_thread_oversleeps").profiles == ("5.3.3", "5.4.0"), "it needs batches_ops"
 
 
 def test_every_switch_that_is_about_the_broker_names_the_java_that_it_models() -> None:
@@ -63,6 +65,9 @@ def test_the_record_of_a_repair() -> None:
 def test_an_unknown_switch_is_answered_with_the_nearest() -> None:
     with pytest.raises(ModelCheckError, match=r"^no switch 'settle_once'; did you mean settles_once\?$"):
         switch_called("settle_once")
+    for name in ("B01", "s1.immune_half", "S10"):
+        with pytest.raises(ModelCheckError, match=rf"^{name} is no switch; halfcheck defects {name} says what repairs"):
+            switch_called(name)
 
 
 def test_what_a_repair_mends_beside_the_searches_of_the_catalogue() -> None:

@@ -94,6 +94,7 @@ def test_a_refused_step_names_its_number_the_step_and_the_conjunct(path: str, co
             r"step 2 is 'send_half t=1 immunity=-1', which is no step",
         ),
         ("send_half t=0 immunity=2", r"there are send_half t=0 immunity=-1, send_half t=0 immunity=3$"),
+        ("tick; tik", r"step 2 is 'tik', which is no step of this instance; did you mean tick\?$"),
         ("explode", r"step 1 is 'explode', which is no step of this instance; no action has that name$"),
         (" ; ", r"^no steps are given"),
         ("", r"^no steps are given"),
