@@ -44,9 +44,12 @@ def make_store(version: str, scenario: str, out: Path, changed: dict[str, str], 
     Raises
     ------
     RealBrokerError
-        The run could not be made; no process of it is left, and `out` is as it was.
+        The run could not be made, or `out` is there and no store of such a run; no process is left, `out` is as it was.
     """
     release, chosen = release_called(version), scenario_called(scenario)
+    if out.exists() and not (out / "meta.json").is_file():
+        message = f"--out {out}: it is there and no store of such a run, so it is not replaced; name another place"
+        raise RealBrokerError(message, exit_code=151)
     settings = {**chosen.settings_for(release), **changed}
     with RealBroker(release, fetched_jars(release, jars), scenario, settings) as broker:
         chosen.lead(broker)

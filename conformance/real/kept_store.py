@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.real.configuration import RUN
@@ -82,9 +82,17 @@ def keep_store(run: Path, out: Path, conf: str, meta: Mapping[str, Any]) -> None
         What ``meta.json`` says, but for what is counted here.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    part.chmod(0o755)
+    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+        part = Path(folder) / out.name
+        _write(run, part, conf, meta)
+        if out.exists():
+            shutil.rmtree(out)
+        part.replace(out)
+
+
+def _write(run: Path, part: Path, conf: str, meta: Mapping[str, Any]) -> None:
     store = run / "store"
+    part.mkdir()
     _keep_files(store / "commitlog", part / "commitlog")
     _keep_files(store / "consumequeue", part / "consumequeue", _ENTRY_BYTES)
     shutil.copytree(store / "config", part / "config", ignore=shutil.ignore_patterns("*.tmp"))
@@ -103,9 +111,6 @@ def keep_store(run: Path, out: Path, conf: str, meta: Mapping[str, Any]) -> None
         kept.writelines(_lines(run / "kept" / "driver.jsonl", run))
     told = {**meta, "empty_passes_of_the_batch_thread": empty_passes} if empty_passes else dict(meta)
     (part / "meta.json").write_text(f"{json.dumps(told, indent=1)}\n", encoding="utf-8")
-    if out.exists():
-        shutil.rmtree(out)
-    part.replace(out)
 
 
 def _keep_files(source: Path, target: Path, unit: int = 1) -> None:

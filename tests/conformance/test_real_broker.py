@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 import socket
 import sys
 import threading
@@ -309,7 +310,22 @@ def test_a_store_is_kept_in_the_form_of_the_golden_ones(tmp_path: Path) -> None:
     assert [path.name for path in out.parent.iterdir()] == ["ten"]
 
 
+def test_of_a_run_that_left_no_store_nothing_is_kept(tmp_path: Path) -> None:
+    run, out = a_run(tmp_path / "run"), tmp_path / "out" / "ten"
+    shutil.rmtree(run / "store" / "config")
+    with pytest.raises(FileNotFoundError):
+        keep_store(run, out, "listenPort=1\n", {"version": "5.4.0"})
+    assert list(out.parent.iterdir()) == []
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_no_store_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "thesis.txt").touch()
+    assert main(["5.4.0", "ten", "--out", str(tmp_path)]) == 151
+    assert capsys.readouterr().err.startswith(f"--out {tmp_path}: it is there and no store of such a run")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 @pytest.mark.parametrize(
