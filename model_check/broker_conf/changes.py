@@ -153,7 +153,8 @@ def _immunities(configuration: Configuration) -> Iterator[Change]:
         cost = f"every message, not only those that carried it, is first checked {show_duration(earlier)} later"
         yield Change({key: None, "transactionTimeOut": longest}, replace(without, timeout_ms=longest), cost)
     else:
-        yield Change({key: None}, without, f"messages that carried it are checked {show_duration(-earlier)} later")
+        later = f"{show_duration(-earlier)} later" if earlier else "at the same age"
+        yield Change({key: None}, without, f"messages that carried it are checked {later}")
 
 
 def _op_sizes(configuration: Configuration) -> Iterator[Change]:

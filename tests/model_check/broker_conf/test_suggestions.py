@@ -68,6 +68,8 @@ def test_an_immunity_is_left_out_alone_or_with_a_longer_timeout() -> None:
     told = changes(Configuration.of_release("4.9.7", immunities_ms=(60_000,)))
     assert told["no CHECK_IMMUNITY_TIME_IN_SECONDS"] == "messages that carried it are checked up to 54 s earlier"
     assert "no CHECK_IMMUNITY_TIME_IN_SECONDS, transactionTimeOut=60000" in told
+    equal = changes(Configuration.of_release("4.9.7", immunities_ms=(6_000,)))
+    assert equal["no CHECK_IMMUNITY_TIME_IN_SECONDS"] == "messages that carried it are checked at the same age"
     longer = changes(Configuration.of_release("4.9.7", immunities_ms=(3_600_000,)))
     assert any(name.startswith("transactionCheckMax=") and int(name.split("=")[1]) > 60 for name in longer)
 
