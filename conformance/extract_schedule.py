@@ -57,7 +57,8 @@ def extract_schedule(run: RecordedRun, timer_lead_ms: int = _TIMER_LEAD_MS) -> S
     version = str(meta["version"])
     if version not in STORE_VERSIONS:
         message = (
-            f"{run.path}: there is no reference broker of version {version}; there are {', '.join(STORE_VERSIONS)}"
+            f"{run.path}: there is no reference broker of version {version}; there are {', '.join(STORE_VERSIONS)}. "
+            f"spec:{version} holds the store against the specification"
         )
         raise NoScheduleError(message)
     settings = read_settings(run.broker_conf, STORE_VERSIONS[version])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORD…]", help="B01, S1.immune_half, settles_once; all defects when none is given."),
+        typer.Argument(metavar="WORD", help="B01, S1.immune_half, settles_once; all defects when none is given."),
     ] = None,
     *,
     search: Annotated[

@@ -22,7 +22,9 @@ def command(
             metavar="A", help="A store directory, a recorded trace, reference, reference:STORE_DIR, or spec:PROFILE."
         ),
     ],
-    right: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    right: Annotated[
+        str | None, typer.Argument(metavar="B", help="The other one; with --version, the release's specification.")
+    ] = None,
     *,
     broker_conf: Annotated[
         Path | None,
@@ -33,6 +35,10 @@ def command(
         typer.Option(metavar="NAME", help="The instance in which a trace with actions was walked (its manifest's)."),
     ] = None,
     any_time: Annotated[bool, typer.Option("--any-time", help="Do not compare the times of events.")] = False,
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="V", help="Instead of B: hold A against the specification of the release that wrote it."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:
     """Hold two sides against each other: stores, recorded traces, the reference broker, or a version's specification.
@@ -50,6 +56,7 @@ def command(
     events, in the milliseconds of their timestamps and with the settings of the broker.conf in the store or beside the
     trace; a driver.jsonl in the store adds what producers sent. Says which faults the path needs, or names the first
     record that no path explains and the guard that refuses it. A switch of the profile is turned with +NAME or -NAME.
+    --version RELEASE, which audit and check have too, stands for spec:RELEASE.
 
     The exit code is 0 when both agree, 12 when they do not, 150 when a store or a trace is damaged or its logs are
     missing.
@@ -62,8 +69,10 @@ def command(
     halfcheck diff trace.jsonl /home/rocketmq/store
     halfcheck diff trace.parquet spec:5.3.3 --broker-conf /etc/rocketmq/broker.conf
     halfcheck diff conformance/golden/5.3.3/immunity spec:5.3.3+heeds_settled_originals --json
+    halfcheck diff /home/rocketmq/store --version 5.5.1
     halfcheck diff /home/rocketmq/store spec:4.9.7 --broker-conf /etc/rocketmq/broker.conf
     """
+    right = _other_side(left, right, version)
     answer = _compare(left, right, broker_conf, instance, any_time=any_time)
     if as_json:
         print(answer.to_json())
@@ -72,6 +81,21 @@ def command(
     if answer.reason is not None:
         typer.echo(f"halfcheck: {left} and {right}: {answer.reason}", err=True)
     return answer.exit_code
+
+
+def _other_side(left: str, right: str | None, version: str | None) -> str:
+    if right is not None and version is None:
+        return right
+    if right is not None:
+        message = f"--version {version}: {right} is the other side already; leave one of them out"
+        raise typer.BadParameter(message)
+    if version is None:
+        message = f"{left}: give another side, or --version RELEASE for the specification of the release that wrote it"
+        raise typer.BadParameter(message)
+    from model_check.releases import profile_for
+
+    profile_for(version)
+    return f"spec:{version}"
 
 
 def _print_lines(lines: Iterable[str]) -> None:

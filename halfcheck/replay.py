@@ -14,7 +14,7 @@ from halfcheck.exit_codes import ExitCode
 
 def command(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="What `halfcheck check --json` printed.")
+        Path | None, typer.Argument(metavar="FILE", help="What `halfcheck check --json` printed.")
     ] = None,
     *,
     steps: Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME…]", help="Such as settles_once; all of them when none is given."),
+        typer.Argument(metavar="NAME", help="Such as settles_once; all of them when none is given."),
     ] = None,
     *,
     instance: Annotated[str, typer.Option(help="Where it is searched what a switch breaks and mends.")] = "tiny",

@@ -148,7 +148,7 @@ V5_4_0: Final = replace(
 VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}
 """The versions of which the specification has a profile, by number."""
 
-STORE_VERSIONS: Final = VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}
+STORE_VERSIONS: Final = dict(sorted((VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}).items()))
 """The versions that this broker can be, by number; of the others only what they store is held against the real ones."""
 
 _TURNED = re.compile(r"([+-])(\w+)")

@@ -122,6 +122,7 @@ def test_help_of_every_command_has_an_example(run: Runner) -> None:
         outcome = run(name, "--help")
         assert (outcome.exit_code, outcome.err) == (ExitCode.OK, "")
         assert f"halfcheck {name}" in outcome.out.partition("Examples:")[2]
+        assert "[[" not in outcome.out, "what may be left out stands in one pair of brackets"
 
 
 def test_help_of_a_command_keeps_the_lines_of_its_examples(run: Runner, example: Callable[[str], None]) -> None:

@@ -95,6 +95,32 @@ def test_a_bad_side_is_named(sides: tuple[object, object], message: str, capfd: 
     assert message in capfd.readouterr().err
 
 
+def test_a_version_stands_for_its_specification_as_it_does_in_audit(capfd: pytest.CaptureFixture[str]) -> None:
+    store = golden_store("5.5.1", "immunity").path
+    by_version = told(capfd, store, "--version", "5.5.1")
+    assert by_version == told(capfd, store, "spec:5.5.1")
+    assert by_version[0] == ExitCode.OK
+    assert told(capfd, store, "--version", "4.3.0")[0] == ExitCode.SAFETY_VIOLATED
+    for words in (["diff", str(store)], ["audit", str(store)]):
+        assert app.run([*words, "--version", "newest"]) == ExitCode.BAD_OPTION
+        assert capfd.readouterr().err.startswith("halfcheck: no release 'newest'; expected one such as 4.5.1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give another side, or --version RELEASE"),
+        (("spec:5.3.3", "--version", "5.3.3"), "spec:5.3.3 is the other side already"),
+    ],
+)
+def test_either_another_side_or_a_version_is_given(
+    words: tuple[str, ...], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert app.run(["diff", str(FIVE), *words]) == ExitCode.BAD_OPTION
+    (line,) = capfd.readouterr().err.splitlines()
+    assert message in line
+
+
 def test_a_missing_store_is_named(capfd: pytest.CaptureFixture[str]) -> None:
     assert app.run(["diff", "nowhere", "spec:5.3.3"]) == ExitCode.BAD_CONTENT
     assert "nowhere" in capfd.readouterr().err
