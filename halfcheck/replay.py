@@ -13,9 +13,7 @@ from halfcheck.exit_codes import ExitCode
 
 
 def command(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="What `halfcheck check --json` printed.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="What `halfcheck check --json` printed.")] = None,
     *,
     steps: Annotated[
         str | None, typer.Option(help="The steps themselves: 'send_half t=0 immunity=-1; commit_locally t=0; …'.")

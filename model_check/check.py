@@ -9,22 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.counterexample.steps import Replay, replay, write_path
-from model_check.cpython import coverage as cpython_coverage
-from model_check.cpython import search as cpython_search
 from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
+from model_check.engines import by_cpython, by_numba, by_z3
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.explicit import coverage as explicit_coverage
-from model_check.explicit import search as explicit_search
 from model_check.explicit.resources import Resources
 from model_check.explicit.search import Progress
 from model_check.instances import constants_for, load_instance
-from spec.language import Machine, Property, Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from model_check.coverage import Coverage
     from spec.constants import Constants, Instance
+    from spec.language import Machine, Property, Step
 
 Report = Callable[[Progress], None]
 
@@ -297,16 +294,16 @@ def check(
     if reading == "numba":
         title = f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}"
         search = {"threads": threads, "most_states": most_states, "report": report, "resources": resources}
-        numbers, paths, seen = _by_numba(
+        numbers, paths, seen = by_numba(
             machine, constants, clauses, until, {**search, "title": title}, coverage=coverage
         )
     elif resources is not None and resources != Resources():
         message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
         raise ModelCheckError(message)
     elif reading == "cpython":
-        numbers, paths, seen = _by_cpython(machine, constants, clauses, most_states, until, report, coverage=coverage)
+        numbers, paths, seen = by_cpython(machine, constants, clauses, most_states, until, report, coverage=coverage)
     else:
-        numbers, paths, seen = _by_z3(machine, constants, clauses, most_steps)
+        numbers, paths, seen = by_z3(machine, constants, clauses, most_steps)
     reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
@@ -329,80 +326,3 @@ def _result(
 def _extent(reading: str, numbers: dict[str, Any]) -> str:
     """How far a search went that did not expand every reachable state."""
     return f"in at most {numbers['depth']} steps" if reading == "z3" else f"among {numbers['distinct']:,} states"
-
-
-Answer = tuple[dict[str, Any], dict[Property, list[Step] | None], set[Property]]
-
-
-def _by_numba(
-    machine: Machine,
-    constants: object,
-    clauses: Sequence[Property],
-    until: Sequence[Property],
-    options: dict[str, Any],
-    *,
-    coverage: bool,
-) -> Answer:
-    bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
-    found = explicit_search.explore(machine, constants, until=[bits[clause] for clause in until], **options)
-    numbers = {
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "depth": found.depth,
-        "complete": found.complete,
-        "seconds": found.seconds,
-        "compile_seconds": found.compile_seconds,
-        "peak_bytes": found.peak_bytes,
-        "coverage": explicit_coverage.cover(found) if coverage else None,
-        "disk_bytes": found.disk_bytes,
-        "resumed_from": found.resumed_from,
-        "collision_probability": found.collision_probability,
-    }
-    paths = {clause: found.path_to(bits[clause]) for clause in clauses}
-    return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}
-
-
-def _by_cpython(
-    machine: Machine,
-    constants: object,
-    clauses: Sequence[Property],
-    most_states: int | None,
-    until: Sequence[Property],
-    report: Report | None,
-    *,
-    coverage: bool,
-) -> Answer:
-    def relay(distinct: int, generated: int, depth: int, queue: int, seconds: float) -> None:
-        if report is not None:
-            report(Progress(distinct, generated, depth, queue, seconds))
-
-    found = cpython_search.explore(machine, constants, most_states=most_states, until=until, report=relay)
-    numbers = {
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "depth": found.depth,
-        "complete": found.complete,
-        "seconds": found.seconds,
-        "compile_seconds": 0.0,
-        "peak_bytes": 0,
-        "coverage": cpython_coverage.cover(machine, constants, found.parents) if coverage else None,
-    }
-    paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
-    return numbers, paths, set(found.witnesses)
-
-
-def _by_z3(machine: Machine, constants: object, clauses: Sequence[Property], most_steps: int) -> Answer:
-    """One bounded search a clause. No states are counted, and what is not violated is unknown beyond the bound."""
-    from model_check.symbolic.bounded import search as bounded_search
-
-    found = {clause: bounded_search(machine, constants, clause, most_steps) for clause in clauses}
-    numbers = {
-        "distinct": 0,
-        "generated": 0,
-        "depth": most_steps,
-        "complete": False,
-        "seconds": sum(answer.seconds for answer in found.values()),
-        "compile_seconds": 0.0,
-        "peak_bytes": 0,
-    }
-    return numbers, {clause: answer.path for clause, answer in found.items()}, set(machine.witnesses)
