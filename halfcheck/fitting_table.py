@@ -84,9 +84,9 @@ class FittingTable:
         standing = [natural for natural, folds in zip(widths, self._folds, strict=True) if not folds]
         least = self._least(widths)
         beside = _shared_out(width, least, widths) if _side_by_side(least) <= width else None
-        if beside is not None and not self._is_shorter_below(console, beside, width):
+        if beside is not None and not (standing and self._is_shorter_below(console, beside, width)):
             yield self._table(beside)
-        elif _side_by_side(standing) <= width:
+        elif standing and _side_by_side(standing) <= width:
             yield from self._with_sentences_below()
         else:
             yield from self._paragraphs()
@@ -189,7 +189,7 @@ class FittingTable:
             ]
             if told:
                 yield _indented(Text(", ").join(told))
-            yield from self._below(row)
+            yield from self._below([Text(), *row[1:]])
 
 
 def _side_by_side(widths: list[int]) -> int:

