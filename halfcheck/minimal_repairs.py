@@ -84,9 +84,13 @@ class Left:
 
     @property
     def _holds_with(self) -> str:
-        sets = [" ".join(one.repairs) for one in self.more.sets if one.certain]
-        if sets:
-            return f"holds with {' or '.join(sets)} besides (searched in {', '.join(self.more.instances)})"
+        certain = [" ".join(one.repairs) for one in self.more.sets if one.certain]
+        where = f"(searched in {', '.join(self.more.instances)})"
+        if certain:
+            return f"holds with {' or '.join(certain)} besides {where}"
+        if self.more.sets:
+            doubtful = " or ".join(" ".join(one.repairs) for one in self.more.sets)
+            return f"no violation is found with {doubtful} besides, CUT SHORT {where}"
         return f"{_no_more_than(self.more.most_repairs)} besides mends it"
 
     def to_json(self) -> dict[str, Any]:

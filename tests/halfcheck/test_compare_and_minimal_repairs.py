@@ -9,7 +9,9 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
+from halfcheck.minimal_repairs import Left
 from model_check.check import SCHEMA
+from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
 REPAIRED = "5.4.0+heeds_settled_originals"
 LEFT = (
@@ -76,6 +78,16 @@ def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixt
     }
     assert run(["check", "--profile", "5.4.0", *arguments[3:]]) == ExitCode.SAFETY_VIOLATED
     assert "repaired;" not in capsys.readouterr().out
+
+
+def test_repairs_whose_searches_were_cut_short_are_not_said_to_mend_nothing() -> None:
+    more = find_minimal_repairs(
+        "4.9.7", (), "S1.immune_half", instances=["tiny"], among=("+heeds_settled_originals",), most_states=2_200
+    )
+    assert str(Left("S1.immune_half", ("A11",), ("B01",), more)) == (
+        "S1.immune_half: A11 is repaired; still broken through B01; no violation is found with +heeds_settled_originals "
+        "besides, CUT SHORT (searched in tiny)"
+    )
 
 
 def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
