@@ -85,8 +85,8 @@ def test_repairs_whose_searches_were_cut_short_are_not_said_to_mend_nothing() ->
         "4.9.7", (), "S1.immune_half", instances=["tiny"], among=("+heeds_settled_originals",), most_states=2_200
     )
     assert str(Left("S1.immune_half", ("A11",), ("B01",), more)) == (
-        "S1.immune_half: A11 is repaired; still broken through B01; no violation is found with +heeds_settled_originals "
-        "besides, CUT SHORT (searched in tiny)"
+        "S1.immune_half: A11 is repaired; still broken through B01; "
+        "no violation is found with +heeds_settled_originals besides, CUT SHORT (searched in tiny)"
     )
 
 
