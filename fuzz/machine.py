@@ -6,6 +6,7 @@ single steps out instead.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -13,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from fuzz.forbidden import ask
 from fuzz.lockstep import Lockstep
 from fuzz.mismatch import Mismatch
 from fuzz.moves import MoveTable
 from fuzz.schedule import Schedule
+from model_check.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 _STRIDE = 7_919
 """A prime: so that the probes of an example go through all steps in an order of their own."""
 
+
+_HYPOTHESIS_FOLDER = "HYPOTHESIS_STORAGE_DIRECTORY"
 
 _BYTES = 3
 """Bytes of a draw."""
@@ -88,6 +93,7 @@ def fuzz(
     report
         Is called after each example.
     """
+    _leave_no_files_here()
     done = Fuzzing()
     table = MoveTable.of(world)
     started = perf_counter()
@@ -125,6 +131,12 @@ def fuzz(
     with suppress(Mismatch):
         seed(random_seed)(quiet(run))()
     return done
+
+
+def _leave_no_files_here() -> None:
+    """Hypothesis keeps what it reads out of modules; in the cache, unless it was told where, and not in this folder."""
+    if _HYPOTHESIS_FOLDER not in os.environ:
+        set_hypothesis_home_dir(cache_folder() / "hypothesis")
 
 
 def _numbers(drawn: bytes) -> list[int]:

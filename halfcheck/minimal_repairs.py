@@ -168,14 +168,14 @@ def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -
     from rich.text import Text
 
     from halfcheck.counterexample_table import wide_console
+    from halfcheck.paragraphs import counted
 
     console = wide_console()
     result = itself.result
     world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     kept = len(result.clauses) - len(found)
-    console.print(
-        Text(f"RocketMQ {result.profile} {world}: {len(found)} of {len(result.clauses)} clauses violated", style="bold")
-    )
+    violated = f"{len(found)} of {counted(len(result.clauses), 'clause')} violated"
+    console.print(Text(f"RocketMQ {result.profile} {world}: {violated}", style="bold"))
     for one in found:
         _print_one(console, one)
     console.print()

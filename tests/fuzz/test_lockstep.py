@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from fuzz import instance
 from fuzz.coverage import GuardCoverage, Guards
@@ -16,6 +18,9 @@ from model_check.errors import ModelCheckError
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 def fuzzed(
     profile: str, faults: tuple[str, ...], *, examples: int, steps: int = 50, seed: int = 7
@@ -23,6 +28,18 @@ def fuzzed(
     world = World.of(profile, faults)
     coverage = GuardCoverage(Guards.of(world))
     return fuzz(world, examples=examples, steps=steps, random_seed=seed, coverage=coverage), coverage
+
+
+@pytest.mark.untraced
+def test_hypothesis_leaves_nothing_in_the_folder_that_somebody_works_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HYPOTHESIS_STORAGE_DIRECTORY", raising=False)
+    monkeypatch.setenv("HALFCHECK_CACHE", str(tmp_path))
+    set_hypothesis_home_dir(None)
+    fuzzed("4.5.1", (), examples=1, steps=1)
+    assert storage_directory("constants", intent_to_write=False).path == tmp_path / "hypothesis" / "constants"
+    set_hypothesis_home_dir(None)
 
 
 @pytest.mark.untraced
