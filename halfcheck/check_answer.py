@@ -10,6 +10,8 @@ from rich.text import Text
 from halfcheck.counterexample_table import counterexample_table, wide_console
 from halfcheck.fitting_table import FittingTable
 from halfcheck.paragraphs import counted, listed, say
+from model_check.defects.resemblance import unrepaired
+from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def _print_broken(console: Console, rows: Sequence[ClauseResult]) -> None:
         meaning = meaning_of(row.name)
         where = f" in {row.instance.name}" if row.instance is not None else ""
         steps = f"{row.depth} steps{where}"
-        _paragraph(console, row, f", {steps}: {meaning.harm}. To do: {meaning.remedy}.", "bold red")
+        _paragraph(console, row.name, row.resembles, f", {steps}: {meaning.harm}. To do: {meaning.remedy}.", "bold red")
 
 
 def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
@@ -91,16 +93,16 @@ def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
         faults = f" with {', '.join(known.faults)}" if known.faults else ""
         meaning = meaning_of(row.name)
         found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}. To do: {meaning.remedy}."
-        _paragraph(console, row, f" {here}; {found}", "bold yellow")
+        like = unrepaired(row.clause, switches_of(answer.result.profile))
+        _paragraph(console, row.name, like, f" {here}; {found}", "bold yellow")
 
 
-def _paragraph(console: Console, row: ClauseResult, text: str, style: str) -> None:
+def _paragraph(console: Console, name: str, ids: Sequence[str], text: str, style: str) -> None:
     """The name of a clause, the defects that it is like, and a text; later lines are indented."""
-    ids = row.resembles or (row.clause.resembles if row.path is None else ())
     like = f" ({', '.join(ids)})" if ids else ""
-    lines = wrap(f"{row.name}{like}{text}", console.width, subsequent_indent="    ", break_on_hyphens=False)
+    lines = wrap(f"{name}{like}{text}", console.width, subsequent_indent="    ", break_on_hyphens=False)
     told = Text("\n".join(lines))
-    told.stylize(style, 0, len(row.name))
+    told.stylize(style, 0, len(name))
     console.print(told)
 
 

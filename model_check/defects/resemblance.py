@@ -57,6 +57,11 @@ def is_repaired(identifier: str, switches: object) -> bool:
     return any(all(getattr(switches, name) == on for name, on in turns.items()) for turns in repairs_of(identifier))
 
 
+def unrepaired(clause: Property, switches: object) -> tuple[str, ...]:
+    """The defects that the clause resembles and that a profile (or constants) is not rid of."""
+    return tuple(one for one in clause.resembles if not is_repaired(one, switches))
+
+
 def repaired_by_hand(clause: Property, profile: str) -> tuple[str, ...]:
     """The defects that the clause resembles and that the turned switches of a profile have repaired.
 
@@ -88,7 +93,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
     """
     if not isinstance(constants, Constants):
         return clause.resembles
-    alive = [catalogue()[one] for one in clause.resembles if not is_repaired(one, constants)]
+    alive = [catalogue()[one] for one in unrepaired(clause, constants)]
     stopped = [d for d in alive if not repairs_of(d.identifier) or _is_stopped(machine, constants, clause, path, d)]
     shown = [d for d in alive if _takes_its_steps(d, path)]
     possible = [d for d in alive if _has_its_faults(d, constants)]

@@ -116,6 +116,14 @@ def test_an_instance_that_cannot_see_a_defect_says_where_it_is_seen(capsys: pyte
     assert not any("cannot occur here" in line or "to the bounds" in line for line in told)
 
 
+def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The clause resembles A03, which 4.6.0 mended."""
+    told = answer(capsys, "--profile", "5.3.3", "--instance", "tiny", "--property", "L4.left_behind")
+    assert told[1].startswith("L4.left_behind holds in tiny; broken in skewed, 16 steps: ")
+
+
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
     found = check("4.9.7", (), "tiny", properties=["S5"], reading="cpython")
     print_answer(replace(judged(found), left_out=("odd",), is_interrupted=True))
