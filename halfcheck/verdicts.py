@@ -34,7 +34,7 @@ def command(
         bool, typer.Option("--suggest", help="List the implications that the table shows and nobody has declared.")
     ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--folder", metavar="DIR", help="The folder above spec/ and docs/, if not this one.")
+        Path | None, typer.Option("--folder", metavar="DIR", help="What holds model_check/ and docs/, if not this one.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> ExitCode:

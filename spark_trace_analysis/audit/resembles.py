@@ -244,7 +244,11 @@ def _is_superseded(history: History, delivery: Delivery) -> bool:
 
 
 def _is_immune_commit(history: History, delivery: Delivery) -> bool:
-    """Whether a message was committed within its immunity from a half that an immunity put-back had replaced."""
+    """Whether a message was committed within its immunity from a half that an immunity put-back had replaced.
+
+    Its age counts from its birth (TransactionalMessageServiceImpl#check, valueOfCurrentMinusBorn). When the commit came
+    only the time tells at which the message was stored, later by what the broker took.
+    """
     source = history.source_of(delivery)
     if source is None or history.immunity_ms is None:
         return False
