@@ -18,14 +18,19 @@ from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from rich.console import Console
+
     from reference.store.broker_conf import BrokerConf
     from spark_trace_analysis.explain import Explained
-    from spark_trace_analysis.judge import Judgement
+    from spark_trace_analysis.judge import Count, Judgement
     from spark_trace_analysis.manifest import Run
     from spark_trace_analysis.report.simulation_data import SimulationSection
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
+
+_ROOM_FOR_RUNS = 96
+"""Columns that the table takes where each row names its run."""
 
 
 def command(
@@ -209,27 +214,9 @@ def _print(
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
     from halfcheck.counterexample_table import wide_console
-    from halfcheck.fitting_table import FittingTable
 
-    table = FittingTable(
-        *("profile", "environment", "property"),
-        *(">traces", ">violating", ">share", ">first trace", ">shortest trace", ">events"),
-    )
-    for count in judgement.counts:
-        table.add_row(
-            count.profile,
-            count.environment,
-            count.property_id,
-            f"{count.traces:,}",
-            f"{count.violations:,}",
-            f"{count.violations / count.traces:.3%}",
-            *(
-                "-" if number is None else f"{number:,}"
-                for number in (count.first_trace, count.shortest_trace, count.shortest_events)
-            ),
-        )
     console = wide_console()
-    console.print(table)
+    _print_counts(console, judgement.counts)
     for name, why in NOT_SHOWN.items():
         console.print(f"{name}: shown by no trace ({why})")
     for shown_by in sorted({(profile, environment) for profile, environment, _ in judgement.not_shown}):
@@ -241,6 +228,35 @@ def _print(
         console.print(f"gone on with: {judgement.files_found} files were judged before")
     phases = ", ".join(f"{phase} {taken:.1f} s" for phase, taken in seconds.items())
     console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and queries agree ({phases})")
+
+
+def _print_counts(console: Console, counts: Sequence[Count]) -> None:
+    """A row a run and property; in a narrow terminal a table a run."""
+    from halfcheck.fitting_table import FittingTable
+
+    of_run = ("profile", "environment", ">traces")
+    runs = dict.fromkeys((count.profile, count.environment, f"{count.traces:,}") for count in counts)
+    is_narrow = console.width < _ROOM_FOR_RUNS
+    for run in runs if is_narrow else [None]:
+        columns = ("property", ">violating", ">share", ">first trace", ">shortest", ">events")
+        table = FittingTable(*(() if run else of_run), *columns)
+        if run:
+            console.print(f"{run[0]}, {run[1]}: {run[2]} traces")
+        for count in counts:
+            row = (count.profile, count.environment, f"{count.traces:,}")
+            if run not in (None, row):
+                continue
+            table.add_row(
+                *(() if run else row),
+                count.property_id,
+                f"{count.violations:,}",
+                f"{count.violations / count.traces:.3%}",
+                *(
+                    "-" if number is None else f"{number:,}"
+                    for number in (count.first_trace, count.shortest_trace, count.shortest_events)
+                ),
+            )
+        console.print(table)
 
 
 @contextmanager

@@ -6,9 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
+from halfcheck.analyze import _print_counts
 from halfcheck.app import run
 from spark_trace_analysis.invariants import ALL, NOT_SHOWN
+from spark_trace_analysis.judge import Count
 from tests.halfcheck.recorded_traces import recorded
 
 
@@ -41,6 +44,22 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path, capsys: pytest.Capt
     for title in ("How often a random walk breaks a property", "Records written per transaction", "Time to delivery"):
         assert f"<figcaption><b>{title}</b>" in page
     assert 'id="pair-counts"' in page
+
+
+@pytest.mark.parametrize(("width", "lines"), [(400, 5), (100, 5), (80, 8), (60, 8)])
+def test_a_row_a_property_fits_any_terminal(width: int, lines: int) -> None:
+    console = Console(width=width)
+    counts = [
+        Count(profile, "slow_local+crash", name, 1_000_000, 128_345, 17, 999_123, 9)
+        for profile in ("4.9.7", "5.3.3")
+        for name in ("S1", "S10")
+    ]
+    with console.capture() as capture:
+        _print_counts(console, counts)
+    told = capture.get().splitlines()
+    assert len(told) == lines
+    assert sum("12.834%" in line and "999,123" in line for line in told) == 4
+    assert sum("5.3.3" in line for line in told) == (2 if width >= 100 else 1)
 
 
 @pytest.mark.parametrize("of", ["specification", "broker"])
