@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.golden_stores import golden_stores, later_stores
+from fuzz.mutants import kill_table
 from fuzz.world import World
+from halfcheck import lockstep_runs
+from halfcheck.explained_stores import explained_store
 from halfcheck.lockstep_runs import lockstep_run
 from halfcheck.mutant_hunt import mutant_hunt
 from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
 from spec.constants import FAULTS
+from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
-    from fuzz.mutants.mutant import Mutant
-    from spark_trace_analysis.report.data import Lockstep, MutantSection
+    from collections.abc import Iterator
+
+    from halfcheck.kept_parts import KeptParts
+    from spark_trace_analysis.report.data import Audit, HuntedMutant, Lockstep
+
+CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
+"""What the slow CPython search does again on the instance `tiny`."""
+
+
+class Begun(NamedTuple):
+    """What the parts find, in their order, as soon as it is there."""
+
+    kept: KeptParts
+    cross_checks: Iterator[str]
+    audits: Iterator[Audit]
+    lockstep: Iterator[Lockstep]
+    mutants: Iterator[HuntedMutant]
+
+
+def begin(kept: KeptParts, seed: int) -> Begun:
+    """Hand out the searches to be done twice, the stores, the versions to be run in lockstep, the mutants."""
+    return Begun(
+        kept,
+        kept(cross_checked, CROSS_CHECKED),
+        kept(explained_store, (*golden_stores(), *later_stores())),
+        kept(lockstep, [(profile, seed, lockstep_runs.EXAMPLES) for profile in VERSIONS]),
+        kept(hunted, [(mutant.name, seed) for mutant in kill_table.MUTANTS]),
+    )
 
 
 def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
@@ -36,10 +67,11 @@ def lockstep(part: tuple[str, int, int]) -> Lockstep:
     return lockstep_run(World.of(profile, FAULTS), seed, examples=examples)
 
 
-def hunted(part: tuple[Mutant, int]) -> MutantSection:
-    """One mutant, from a seed."""
-    mutant, seed = part
-    return mutant_hunt(seed, mutants=(mutant,))
+def hunted(part: tuple[str, int]) -> HuntedMutant:
+    """The mutant of a name, from a seed."""
+    name, seed = part
+    mutant = next(mutant for mutant in kill_table.MUTANTS if mutant.name == name)
+    return mutant_hunt(seed, mutants=(mutant,)).mutants[0]
 
 
 def _answer(result: CheckResult) -> tuple[object, ...]:

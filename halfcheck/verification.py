@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from conformance.golden_stores import golden_stores
-from fuzz.mutants import kill_table
-from halfcheck import __version__, lockstep_runs
-from halfcheck.explained_stores import explained_store
-from halfcheck.parts_of_verify import cross_checked, hunted, lockstep
+from halfcheck import __version__
 from halfcheck.search_progress import words
 from halfcheck.verdict_files import VerdictFiles
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
@@ -23,7 +17,7 @@ from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
 from model_check.verdicts.schedules import read_schedules
 from spark_trace_analysis.judge import judge
-from spark_trace_analysis.manifest import Parameters, source_fingerprint
+from spark_trace_analysis.manifest import Parameters, commit, source_fingerprint
 from spark_trace_analysis.report.data import (
     Audit,
     Fact,
@@ -45,8 +39,12 @@ from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from halfcheck.on_all_cores import Spread
+    from pyspark.sql import SparkSession
+
+    from halfcheck.parts_of_verify import Begun
+    from spark_trace_analysis.manifest import Run
 
     Say = Callable[[str], None]
 
@@ -54,12 +52,9 @@ ENVIRONMENTS: Final = ((), ("crash",), ("slow_local",))
 """What is searched for each profile: the quiet world, and two faults that every operator meets."""
 
 INSTANCE: Final = "small"
-CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
-"""What the slow CPython search does again on the instance `tiny`."""
-
 STEPS: Final = 60
 
-QUERIED: Final = 64_000
+QUERIED: Final = 16_000
 """Of how many traces Spark SQL is asked, too: it takes thirty times as long as the kernels."""
 
 
@@ -77,6 +72,8 @@ class Verification:
         What the page says beside its tables.
     queried : int
         Traces that Spark SQL has judged beside the kernels.
+    found_before : int
+        Parts whose results an earlier run has left.
     files : VerdictFiles
         Where the table of verdicts is, which the page opens with.
     """
@@ -90,10 +87,11 @@ class Verification:
     audits: list[Audit] = field(default_factory=list)
     refused: list[RefusedSpecification] = field(default_factory=list)
     lockstep: list[Lockstep] = field(default_factory=list)
-    mutants: MutantSection | None = None
+    mutants: list[HuntedMutant] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     queried: int = 0
+    found_before: int = 0
     files: VerdictFiles = field(default_factory=VerdictFiles)
 
     def look_for_traces(self) -> None:
@@ -104,8 +102,9 @@ class Verification:
         BadOptionError
             One of them holds something else, or the traces of another version of the specification.
         """
-        for parameters, out in self._runs_to_make():
-            find_complete(parameters, out)
+        for traces in (self.traces, QUERIED):
+            for parameters, out in self._runs_to_make(traces):
+                find_complete(parameters, out)
 
     def refuse(self) -> None:
         """Hold real stores against specifications that are wrong about them.
@@ -147,59 +146,34 @@ class Verification:
                 self.checks.append(result)
         self.seconds["search"] = perf_counter() - began
 
-    def cross_check(self, spread: Spread) -> None:
-        """Let the slow CPython search answer the same questions on a small instance.
+    def gather(self, begun: Begun) -> None:
+        """Take what the parts in processes of their own have found, or wait for it.
 
         Raises
         ------
         EvaluationError
-            The two readings differ; names the question and both answers.
+            Two readings differ, a store is not explained, specification and broker differ, or a mutant survives.
         """
         self.say("cross-checking with the CPython search on tiny")
         with self._phase("cross-check"):
-            self.notes += spread(cross_checked, CROSS_CHECKED)
-
-    def audit(self, spread: Spread) -> None:
-        """Audit every store that a real broker wrote, and explain it by the specification of its version.
-
-        Raises
-        ------
-        EvaluationError
-            A store is not explained.
-        """
+            self.notes += begun.cross_checks
         with self._phase("audit"):
-            for audit in spread(explained_store, golden_stores()):
+            for audit in begun.audits:
                 self.audits.append(audit)
                 self.say(f"audited {audit.store}")
-
-    def run_in_lockstep(self, spread: Spread) -> None:
-        """Fuzz the specification and the reference broker of every profile.
-
-        Raises
-        ------
-        EvaluationError
-            The two differ.
-        """
         self.say(f"running specification and broker in lockstep: {', '.join(VERSIONS)}")
-        parts = [(profile, self.seed, lockstep_runs.EXAMPLES) for profile in VERSIONS]
         with self._phase("lockstep"):
-            self.lockstep += spread(lockstep, parts)
-
-    def hunt(self, spread: Spread) -> None:
-        """Hunt every mutant of broker, specification and properties.
-
-        Raises
-        ------
-        EvaluationError
-            One survives.
-        """
-        parts = [(mutant, self.seed) for mutant in kill_table.MUTANTS]
-        mutants: list[HuntedMutant] = []
+            self.lockstep += begun.lockstep
         with self._phase("mutants"):
-            for section in spread(hunted, parts):
-                mutants += section.mutants
-                self.say(f"hunting mutants: {len(mutants)} of {len(parts)} killed")
-        self.mutants = MutantSection(tuple(mutants), f"halfcheck fuzz --mutants --seed {self.seed}")
+            for mutant in begun.mutants:
+                self.mutants.append(mutant)
+                self.say(f"hunting mutants: {len(self.mutants)} killed")
+        self.found_before = begun.kept.found
+        if self.found_before:
+            self.notes.append(
+                f"{self.found_before} cross-checks, audits, lockstep runs and hunts are those of an earlier run: "
+                f"no file of the project and no library has changed. Remove {begun.kept.folder} to do them again."
+            )
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
@@ -210,18 +184,12 @@ class Verification:
     def simulate_and_judge(self, master: str) -> ReportData:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
         began = perf_counter()
-        runs_to_make = self._runs_to_make()
         self.say("starting Spark")
         with spark_session(master, self.work / "spark") as spark:
-            runs = []
-            for number, (parameters, out) in enumerate(runs_to_make, start=1):
-                self.say(
-                    f"simulating {parameters.profile} {parameters.environment_name}: {number} of {len(runs_to_make)}"
-                )
-                runs.append(simulate(spark, parameters, out).run)
+            runs, queried = (self._simulated(spark, traces) for traces in (self.traces, min(self.traces, QUERIED)))
             self.seconds["simulate"] = perf_counter() - began
             self.say(f"judging {self.traces:,} traces, and some of them twice")
-            judgement = judge(spark, runs, queried=QUERIED)
+            judgement = judge(spark, runs, queried=queried)
             self.queried = judgement.queried
             self.seconds |= {"judge by kernels": judgement.kernel_seconds, "judge by SQL": judgement.query_seconds}
             self.say("gathering statistics")
@@ -245,7 +213,7 @@ class Verification:
             audits=tuple(self.audits),
             refused=tuple(self.refused),
             lockstep=tuple(self.lockstep),
-            mutants=self.mutants,
+            mutants=MutantSection(tuple(self.mutants), f"halfcheck fuzz --mutants --seed {self.seed}"),
             simulation=section,
             notes=tuple(self.notes),
         )
@@ -255,13 +223,20 @@ class Verification:
         """What makes the whole report again."""
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
 
-    def _runs_to_make(self) -> list[tuple[Parameters, Path]]:
-        """Every profile, quiet and with crashes, each with its folder; together they have all traces.
+    def _simulated(self, spark: SparkSession, traces: int) -> list[Run]:
+        runs = []
+        for parameters, out in self._runs_to_make(traces):
+            self.say(f"simulating {parameters.profile} {parameters.environment_name}: {parameters.traces:,} traces")
+            runs.append(simulate(spark, parameters, out).run)
+        return runs
+
+    def _runs_to_make(self, traces: int) -> list[tuple[Parameters, Path]]:
+        """Every profile, quiet and with crashes, each with its folder; together they have so many traces.
 
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
         kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
-        share, rest = divmod(self.traces, len(kinds))
+        share, rest = divmod(traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
             parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
@@ -272,20 +247,8 @@ class Verification:
     def _facts(self) -> tuple[Fact, ...]:
         return (
             Fact("version", __version__),
-            Fact("commit", _commit()),
+            Fact("commit", commit()),
             Fact("seed", str(self.seed)),
             Fact("machine", f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"),
             Fact("searched", f"{sum(result.distinct for result in self.checks):,} states, {len(self.checks)} searches"),
         )
-
-
-def _commit() -> str:
-    """The checkout's commit; `unknown` outside of one."""
-    asked = subprocess.run(
-        ["git", "describe", "--always", "--dirty"],  # noqa: S607 (the user's own git)
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return asked.stdout.strip() or "unknown"

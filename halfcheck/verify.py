@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def command(
     *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where index.html goes.")] = Path("report"),
-    work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces are kept, to be used again.")] = Path("build"),
+    work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces and results are kept.")] = Path("build"),
     traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 1_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Where all random choices come from.")] = 7,
     master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
@@ -43,7 +43,9 @@ def command(
     halfcheck verify
     halfcheck verify --traces 50000 --seed 11 --out report-11
     """
+    from halfcheck.kept_parts import KeptParts
     from halfcheck.on_all_cores import on_all_cores
+    from halfcheck.parts_of_verify import begin
     from halfcheck.verification import Verification
     from spark_trace_analysis.report.page import write
 
@@ -54,12 +56,10 @@ def command(
         job = Verification(seed, traces, work, say, status)
         job.look_for_traces()
         job.refuse()
-        job.search()
         with on_all_cores() as spread:
-            job.cross_check(spread)
-            job.audit(spread)
-            job.run_in_lockstep(spread)
-            job.hunt(spread)
+            begun = begin(KeptParts(work / "found", spread), seed)
+            job.search()
+            job.gather(begun)
         data = job.simulate_and_judge(master)
         say("writing the report")
         write(data, out / "index.html")
@@ -67,7 +67,6 @@ def command(
 
 
 def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) -> None:
-    mutants = () if job.mutants is None else job.mutants.mutants
     told = {
         "report": str(page),
         "searches": len(job.checks),
@@ -85,7 +84,8 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
         "refused": [asdict(refused) for refused in job.refused],
         "lockstep": [asdict(lockstep) for lockstep in job.lockstep],
-        "mutants": [asdict(mutant) for mutant in mutants],
+        "mutants": [asdict(mutant) for mutant in job.mutants],
+        "found_before": job.found_before,
         "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
     }
     if as_json:
@@ -105,7 +105,7 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
     print(
         f"specification and broker agree on {sum(run.steps for run in job.lockstep):,} steps of "
         f"{sum(run.examples for run in job.lockstep):,} schedules in {len(job.lockstep)} versions; "
-        f"{len(mutants)} of {len(mutants)} mutants killed"
+        f"{len(job.mutants)} of {len(job.mutants)} mutants killed"
     )
     for note in job.notes:
         print(note)

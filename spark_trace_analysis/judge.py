@@ -18,7 +18,7 @@ from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, Invariant
 from spark_trace_analysis.judge_by_kernel import count_judged, judge_by_kernel
 from spark_trace_analysis.judge_by_query import event_rows, judge_by_query
-from spark_trace_analysis.manifest import Run, first_traces
+from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.world import can_show
 
 __all__ = ["Count", "Judgement", "event_rows", "judge"]
@@ -87,14 +87,14 @@ def judge(
     runs: Sequence[Run],
     invariants: Sequence[Invariant] = ALL,
     work: Path | None = None,
-    queried: int | None = None,
+    queried: Sequence[Run] | None = None,
 ) -> Judgement:
     """Judge runs by kernels and by queries, and compare.
 
     Parameters
     ----------
     queried
-        Of how many traces at least the queries are asked, as many of each run, in whole files; of all if not given.
+        A shorter run in the place of each, of which the queries are asked; all of the runs if not given.
     work
         A folder that the workers see. What is found in a file, or by a query, is kept in it until all is judged: a
         second call after the first was killed goes on from there. Nothing is kept without one.
@@ -113,8 +113,8 @@ def judge(
     began = perf_counter()
     by_kernel = judge_by_kernel(spark, runs, invariants, work)
     between = perf_counter()
-    asked = list(runs) if queried is None else [first_traces(run, -(-queried // len(runs))) for run in runs]
-    compared = by_kernel if asked == list(runs) else judge_by_kernel(spark, asked, invariants)
+    asked = runs if queried is None else queried
+    compared = by_kernel if asked == runs else judge_by_kernel(spark, asked, invariants)
     by_query = judge_by_query(spark, asked, invariants, work)
     ended = perf_counter()
     counts = []

@@ -8,7 +8,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -120,18 +120,6 @@ class Run:
     def parameters(self) -> Parameters:
         """What made the traces."""
         return self.manifest.parameters
-
-
-def first_traces(run: Run, traces: int) -> Run:
-    """The part of a run that its first files are, as many as hold so many traces; the run itself if all do."""
-    files: list[TraceFile] = []
-    while sum(file.traces for file in files) < traces and len(files) < len(run.manifest.files):
-        files.append(run.manifest.files[len(files)])
-    if len(files) == len(run.manifest.files):
-        return run
-    parameters = replace(run.parameters, traces=sum(file.traces for file in files))
-    events = sum(file.events for file in files)
-    return Run(run.folder, replace(run.manifest, parameters=parameters, events=events, files=tuple(files)))
 
 
 def make_manifest(

@@ -33,12 +33,12 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
 ) -> None:
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::13])
-    monkeypatch.setattr(verification, "CROSS_CHECKED", verification.CROSS_CHECKED[:2])
+    monkeypatch.setattr(parts_of_verify, "CROSS_CHECKED", parts_of_verify.CROSS_CHECKED[:2])
     monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     monkeypatch.setattr("halfcheck.on_all_cores.on_all_cores", lambda: nullcontext(map))
-    for phase in ("lockstep_run", "mutant_hunt"):
+    for phase in ("explained_store", "lockstep_run", "mutant_hunt"):
         monkeypatch.setattr(parts_of_verify, phase, at_full_speed(getattr(parts_of_verify, phase)))
-    for phase in ("check", "explained_store", "refused_specification"):
+    for phase in ("check", "refused_specification"):
         monkeypatch.setattr(verification, phase, at_full_speed(getattr(verification, phase)))
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]
     assert run([*words, "--out", str(tmp_path / "report"), "--work", str(tmp_path / "work")]) == ExitCode.OK
