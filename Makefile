@@ -32,6 +32,7 @@ test: browser ## all linters beside all tests but the sweeps, which run on two p
 coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more
 	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
 
+sweeps: export HALFCHECK_COMPILE := well
 sweeps: browser ## the large forms of what `make test` asks of a small part: whole instances, many edits, deep searches (ARGS=FILE)
 	$(BIN)/pytest -n 2 -m sweep $(ARGS)
 

@@ -108,7 +108,11 @@ class NobodyLooks(Listener):
 
 
 def pytest_configure() -> None:
-    """Numba tells when it compiles; each Java that a test starts for Spark is told that it is over soon."""
+    """Numba tells when it compiles; each Java that a test starts for Spark is told that it is over soon.
+
+    The code of the many small searches is compiled quickly; `make sweeps` and the main job have it compiled well.
+    """
+    os.environ.setdefault("HALFCHECK_COMPILE", "quick")
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA_THAT_IS_OVER_SOON)
     listen: Callable[[str, Listener], None] = register
     listen("numba:compile", NobodyLooks())

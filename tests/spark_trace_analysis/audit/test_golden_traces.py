@@ -53,7 +53,14 @@ def verdict_alone(name: str) -> Verdict:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", [*NAMES, *(store.name for store in later_stores())])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SHORT,
+        *(store.name for store in later_stores()),
+        *(pytest.param(name, marks=pytest.mark.sweep) for name in sorted(LONG)),
+    ],
+)
 def test_each_store_is_explained_with_no_fault_but_those_that_its_driver_made(name: str) -> None:
     trace = golden_trace(name).with_driver
     verdict = verdict_of(name, trace)
