@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COMPILE = "HALFCHECK_COMPILE"
 """The variable that says how: `well`, which is usual, or `quick`, three times as fast, where short searches are many.
 
-A search with quickly compiled code takes up to a third longer and finds the same.
+A search with quickly compiled code takes a fifth to a third longer and finds the same.
 """
 
 _LEVELS = {"well": 2, "quick": 0}

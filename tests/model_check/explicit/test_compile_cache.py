@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.errors import ModelCheckError
 from model_check.explicit import native
 from model_check.explicit.compile import Compiled, compile_machine, kernel_cache
 from model_check.explicit.search import explore
@@ -73,10 +75,24 @@ def edited(folder: Path, name: str, old: str, new: str) -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the kernels of the machines below are compiled, and nothing else."""
+    folder = tmp_path_factory.mktemp("kernels")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HALFCHECK_CACHE", str(folder))
+        patch.setattr(native, "_LOADED", {})
+        explore(TWO_PHASE_COMMIT, Constants(resource_managers=2))
+    for machine_code in folder.glob("steps_*"):
+        machine_code.unlink()
+    return folder
+
+
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and nothing in memory."""
+def cache(tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache without a machine's own code, and nothing in memory."""
     folder = tmp_path / "kernels"
+    shutil.copytree(kernels, folder)
     monkeypatch.setenv("HALFCHECK_CACHE", str(folder))
     monkeypatch.setattr(native, "_LOADED", {})
     for name in [name for name in sys.modules if name.startswith("kernel_")]:
@@ -157,6 +173,29 @@ def test_a_damaged_file_is_not_run_but_written_again(cache: Path, damage: str) -
     assert explore(TWO_PHASE_COMMIT, constants).sizes == first.sizes
     assert path.read_bytes() == whole
     assert list(cache.glob("steps_*")) == [path]
+
+
+def test_code_that_was_compiled_quickly_is_kept_apart_and_finds_the_same(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constants = Constants(resource_managers=2)
+    found = []
+    for number, way in enumerate(("quick", "well"), start=1):
+        monkeypatch.setenv(native.COMPILE, way)
+        found.append(explore(TWO_PHASE_COMMIT, constants))
+        assert len(list(cache.glob("steps_*"))) == number
+    quick, well = found
+    assert (quick.sizes, quick.seen_at) == (well.sizes, well.seen_at)
+    assert quick.compiled.native.name != well.compiled.native.name
+
+
+def test_another_way_to_compile_is_refused_before_anything_is_written(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(native.COMPILE, "fast")
+    with pytest.raises(ModelCheckError, match=r"^HALFCHECK_COMPILE=fast: expected well or quick$"):
+        explore(TWO_PHASE_COMMIT, Constants(resource_managers=2))
+    assert list(cache.glob("steps_*")) == []
 
 
 COMPILES = """
