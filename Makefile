@@ -27,14 +27,14 @@ test coverage-tests sweeps bench-tests: export PYTHONPYCACHEPREFIX := $(CURDIR)/
 test: browser ## all linters beside all tests but the sweeps, which run on two processes; each of both can fail it
 	@mkdir -p build; \
 	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
-	$(BIN)/pytest -n 2; tested=$$?; wait $$linting && exit $$tested
+	$(BIN)/pytest -n 3; tested=$$?; wait $$linting && exit $$tested
 
 coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more
-	$(BIN)/pytest -n 2 --cov --cov-branch --cov-report=term-missing:skip-covered
+	$(BIN)/pytest -n 3 --cov --cov-branch --cov-report=term-missing:skip-covered
 
 sweeps: export HALFCHECK_COMPILE := well
 sweeps: browser ## the large forms of what `make test` asks of a small part: whole instances, many edits, deep searches (ARGS=FILE)
-	$(BIN)/pytest -n 2 -m sweep $(ARGS)
+	$(BIN)/pytest -n 3 -m sweep $(ARGS)
 
 bench-tests: browser ## the processor seconds of each test file; writes benchmarks/tests/RESULTS.md and the order of `make test`
 	$(BIN)/python -m benchmarks.tests $(ARGS)

@@ -31,7 +31,7 @@ def main(files: list[str]) -> int:
     """Run, then write or print; the exit code is pytest's."""
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as folder:
         began = time.perf_counter()
-        command = (sys.executable, "-m", "pytest", "-n", "2", "-p", "benchmarks.tests.processor_seconds", *files)
+        command = (sys.executable, "-m", "pytest", "-n", "3", "-p", "benchmarks.tests.processor_seconds", *files)
         code = subprocess.run(command, env={**os.environ, FOLDER: folder}, check=False).returncode
         whole = time.perf_counter() - began
         costs = read_costs(Path(folder))
