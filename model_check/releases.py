@@ -16,6 +16,16 @@ STANDS_FOR: Final = {
 }
 """The first and the last release that each profile stands for, the oldest profile first."""
 
+TURNED: Final = (
+    ("4.5.2", "4.5.2", "+keeps_discarded"),
+    ("4.6.0", "4.9.3", "+rewinds_beyond_end"),
+    ("4.6.0", "4.9.4", "+undecodable_throws"),
+    ("5.0.0", "5.0.0", "+undecodable_throws"),
+    ("5.1.0", "5.1.0", "-refuses_late_end"),
+    ("5.5.0", NEWEST_RELEASE, "-batch_thread_oversleeps"),
+)
+"""From the first release to the last, the switch by which they differ from the profile that stands for them."""
+
 _NUMBERS: Final = 3
 
 
@@ -33,6 +43,8 @@ def profile_for(release: str) -> tuple[str, str]:
     ('5.4.0', '')
     >>> profile_for("5.2.0")
     ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.3')
+    >>> profile_for("4.5.2")[1].partition("; ")[2]
+    'nearer to it comes 4.5.1+keeps_discarded'
     """
     if release in VERSIONS:
         return release, ""
@@ -46,6 +58,9 @@ def profile_for(release: str) -> tuple[str, str]:
     profile = older[-1]
     first, last = STANDS_FOR[profile]
     why = f"{release} has no profile: it is judged by {profile}, which stands for {first} to {last}"
+    turned = [switch for since, until, switch in TURNED if release_numbers(since) <= numbers <= release_numbers(until)]
+    if turned:
+        why += f"; nearer to it comes {profile}{''.join(turned)}"
     if numbers > release_numbers(NEWEST_RELEASE):
         why += f"; {release} is newer, and its source has not been read"
     return profile, why

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 LATE = golden_store("5.3.3", "late").path
 IMMUNITY = golden_store("5.5.1", "immunity").path
 STATES = {"doubled", "parked", "delivered"}
-BY_5_4_0 = "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1"
+BY_5_4_0 = (
+    "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1; "
+    "nearer to it comes 5.4.0-batch_thread_oversleeps"
+)
 
 
 def lines_of(

@@ -201,7 +201,10 @@ def test_a_release_without_a_profile_is_judged_by_the_nearest_with_its_own_defau
     write("")
     told = check_json(capsys, "--version", "5.0.0", "--property", "S4", "--max-states", "10")
     settings = told["broker_conf"]
-    why = "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0"
+    why = (
+        "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0; "
+        "nearer to it comes 4.9.7+undecodable_throws"
+    )
     assert (settings["version"], settings["profile"], settings["judged_by"]) == ("5.0.0", "4.9.7", why)
     assert settings["transactionCheckInterval"] == 60_000
     later = check_json(capsys, "--version", "5.1.1", "--property", "S4", "--max-states", "10")["broker_conf"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model_check.errors import ModelCheckError
-from model_check.releases import STANDS_FOR, profile_for
+from model_check.instances import switches_of
+from model_check.releases import STANDS_FOR, TURNED, profile_for
+from model_check.switches import switch_records
 from spec.profiles import VERSIONS
 
 
@@ -17,9 +19,19 @@ def test_every_profile_that_is_a_version_stands_for_some_releases_and_for_itself
 @pytest.mark.parametrize(
     ("release", "profile", "why"),
     [
-        ("4.5.2", "4.5.1", "4.5.2 has no profile: it is judged by 4.5.1, which stands for 4.3.0 to 4.5.2"),
-        ("5.0.0", "4.9.7", "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0"),
-        ("5.5.1", "5.4.0", "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1"),
+        ("4.5.0", "4.5.1", "4.5.0 has no profile: it is judged by 4.5.1, which stands for 4.3.0 to 4.5.2"),
+        (
+            "4.9.2",
+            "4.9.7",
+            "4.9.2 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0; "
+            "nearer to it comes 4.9.7+rewinds_beyond_end+undecodable_throws",
+        ),
+        (
+            "5.5.1",
+            "5.4.0",
+            "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1; "
+            "nearer to it comes 5.4.0-batch_thread_oversleeps",
+        ),
         (
             "6.0.0",
             "5.4.0",
@@ -30,6 +42,29 @@ def test_every_profile_that_is_a_version_stands_for_some_releases_and_for_itself
 )
 def test_a_release_without_a_profile_is_judged_by_the_nearest(release: str, profile: str, why: str) -> None:
     assert profile_for(release) == (profile, why)
+
+
+@pytest.mark.parametrize(("first", "last", "turned"), TURNED)
+def test_a_switch_by_which_releases_differ_stands_otherwise_in_the_profile_that_judges_them(
+    first: str, last: str, turned: str
+) -> None:
+    profile, _ = profile_for(first)
+    assert profile_for(last)[0] == profile
+    assert profile not in (first, last)
+    assert switches_of(profile + turned) != switches_of(profile)
+
+
+def test_a_switch_changes_where_its_entry_says() -> None:
+    """What spec/switches.py says of each switch that some releases between two profiles have otherwise."""
+    for switch, said in {
+        "keeps_discarded": "from 4.5.2 on",
+        "rewinds_beyond_end": "up to 4.9.3",
+        "undecodable_throws": "up to 4.9.4",
+        "refuses_late_end": "from 5.1.1 on",
+        "batch_thread_oversleeps": "5.1.0 to 5.4.0",
+    }.items():
+        assert said in switch_records()[switch].says
+        assert switch in {turned[1:] for *_, turned in TURNED}
 
 
 @pytest.mark.parametrize("release", ["", "five", "4.2.0", "5.4.0-SNAPSHOT", "5.5", "5", "5.5.1.2"])
