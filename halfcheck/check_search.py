@@ -49,6 +49,7 @@ def run_check(
     from model_check.counterexample.files import refuse_unwritable
 
     refuse_unwritable(files)
+    tell_turned_in_vain(profile)
     needs_one = _why_one_instance(options["reading"], resources, coverage=options["coverage"])
     if instance is None and not needs_one:
         answer = _search_portfolio(profile, faults, properties, resources, as_json=as_json, **options)
@@ -71,6 +72,14 @@ def run_check(
     if result.complete:
         return ExitCode.OK
     return ExitCode.INTERRUPTED if answer.is_interrupted else ExitCode.OTHER
+
+
+def tell_turned_in_vain(profile: str) -> None:
+    """Say on stderr which switches of a profile are turned and change nothing."""
+    from model_check.switches import turned_in_vain
+
+    for sentence in turned_in_vain(profile):
+        typer.echo(f"halfcheck: {profile}: {sentence}", err=True)
 
 
 def _what_is_left(answer: Judged, instance: str | None, options: dict[str, Any], *, as_json: bool) -> list[Left]:

@@ -24,10 +24,13 @@ def run_compare(
     as_json: bool,
 ) -> ExitCode:
     """Search, print, and give the exit code; the parameters are those of `halfcheck.check.command`."""
+    from halfcheck.check_search import tell_turned_in_vain
     from halfcheck.minimal_repairs import what_is_left
     from halfcheck.search_progress import portfolio_progress
     from model_check.comparison import compare
 
+    for profile in profiles:
+        tell_turned_in_vain(profile)
     instances = () if instance is None else (instance,)
     with portfolio_progress(" and ".join(profiles), wanted=not as_json) as report:
         found = compare(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ import typer
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from model_check.coverage_matrix import CoverageMatrix, SearchedWorld
 
 
@@ -57,25 +60,20 @@ def command(
         message = f"{page}: there is no folder {page.parent} to write it to; make it first"
         raise BadFile(message)
 
-    def tell(search: SearchedWorld) -> None:
-        cut = "" if search.complete else ", cut short"
-        typer.echo(f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left", err=True)
-
     if instance is None:
         from halfcheck.chosen_instance import tell_choice
 
         instance = "small"
         tell_choice(instance, "of which results/uncovered.toml speaks")
-    is_watched = sys.stderr.isatty() and not as_json
-
-    result = cover_matrix(
-        TRANSACTIONAL_MESSAGES,
-        instance,
-        read_expected(expected),
-        threads=threads,
-        most_states=max_states,
-        report=tell if is_watched else None,
-    )
+    with _progress(wanted=not as_json) as report:
+        result = cover_matrix(
+            TRANSACTIONAL_MESSAGES,
+            instance,
+            read_expected(expected),
+            threads=threads,
+            most_states=max_states,
+            report=report,
+        )
     if page is not None:
         write_whole(page, coverage_page(result, max_states))
     if as_json:
@@ -88,16 +86,40 @@ def command(
 def _print(result: CoverageMatrix) -> None:
     from halfcheck.counterexample_table import wide_console
     from halfcheck.coverage_table import action_table, claim_table
+    from halfcheck.paragraphs import below, counted, say
 
     console = wide_console()
+    for gap in result.unexplained:
+        say(console, f"NOT COVERED: {gap}", "bold red")
+    for accepted in result.outdated:
+        say(console, f"accepted, but covered or no rule any more: {accepted.what}", "bold red")
+    if result.is_explained:
+        worlds = counted(len(result.searches), "world")
+        say(console, f"{worlds} of {result.instance}: nothing is left uncovered but what is accepted", "bold")
     for table in (action_table(result.coverage), claim_table(result.coverage)):
         console.print(table)
         console.print()
     for accepted in result.accepted:
-        console.print(f"accepted: {accepted.what}\n    {accepted.reason}")
-    for accepted in result.outdated:
-        console.print(f"accepted, but covered or no rule any more: {accepted.what}")
-    for gap in result.unexplained:
-        console.print(f"NOT COVERED: {gap}")
-    if result.is_explained:
-        console.print(f"{len(result.searches)} worlds of {result.instance}: nothing else is left uncovered")
+        say(console, f"accepted: {accepted.what}")
+        below(console, accepted.reason)
+
+
+@contextmanager
+def _progress(*, wanted: bool) -> Iterator[Callable[[SearchedWorld], None] | None]:
+    """The world that was searched last, in a line on stderr, if somebody watches."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    from halfcheck.search_progress import fitting
+
+    console = Console(stderr=True)
+    with console.status(fitting("making the searches ready", console.width)) as status:
+
+        def tell(search: SearchedWorld) -> None:
+            cut = "" if search.complete else ", cut short"
+            told = f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left"
+            status.update(fitting(told, console.width))
+
+        yield tell

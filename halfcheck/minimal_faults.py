@@ -65,6 +65,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
 
     from halfcheck.counterexample_table import wide_console
     from halfcheck.fitting_table import FittingTable
+    from halfcheck.paragraphs import counted
     from model_check.check import Verdict
     from model_check.verdicts.minimal_faults import words_of
 
@@ -72,8 +73,9 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
     sizes = found.instance
     for profile in found.profiles:
         console.print(
-            f"RocketMQ {profile}, instance {sizes.name}: {sizes.transactions} transactions, {sizes.half_slots} half "
-            f"slots, {sizes.op_slots} op slots; at most {found.most_faults} faults at once"
+            f"RocketMQ {profile}, instance {sizes.name}: {counted(sizes.transactions, 'transaction')}, "
+            f"{sizes.half_slots} half slots, {sizes.op_slots} op slots; at most "
+            f"{counted(found.most_faults, 'fault')} at once"
         )
         if found.idle[profile]:
             console.print(f"these do nothing here: {', '.join(found.idle[profile])}")
@@ -93,8 +95,9 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         few = ", ".join(sorted(cut)[:6])
         more = f" and {len(cut) - 6} more" if len(cut) > 6 else ""
         console.print(f"CUT SHORT, so that what they do not violate is unknown: {few}{more}")
+    states = sum(outcome.distinct for outcome in found.outcomes.values())
     console.print(
-        f"{len(found.outcomes):,} environments, {sum(o.distinct for o in found.outcomes.values()):,} distinct states; "
+        f"{counted(len(found.outcomes), 'environment')}, {states:,} distinct states; "
         f"{searched:,} searched now, {kept:,} kept from before"
     )
 
@@ -107,5 +110,8 @@ def searches_progress(*, wanted: bool) -> Iterator[Callable[[SearchesProgress], 
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("making the searches ready for this instance") as status:
-        yield lambda progress: status.update(str(progress))
+    from halfcheck.search_progress import fitting
+
+    console = Console(stderr=True)
+    with console.status(fitting("making the searches ready for this instance", console.width)) as status:
+        yield lambda progress: status.update(fitting(str(progress), console.width))

@@ -228,5 +228,8 @@ def repairs_progress(*, wanted: bool) -> Iterator[Callable[[RepairsProgress], No
         return
     from rich.console import Console
 
-    with Console(stderr=True).status("looking for repairs") as status:
-        yield lambda progress: status.update(str(progress))
+    from halfcheck.search_progress import fitting
+
+    console = Console(stderr=True)
+    with console.status(fitting("looking for repairs", console.width)) as status:
+        yield lambda progress: status.update(fitting(str(progress), console.width))

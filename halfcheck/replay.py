@@ -59,20 +59,25 @@ def command(
 
         name = instance_that_takes(TRANSACTIONAL_MESSAGES, profile or given.profile, chosen, given.path)
         tell_choice(name, "the smallest in which the steps can be taken")
-    constants = constants_for(profile or given.profile, chosen, name)
+    release = profile or given.profile
+    constants = constants_for(release, chosen, name)
     path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     violated = [f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]
     if as_json:
         trace = [event.to_json() for event in replayed.events]
-        print(json.dumps({"violated": violated, "trace": trace}, ensure_ascii=False, indent=2))
+        of = {"profile": release, "faults": list(chosen), "instance": name}
+        print(json.dumps({**of, "violated": violated, "trace": trace}, ensure_ascii=False, indent=2))
     else:
         from halfcheck.counterexample_table import counterexample_table, wide_console
+        from halfcheck.paragraphs import counted, say
 
         console = wide_console()
+        world = "with " + ", ".join(chosen) if chosen else "in the quiet world"
+        verb = "is" if len(violated) == 1 else "are"
+        verdict = f"{', '.join(violated)} {verb} violated" if violated else "no property is violated"
+        say(console, f"RocketMQ {release} {world}, instance {name}, {counted(len(path), 'step')}: {verdict}", "bold")
         console.print(counterexample_table(replayed.events))
         for clause in replayed.violated:
             console.print(f"{clause.identifier}.{clause.clause} is violated: {clause.sentence}")
-        if not violated:
-            console.print("no property is violated")
     return ExitCode.SAFETY_VIOLATED if violated else ExitCode.OK

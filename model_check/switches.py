@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
+from model_check.instances import switches_of
 from spec.profiles import PROFILES
 from spec.switches import RepairSwitches, SearchSwitches, VersionSwitches, WrongRepairSwitches
 
@@ -143,6 +144,29 @@ def switch_called(name: str) -> SwitchRecord:
         raise ModelCheckError(msg)
     require_known("switch", name, switch_records(), listed_by="halfcheck switches")
     return switch_records()[name]
+
+
+def turned_in_vain(profile: str) -> list[str]:
+    """What a profile's switches were turned to although it changes nothing, a sentence each.
+
+    Examples
+    --------
+    >>> turned_in_vain("5.4.0-settles_once+batches_ops"), turned_in_vain("5.4.0+settles_once")
+    (['settles_once is off in 5.4.0 anyway', 'batches_ops is on in 5.4.0 anyway'], [])
+    >>> turned_in_vain("4.9.7+flushes_on_stop"), turned_in_vain("4.9.7+batches_ops+flushes_on_stop")
+    (['flushes_on_stop does nothing in 4.9.7 without batches_ops'], [])
+    """
+    name, *turned = re.split(r"(?=[+-])", profile)
+    after = switches_of(profile)
+    before = PROFILES[name]
+    told = []
+    for switch in dict.fromkeys(part[1:] for part in turned):
+        missing = [need for need in switch_called(switch).needs if not getattr(after, need)]
+        if getattr(before, switch) == getattr(after, switch):
+            told.append(f"{switch} is {'on' if getattr(after, switch) else 'off'} in {name} anyway")
+        elif getattr(after, switch) and missing:
+            told.append(f"{switch} does nothing in {name} without {' and '.join(missing)}")
+    return told
 
 
 def _entries(docstring: str) -> dict[str, str]:

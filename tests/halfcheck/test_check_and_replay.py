@@ -79,8 +79,13 @@ def test_a_replay_of_the_json_takes_the_same_steps(capsys: pytest.CaptureFixture
     told = check_json(capsys, "--property", "S10")
     file = tmp_path / "counterexample.json"
     file.write_text(json.dumps(told))
+    assert run(["replay", str(file)]) == ExitCode.SAFETY_VIOLATED
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("RocketMQ 5.3.3 with crash, instance tiny, ")
+    assert first.endswith(" steps: S10.op_entry_dies_with_the_process is violated")
     assert run(["replay", str(file), "--json"]) == ExitCode.SAFETY_VIOLATED
     replayed = json.loads(capsys.readouterr().out)
+    assert (replayed["profile"], replayed["faults"], replayed["instance"]) == ("5.3.3", ["crash"], "tiny")
     assert replayed["violated"] == ["S10.op_entry_dies_with_the_process"]
     assert replayed["trace"] == told["properties"]["S10"]["trace"]  # type: ignore[index]
 

@@ -75,6 +75,7 @@ def test_all_worlds_together_are_held_against_what_is_accepted(
         assert run(few) == ExitCode.OTHER
     out = capsys.readouterr().out
     assert "accepted, but covered or no rule any more: tick: never enabled" in out
+    assert out.startswith("NOT COVERED: "), "the answer comes before the tables"
     assert "NOT COVERED: send_half: never the first false: transactions are numbered in the order of their sends" in out
     assert page.read_text(encoding="utf-8").startswith("# Coverage\n")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 
 import pytest
 
+from halfcheck.app import run
 from model_check.check import Verdict, check
 from model_check.defects.catalogue import catalogue
 from model_check.errors import ModelCheckError
-from model_check.switches import KINDS, switch_called, switch_records
+from model_check.switches import KINDS, switch_called, switch_records, turned_in_vain
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 
@@ -60,6 +62,16 @@ def test_the_record_of_a_repair() -> None:
     assert switch_called("links_every_copy").needs == ("heeds_settled_originals",)
     assert switch_called("links_every_copy").defects == (), "it mends a part of A11"
     assert record.to_json()["java"] == list(record.java)
+
+
+def test_what_a_switch_is_turned_to_although_it_changes_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", "--instance", "tiny", "--property", "S4", "--reading", "cpython", "--max-states", "10"]
+    run([*asked, "--profile", "5.4.0-settles_once"])
+    assert capsys.readouterr().err == "halfcheck: 5.4.0-settles_once: settles_once is off in 5.4.0 anyway\n"
+    run([*asked, "--profile", "5.4.0+settles_once"])
+    assert capsys.readouterr().err == ""
+    every = "".join(f"{sign}{name}" for sign in "+-" for name in switch_records())
+    assert len(turned_in_vain(f"fixed{every}")) == sum(not on for on in asdict(PROFILES["fixed"]).values())
 
 
 def test_an_unknown_switch_is_answered_with_the_nearest() -> None:
