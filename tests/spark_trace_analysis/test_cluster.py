@@ -122,6 +122,7 @@ def test_judging_goes_on_without_a_killed_worker_and_its_executor(
     assert found == on_this_machine("judged")
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_an_audit_goes_on_without_the_only_executor_that_was_left(
     cluster: StandaloneCluster, driver: Driver, on_this_machine: Callable[[str], Any]
