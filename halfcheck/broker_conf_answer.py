@@ -13,8 +13,8 @@ from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.folding import FoldedRounds, folded
 from model_check.broker_conf.phrases import FAULTS_IN_WORDS
 from model_check.broker_conf.words import tell
+from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
-from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +184,7 @@ def _settings(configuration: Configuration) -> str:
         f"transactionCheckInterval {show_duration(configuration.check_interval_ms)}",
         f"transactionCheckMax {configuration.check_max}",
     ]
-    if PROFILES[configuration.version].batches_ops:
+    if switches_of(configuration.version).batches_ops:
         told.append(f"transactionOpBatchInterval {show_duration(configuration.op_batch_interval_ms)}")
     immune = ", ".join(show_duration(milliseconds) for milliseconds in configuration.immunities_ms)
     told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")

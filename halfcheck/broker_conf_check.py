@@ -63,22 +63,23 @@ def check_broker_conf(
     from model_check.broker_conf.portfolio import judge_configuration
     from model_check.broker_conf.suggestions import suggest
     from model_check.check import Verdict
+    from model_check.instances import unturned
     from model_check.releases import profile_for
     from reference.store.broker_conf import read_broker_conf, repeated
     from reference.store.broker_conf import settings as settings_in
     from reference.store.broker_keys import known_keys, unknown_keys
     from spec.broker_defaults import defaults_of
 
-    profile, why = profile_for(version)
+    profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file)
     in_rocksdb = conf.halves_in_rocksdb(version)
     if in_rocksdb:
         message = f"{file}: {in_rocksdb}"
         raise NotJudgedError(message)
     configuration = configuration_of(conf, version, immunities, local)
-    unknown = unknown_keys(file, version if known_keys(version) else profile)
+    unknown = unknown_keys(file, version if known_keys(version) else unturned(profile))
     told = [told for told in (why, defaults_of(version).remark) if told]
-    told += [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, profile)
+    told += [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, unturned(profile))
     if unknown and len(unknown) == len(list(settings_in(file))):
         told.append("no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?")
     bases = _bases(instance, immunities, question.get("reading", "numba"))
@@ -143,7 +144,7 @@ def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], 
             raise CommandLineError(message)
     return Configuration.of_release(
         release,
-        version=profile_for(release)[0],
+        version=profile_for(release, with_switches=True)[0],
         timeout_ms=conf.transaction_timeout_ms,
         check_max=conf.transaction_check_max,
         check_interval_ms=conf.transaction_check_interval_ms,

@@ -98,7 +98,7 @@ def switches_of(profile: str) -> Switches:
 def _stand_in(name: str) -> str:
     """What may be meant by the name of no profile: the one that stands for a release, or the nearest."""
     try:
-        profile, _ = profile_for(name)
+        profile, _ = profile_for(name, with_switches=True)
     except ModelCheckError:
         return nearest_release(name, VERSIONS)
     return profile if profile == name else f"{profile}, which stands for {name}"

@@ -29,8 +29,16 @@ TURNED: Final = (
 _NUMBERS: Final = 3
 
 
-def profile_for(release: str) -> tuple[str, str]:
+def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]:
     """The profile by which a release is judged, and why it is that one; '' where the release is a profile itself.
+
+    Parameters
+    ----------
+    release
+        Its numbers.
+    with_switches
+        Whether the switches are turned by which the release is known to differ from the profile; else only the reason
+        names them.
 
     Raises
     ------
@@ -43,8 +51,8 @@ def profile_for(release: str) -> tuple[str, str]:
     ('5.4.0', '')
     >>> profile_for("5.2.0")
     ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.3')
-    >>> profile_for("4.5.2")[1].partition("; ")[2]
-    'nearer to it comes 4.5.1+keeps_discarded'
+    >>> profile_for("4.5.2", with_switches=True)[0]
+    '4.5.1+keeps_discarded'
     """
     if release in VERSIONS:
         return release, ""
@@ -57,10 +65,13 @@ def profile_for(release: str) -> tuple[str, str]:
         raise ModelCheckError(msg)
     profile = older[-1]
     first, last = STANDS_FOR[profile]
-    why = f"{release} has no profile: it is judged by {profile}, which stands for {first} to {last}"
     turned = [switch for since, until, switch in TURNED if release_numbers(since) <= numbers <= release_numbers(until)]
+    nearer = f"{profile}{''.join(turned)}"
+    if turned and with_switches:
+        return nearer, f"{release} has no profile: it is judged by {nearer}, as {profile} stands for {first} to {last}"
+    why = f"{release} has no profile: it is judged by {profile}, which stands for {first} to {last}"
     if turned:
-        why += f"; nearer to it comes {profile}{''.join(turned)}"
+        why += f"; nearer to it comes {nearer}"
     if numbers > release_numbers(NEWEST_RELEASE):
         why += f"; {release} is newer, and its source has not been read"
     return profile, why

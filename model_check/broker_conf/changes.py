@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTERVAL, TIMEOUT, orders
 from model_check.broker_conf.configuration import show_duration as show_exactly
 from model_check.broker_conf.ticks import times_of
-from spec.profiles import PROFILES, VERSIONS
+from model_check.instances import switches_of, unturned
+from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -164,7 +165,7 @@ def _op_sizes(configuration: Configuration) -> Iterator[Change]:
 
 
 def _versions(configuration: Configuration) -> Iterator[Change]:
-    for version in VERSIONS[VERSIONS.index(configuration.version) + 1 :]:
+    for version in VERSIONS[VERSIONS.index(unturned(configuration.version)) + 1 :]:
         yield Change({"version": version}, replace(configuration, version=version), "an upgrade of the brokers")
 
 
@@ -226,7 +227,7 @@ def with_local(configuration: Configuration, on: Iterable[str]) -> list[Change]:
     cost = f"producers must see to it that each END_TRANSACTION arrives within {show_duration(limit)} of its half"
     limited = replace(configuration, local_ms=limit)
     found = [Change({"local_ms": limit}, limited, cost)]
-    if PROFILES[configuration.version].batches_ops:
+    if switches_of(configuration.version).batches_ops:
         points = _turning_points(limited, tuple(on), OP_BATCH_INTERVAL)
         now = configuration.op_batch_interval_ms
         for value in [value for value in neighbours(now, points) if value < now][:2]:

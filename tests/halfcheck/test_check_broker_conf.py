@@ -201,16 +201,25 @@ def test_a_release_without_a_profile_is_judged_by_the_nearest_with_its_own_defau
     write("")
     told = check_json(capsys, "--version", "5.0.0", "--property", "S4", "--max-states", "10")
     settings = told["broker_conf"]
-    why = (
-        "5.0.0 has no profile: it is judged by 4.9.7, which stands for 4.6.0 to 5.0.0; "
-        "nearer to it comes 4.9.7+undecodable_throws"
-    )
-    assert (settings["version"], settings["profile"], settings["judged_by"]) == ("5.0.0", "4.9.7", why)
+    nearest = "4.9.7+undecodable_throws"
+    why = f"5.0.0 has no profile: it is judged by {nearest}, as 4.9.7 stands for 4.6.0 to 5.0.0"
+    assert (settings["version"], settings["profile"], settings["judged_by"]) == ("5.0.0", nearest, why)
     assert settings["transactionCheckInterval"] == 60_000
     later = check_json(capsys, "--version", "5.1.1", "--property", "S4", "--max-states", "10")["broker_conf"]
     assert (later["profile"], later["transactionCheckInterval"]) == ("5.3.3", 30_000)
     check("--version", "5.0.0", "--property", "S4", "--max-states", "10")
     assert capsys.readouterr().err == f"halfcheck: broker.conf: {why}\n"
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(("version", "is_broken"), [("4.5.1", True), ("4.5.2", False)])
+def test_a_release_that_keeps_what_it_discards_is_not_told_that_it_loses_it(
+    version: str, is_broken: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("transactionCheckMax=1\n")
+    told = check_json(capsys, "--version", version, "--property", "S8.discarded_without_a_record", "--instance", "tiny")
+    verdict = told["properties"]["S8"]["clauses"]["discarded_without_a_record"]["verdict"]
+    assert verdict == ("violated" if is_broken else "holds")
 
 
 @pytest.mark.untraced
