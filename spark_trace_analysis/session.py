@@ -33,6 +33,9 @@ A Python worker dies where the kernel kills it for want of memory, and its task 
 _LONG_METHODS = "-XX:-DontCompileHugeMethods"
 """Spark writes methods that are longer than what Java compiles unless told so; interpreted they are slow."""
 
+OVER_SOON = ("spark.driver.extraJavaOptions=-XX:+UseSerialGC -XX:TieredStopAtLevel=1",)
+"""Settings for a local session of less than a minute or two: Java's second compiler takes longer than it saves."""
+
 _ON_A_CLUSTER = {
     **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
     "spark.executor.extraJavaOptions": _LONG_METHODS,
