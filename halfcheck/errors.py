@@ -90,7 +90,7 @@ def one_line(error: BaseException) -> str:
 
 def _usage_line(error: typer.TyperException) -> str:
     """The parser's message, the value that it refused, and the command whose help tells more."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".").removeprefix("Invalid value: ")
     value = _refused_value(error)
     if value is not None and value not in message:
         message = f"{message}, not {value}"

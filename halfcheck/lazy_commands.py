@@ -10,6 +10,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -37,12 +38,21 @@ class OneCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, and tell a refusal whose it is."""
+        self._refuse_swallowed_options(ctx, args)
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]
             raise
+
+    def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:
+        """Refuse an option as the value of another one: ``--broker-conf --version 5.3.3`` leaves out the file."""
+        options = {name: option for option in self.get_params(ctx) for name in option.opts if name.startswith("--")}
+        for name, value in pairwise(args):
+            if name in options and value in options and not options[name].is_flag:
+                message = f"Option {name!r} requires an argument, and {value} is none"
+                raise typer.BadParameter(message, ctx=ctx)
 
 
 class LazyCommands(TyperGroup):

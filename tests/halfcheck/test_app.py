@@ -342,6 +342,15 @@ def test_what_the_parser_refuses_names_the_help_of_its_command(run: Runner, exam
     assert run("example", "store", "--depth").error_line().endswith("; see halfcheck example --help")
 
 
+def test_an_option_is_no_value_of_another_one(run: Runner) -> None:
+    outcome = run("check", "--broker-conf", "--version", "5.3.3")
+    assert (outcome.exit_code, outcome.error_line()) == (
+        ExitCode.BAD_OPTION,
+        "halfcheck: Option '--broker-conf' requires an argument, and --version is none; see halfcheck check --help",
+    )
+    assert "'--profile'" not in run("check", "--json", "--profile", "no").error_line()
+
+
 def test_a_flag_shows_no_type_in_the_help(run: Runner) -> None:
     assert not [words for words in ((), ("audit",), ("check",)) if "<bool>" in run(*words, "--help").out]
     assert "<path>" in run("audit", "--help").out
