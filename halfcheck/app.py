@@ -18,7 +18,13 @@ from halfcheck import __version__
 from halfcheck.errors import exit_code_of, one_line
 from halfcheck.exit_codes import ExitCode
 from halfcheck.lazy_commands import LazyCommands
-from halfcheck.standard_streams import discard_output, has_no_reader, is_rich_leaving, open_closed_streams
+from halfcheck.standard_streams import (
+    discard_output,
+    has_no_reader,
+    is_rich_leaving,
+    let_any_text_pass,
+    open_closed_streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,4 +130,5 @@ def _invoke(arguments: Sequence[str]) -> int:
 def main() -> None:
     """Run the process's command line and leave with its exit code."""
     open_closed_streams()
+    let_any_text_pass(sys.stdout, sys.stderr)
     sys.exit(run(sys.argv[1:]))

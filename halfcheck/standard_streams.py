@@ -6,6 +6,7 @@ import os
 import select
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ def open_closed_streams() -> None:
             os.dup2(opened, number)
             os.close(opened)
         setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))
+
+
+def let_any_text_pass(*streams: TextIO) -> None:
+    """Let streams of another encoding than UTF-8 show ``?`` for what they have no letter for: it ends no command."""
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def has_no_reader(*streams: TextIO) -> bool:

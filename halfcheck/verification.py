@@ -164,10 +164,12 @@ class Verification:
         self.say(f"running specification and broker in lockstep: {', '.join(VERSIONS)}")
         with self._phase("lockstep"):
             self.lockstep += begun.lockstep
+        self.say("hunting mutants")
         with self._phase("mutants"):
             for mutant in begun.mutants:
                 self.mutants.append(mutant)
-                self.say(f"hunting mutants: {len(self.mutants)} killed")
+                if self.status is not None:
+                    self.status(f"hunting mutants: {len(self.mutants)} killed")
         self.found_before = begun.kept.found
         if self.found_before:
             self.notes.append(

@@ -47,11 +47,13 @@ def command(
     from halfcheck.on_all_cores import on_all_cores
     from halfcheck.parts_of_verify import begin
     from halfcheck.verification import Verification
+    from spark_trace_analysis.java import require_java
     from spark_trace_analysis.report.page import write
 
     if out.exists() and not out.is_dir():
         message = f"--out {out} is not a directory"
         raise typer.BadParameter(message)
+    require_java()
     with _progress(wanted=not as_json) as (say, status):
         job = Verification(seed, traces, work, say, status)
         job.look_for_traces()

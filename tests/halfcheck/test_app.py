@@ -337,6 +337,20 @@ def test_ctrl_c_while_python_loads_the_command_line_is_one_line(
     assert (left.value.code, capsys.readouterr().err) == (ExitCode.INTERRUPTED, "halfcheck: interrupted\n")
 
 
+def test_a_terminal_of_another_encoding_ends_no_command() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    words = [sys.executable, "-m", "halfcheck", "defects"]
+    finished = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    assert "affected ? fixed" in finished.stdout
+
+
+def test_verify_asks_for_java_before_anything_else(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/dev/null")
+    outcome = run("verify", "--out", "/dev/null/sub")
+    assert (outcome.exit_code, outcome.out) == (ExitCode.BAD_OPTION, "")
+    assert outcome.error_line().startswith("halfcheck: Spark needs Java 17 or newer, and JAVA_HOME is /dev/null")
+
+
 def test_what_the_parser_refuses_names_the_help_of_its_command(run: Runner, example: Callable[[str], None]) -> None:
     example("return None")
     assert run("example", "store", "--depth").error_line().endswith("; see halfcheck example --help")
