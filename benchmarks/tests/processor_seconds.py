@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,11 +42,11 @@ def processor_seconds(process: int) -> float:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Measure the whole of a test, with the fixtures that are made and ended for it."""
-    before, began = processor_seconds(os.getpid()), time.perf_counter()
+    before = processor_seconds(os.getpid())
     result = yield
     # What a process took that was killed together with its parent is no longer to be seen behind it.
-    seconds, waited = max(processor_seconds(os.getpid()) - before, 0.0), time.perf_counter() - began
+    seconds = max(processor_seconds(os.getpid()) - before, 0.0)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw")
     with (Path(os.environ[FOLDER]) / f"{worker}.jsonl").open("a") as lines:
-        lines.write(json.dumps({"test": item.nodeid, "seconds": round(seconds, 2), "waited": round(waited, 2)}) + "\n")
+        lines.write(json.dumps({"test": item.nodeid, "seconds": round(seconds, 2)}) + "\n")
     return result
