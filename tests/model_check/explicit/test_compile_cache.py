@@ -81,7 +81,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kernels")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HALFCHECK_CACHE", str(folder))
-        patch.setattr(native, "_LOADED", {})
+        nothing_in_memory(patch)
         explore(TWO_PHASE_COMMIT, Constants(resource_managers=2))
     for machine_code in folder.glob("steps_*"):
         machine_code.unlink()
@@ -94,10 +94,14 @@ def cache(tmp_path: Path, kernels: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     folder = tmp_path / "kernels"
     shutil.copytree(kernels, folder)
     monkeypatch.setenv("HALFCHECK_CACHE", str(folder))
-    monkeypatch.setattr(native, "_LOADED", {})
-    for name in [name for name in sys.modules if name.startswith("kernel_")]:
-        monkeypatch.delitem(sys.modules, name)
+    nothing_in_memory(monkeypatch)
     return folder
+
+
+def nothing_in_memory(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(native, "_LOADED", {})
+    for name in [name for name in sys.modules if name.startswith("kernel_")]:
+        patch.delitem(sys.modules, name)
 
 
 def test_an_edited_action_gets_another_file_and_another_verdict(cache: Path, tmp_path: Path) -> None:
