@@ -113,6 +113,7 @@ def test_simulate_and_analyze_go_on_after_ctrl_c(tmp_path: Path, capsys: pytest.
 AUDIT = ["audit", str(STORE), "--all", "--master", "local[1]"]
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_an_audit_goes_on_after_ctrl_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, work = tmp_path / "rows", tmp_path / ".rows.audit"

@@ -14,11 +14,13 @@ from fuzz.mutants import kill_table
 from halfcheck import lockstep_runs, parts_of_verify, verification
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
+from halfcheck.kept_parts import KeptParts
+from halfcheck.parts_of_verify import begin
+from halfcheck.verification import Verification
 from halfcheck.verify import command
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS
 from spark_trace_analysis.manifest import source_fingerprint
 from spec.profiles import VERSIONS
-from tests.model_check.checked import at_full_speed
 
 STORES = ("4.5.1/five", "4.9.7/crash2", "5.3.3/crash2", "5.3.3/immunity", "5.4.0/crash", "5.5.1/immunity")
 """A few of those that the main job explains."""
@@ -34,22 +36,46 @@ PHASES = [
 pytestmark = pytest.mark.xdist_group(name="small")
 
 
-def test_the_main_job_writes_one_page_with_all_its_parts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two versions, some stores, a cross-check, ten schedules and some mutants, in this process."""
     stores = [golden_store(*name.split("/")) for name in STORES]
     monkeypatch.setattr(parts_of_verify, "golden_stores", lambda: stores)
     monkeypatch.setattr(parts_of_verify, "later_stores", list)
-    monkeypatch.setattr(verification, "VERSIONS", SEARCHED)
+    for module in (verification, parts_of_verify):
+        monkeypatch.setattr(module, "VERSIONS", SEARCHED)
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
-    monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::13])
-    monkeypatch.setattr(parts_of_verify, "CROSS_CHECKED", parts_of_verify.CROSS_CHECKED[:2])
+    monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
+    monkeypatch.setattr(parts_of_verify, "CROSS_CHECKED", parts_of_verify.CROSS_CHECKED[:1])
     monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     monkeypatch.setattr("halfcheck.on_all_cores.on_all_cores", lambda: nullcontext(map))
-    for phase in ("explained_store", "lockstep_run", "mutant_hunt"):
-        monkeypatch.setattr(parts_of_verify, phase, at_full_speed(getattr(parts_of_verify, phase)))
-    for phase in ("check", "refused_specification"):
-        monkeypatch.setattr(verification, phase, at_full_speed(getattr(verification, phase)))
+
+
+@pytest.mark.untraced
+@pytest.mark.usefixtures("few_parts")
+def test_what_the_parts_find_is_gathered_and_a_second_run_finds_it_there(tmp_path: Path) -> None:
+    said: list[str] = []
+    first, second = (Verification(seed=3, traces=800, work=tmp_path, say=said.append) for _ in range(2))
+    first.gather(begin(KeptParts(tmp_path / "found", map), first.seed))
+    assert [(audit.store, audit.explanation.accepted) for audit in first.audits] == [(name, True) for name in STORES]
+    assert [(run.profile, run.examples, run.agrees) for run in first.lockstep] == [
+        (profile, 10, True) for profile in SEARCHED
+    ]
+    assert all(mutant.variable for mutant in first.mutants)
+    assert first.found_before == 0
+    (cross_check,) = first.notes
+    assert cross_check.startswith("4.5.1 slow_local on tiny: the CPython search and the compiled search agree on ")
+    second.gather(begin(KeptParts(tmp_path / "found", map), second.seed))
+    assert second.found_before == 1 + len(STORES) + len(SEARCHED) + 3
+    assert (second.audits, second.lockstep, second.mutants) == (first.audits, first.lockstep, first.mutants)
+    assert second.notes[0] == cross_check
+    assert second.notes[1].startswith(f"{second.found_before} cross-checks, audits, lockstep runs and hunts are those")
+
+
+@pytest.mark.sweep
+@pytest.mark.untraced
+@pytest.mark.usefixtures("few_parts")
+def test_the_main_job_writes_one_page_with_all_its_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["verify", "--traces", "800", "--seed", "3", "--json"]
     assert run([*words, "--out", str(tmp_path / "report"), "--work", str(tmp_path / "work")]) == ExitCode.OK
     told = json.loads(capsys.readouterr().out)
@@ -59,9 +85,9 @@ def test_the_main_job_writes_one_page_with_all_its_parts(
     assert {row["store"]: row["faults"] for row in told["explained"]}["5.3.3/crash2"] == {"crash": 1}
     assert [row["specification"] for row in told["refused"]] == [wrong.specification for wrong in WRONG_SPECIFICATIONS]
     assert [(row["profile"], row["examples"], row["agrees"]) for row in told["lockstep"]] == [
-        (profile, 10, True) for profile in VERSIONS
+        (profile, 10, True) for profile in SEARCHED
     ]
-    assert len(told["mutants"]) == 6
+    assert len(told["mutants"]) == 3
     assert all(row["variable"] for row in told["mutants"])
     assert list(told["seconds"]) == PHASES
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ TABLE = FILES.table()
 SCHEDULES, OF = read_schedules(FILES.schedules)
 IMPLICATIONS = FILES.implications()
 
-SAMPLE = {"tiny": 8, "small": 2}
+SAMPLE = {"tiny": 5, "small": 1}
 """Environments that are searched again in each profile: the quiet world, and so many more."""
 
 AFFORDABLE = 500_000

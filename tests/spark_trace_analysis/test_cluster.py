@@ -94,6 +94,7 @@ def lose_before_it_begins(driver: Driver, job: str, executor: int, worker: int) 
     return driver.answer()
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_workers_get_this_project_from_the_driver(cluster: StandaloneCluster, driver: Driver) -> None:
     driver.begin("where_code_is")
@@ -104,6 +105,7 @@ def test_workers_get_this_project_from_the_driver(cluster: StandaloneCluster, dr
     assert len(kernels) == 2
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_a_simulation_goes_on_without_a_killed_executor(
     cluster: StandaloneCluster, driver: Driver, on_this_machine: Callable[[str], Any]
@@ -111,6 +113,7 @@ def test_a_simulation_goes_on_without_a_killed_executor(
     assert lose(driver, "simulated", cluster.executors()[0]) == on_this_machine("simulated")
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_judging_goes_on_without_a_killed_worker_and_its_executor(
     cluster: StandaloneCluster, driver: Driver, on_this_machine: Callable[[str], Any]

@@ -49,7 +49,7 @@ def lose(spark: SparkSession, workers: list[int], job: Future[Any]) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", ["simulated", "audited"])
+@pytest.mark.parametrize("name", ["simulated", pytest.param("audited", marks=pytest.mark.sweep)])
 def test_a_job_goes_on_without_a_worker_that_is_killed_at_work(spark: SparkSession, tmp_path: Path, name: str) -> None:
     with ThreadPoolExecutor(1) as beside:
         before = {worker: seconds_of(worker) for worker in python_workers(spark)}

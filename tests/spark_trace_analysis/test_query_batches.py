@@ -55,7 +55,7 @@ def test_small_runs_share_a_query_and_a_large_one_is_cut_evenly(
     )
 
 
-@pytest.mark.parametrize("most_events", [1, 300, 500])
+@pytest.mark.parametrize("most_events", [1, 300, pytest.param(500, marks=pytest.mark.sweep)])
 def test_what_is_found_does_not_depend_on_how_runs_share_queries(
     spark: SparkSession, runs: list[Run], monkeypatch: pytest.MonkeyPatch, most_events: int
 ) -> None:

@@ -60,7 +60,7 @@ def keeps_order(
     [
         ({}, "tiny", BATCHES),
         ({"immunities_ms": (60_000,)}, "deep", BATCHES),
-        ({"immunities_ms": (16 * 60_000,)}, "tiny", BATCHES),
+        pytest.param({"immunities_ms": (16 * 60_000,)}, "tiny", BATCHES, marks=pytest.mark.sweep),
         ({"immunities_ms": (5_000,), "check_interval_ms": 60_000}, "tiny", BATCHES),
         ({"local_ms": 1_000, "op_batch_interval_ms": 10}, "tiny", BATCHES),
         ({"immunities_ms": (30_000,)}, "deep", (*BATCHES, "slow_round")),

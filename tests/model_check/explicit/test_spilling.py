@@ -84,7 +84,7 @@ def test_states_on_disk_change_no_number_and_no_path(roomy: Roomy, tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("set_aside", [HUGE_PAGE * 9, HUGE_PAGE * 40])
+@pytest.mark.parametrize("set_aside", [HUGE_PAGE * 9, pytest.param(HUGE_PAGE * 40, marks=pytest.mark.sweep)])
 def test_states_leave_huge_pages_for_the_disk(
     roomy: Roomy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_aside: int
 ) -> None:

@@ -90,7 +90,12 @@ STORES = [*golden_stores(), *later_stores()]
 AUDITS: dict[str, Audit] = {}
 
 
-@pytest.fixture(params=STORES, ids=lambda store: store.name)
+@pytest.fixture(
+    params=[
+        pytest.param(store, id=store.name, marks=pytest.mark.sweep if store.scenario == "wide" else ())
+        for store in STORES
+    ]
+)
 def golden(request: pytest.FixtureRequest) -> GoldenStore:
     store = request.param
     assert isinstance(store, GoldenStore)
