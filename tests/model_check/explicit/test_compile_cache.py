@@ -67,6 +67,8 @@ def edited(folder: Path, name: str, old: str, new: str) -> ModuleType:
     assert old in SOURCE
     path = folder / "edited.py"
     path.write_text(SOURCE.replace(old, new))
+    # Of the same size and second, Python would take it for the text that it has compiled.
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
