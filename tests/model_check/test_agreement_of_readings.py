@@ -21,6 +21,7 @@ from spec.constants import FAULTS
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, violations
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from model_check.check import CheckResult
@@ -51,7 +52,7 @@ def numbers(result: CheckResult) -> tuple[object, ...]:
     return result.distinct, result.generated, result.depth, violations(result)
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=name_of)
+@pytest.mark.parametrize("world", sampled([pytest.param(w, id=name_of(w)) for w in WORLDS], 2))
 def test_the_compiled_search_finds_the_pinned_states_and_verdicts(world: dict[str, Any]) -> None:
     expected = (world["distinct"], world["generated"], world["depth"], world["violated"])
     assert numbers(found_in(world, "numba")) == expected
@@ -70,7 +71,7 @@ def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(wo
     assert compiled.unseen == judge.unseen
 
 
-@pytest.mark.parametrize("world", [w for w in WORLDS if w["distinct"] > WHOLE], ids=name_of)
+@pytest.mark.parametrize("world", sampled([pytest.param(w, id=name_of(w)) for w in WORLDS if w["distinct"] > WHOLE], 3))
 def test_the_beginning_of_a_larger_world_has_the_same_states_a_depth_and_the_same_first_shortest_paths(
     world: dict[str, Any],
 ) -> None:

@@ -26,6 +26,7 @@ def matrix(expected: Expected, instance: str, most_states: int) -> CoverageMatri
         return cover_matrix(TRANSACTIONAL_MESSAGES, instance, expected, most_states=most_states)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("instance", ["tiny"])
 def test_every_rule_is_put_to_use_or_accepted_with_its_reason(instance: str) -> None:
     expected = read_expected()

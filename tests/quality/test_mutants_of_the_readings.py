@@ -21,6 +21,7 @@ from spec.language import Machine, declared_action
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.emitted import emitted, in_cpython
 from tests.model_check.walked import walked_states
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -184,10 +185,7 @@ MUTANTS = [
 
 @pytest.mark.parametrize(
     ("module", "name", "old", "new"),
-    [
-        *MUTANTS[::2],
-        *(pytest.param(*mutant.values, id=mutant.id, marks=pytest.mark.sweep) for mutant in MUTANTS[1::2]),
-    ],
+    sampled(MUTANTS, 2),
 )
 def test_a_changed_action_changes_the_pinned_numbers(module: ModuleType, name: str, old: str, new: str) -> None:
     assert numbers_with(module, name, old, new) != QUIET_4_9_7

@@ -25,6 +25,7 @@ from reference.store_path_root_dir import StorePathRootDir
 from reference.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.version_switches import STORE_VERSIONS
 from reference.virtual_clock import VirtualClock
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +107,11 @@ def settle(broker: BrokerController) -> int:
 
 
 @pytest.mark.parametrize(
-    ("golden", "source"), STORES, ids=[f"{g.name}{'/at_kill' if p.name == 'at_kill' else ''}" for g, p in STORES]
+    ("golden", "source"),
+    sampled(
+        [pytest.param(g, p, id=f"{g.name}{'/at_kill' if p.name == 'at_kill' else ''}") for g, p in STORES],
+        3,
+    ),
 )
 def test_a_real_store_is_opened_carried_on_and_opens_again(golden: GoldenStore, source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "store"

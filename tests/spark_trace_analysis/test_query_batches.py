@@ -12,6 +12,7 @@ from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge_by_kernel import judge_by_kernel
 from spark_trace_analysis.judge_by_query import batches, judge_by_query
 from spark_trace_analysis.manifest import Run, TraceFile
+from tests.sampled import sampled
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
 WriteRun = Callable[..., Run]
@@ -55,7 +56,7 @@ def test_small_runs_share_a_query_and_a_large_one_is_cut_evenly(
     )
 
 
-@pytest.mark.parametrize("most_events", [1, 300, pytest.param(500, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("most_events", sampled([300, 1, 500], 3))
 def test_what_is_found_does_not_depend_on_how_runs_share_queries(
     spark: SparkSession, runs: list[Run], monkeypatch: pytest.MonkeyPatch, most_events: int
 ) -> None:

@@ -18,6 +18,7 @@ from model_check.explicit.resources import LEAST_MEMORY, Resources
 from model_check.explicit.search import Exploration, explore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.sampled import sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +72,7 @@ def states(found: Exploration) -> frozenset[bytes]:
     return frozenset(map(bytes, found.store.all_words()))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", sampled([2, 1], 2))
 def test_states_on_disk_change_no_number_and_no_path(roomy: Roomy, tmp_path: Path, threads: int) -> None:
     tight = search(Resources(memory=LEAST_MEMORY, disk=tmp_path), threads, LARGE)
     assert roomy.found.disk_bytes == 0
@@ -133,6 +134,7 @@ from model_check.explicit.resources import Resources
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.sampled import sampled
 
 def resident(_=None):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -167,6 +169,7 @@ def test_the_process_takes_no_more_memory_than_it_is_given() -> None:
 LIMITED = """
 import resource, sys
 from halfcheck.app import run
+from tests.sampled import sampled
 resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
 sys.exit(run(sys.argv[1:]))
 """

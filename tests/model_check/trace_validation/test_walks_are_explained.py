@@ -8,6 +8,7 @@ from model_check.trace_validation.replay import replay
 from model_check.trace_validation.validate import validate
 from spec.profiles import PROFILES
 from tests.model_check.trace_validation.walks import SETTINGS, walk
+from tests.sampled import sampled
 
 STEPS = 160
 WALKS = 4
@@ -70,7 +71,7 @@ def explain(profile: str, faults: tuple[str, ...], seed: int) -> tuple[int, set[
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(("profile", "faults"), CASES)
+@pytest.mark.parametrize(("profile", "faults"), sampled(CASES, 2))
 def test_a_walk_is_explained_and_no_fault_is_made_up(profile: str, faults: tuple[str, ...]) -> None:
     explained = [explain(profile, faults, seed) for seed in range(WALKS)]
     assert sum(events for events, _ in explained) > 8 * WALKS
@@ -79,6 +80,6 @@ def test_a_walk_is_explained_and_no_fault_is_made_up(profile: str, faults: tuple
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(("profile", "faults", "seed"), TELLING)
+@pytest.mark.parametrize(("profile", "faults", "seed"), sampled(TELLING, 2))
 def test_a_walk_that_takes_a_certain_choice_is_explained(profile: str, faults: tuple[str, ...], seed: int) -> None:
     assert explain(profile, faults, seed)[1] <= WORLDS[faults]

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 NAMES = [store.name for store in golden_stores()]
 LONG = {"4.9.7/wide", "5.3.3/wide"}
 MIDDLING = {"4.5.1/mixed", "4.9.7/mixed", "5.3.3/mixed", "4.9.7/crash2", "5.3.3/crash"}
-"""Seconds each, and many times as long when traced; the others, and the refusal of an op format, take their lines."""
+"""Seconds each: sweeps ask them all that the others are asked here."""
 SHORT = [name for name in NAMES if name not in LONG]
-UNTRACED_WHERE_LONG = [pytest.param(name, marks=pytest.mark.untraced if name in MIDDLING else ()) for name in SHORT]
+QUICKLY_EXPLAINED = [pytest.param(name, marks=pytest.mark.sweep if name in MIDDLING else ()) for name in SHORT]
 
 MADE_BY_THE_DRIVER = {
     "4.5.1/late": {"duplicate_end": 2, "late_end": 3, "wrong_end": 4},
@@ -77,14 +77,14 @@ def test_op_messages_that_were_born_an_interval_apart_may_be_stored_sooner_behin
     assert (golden.settings.op_batch_interval, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
 
 
-@pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)
+@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
 def test_the_store_alone_says_the_same_without_its_drivers_log(name: str) -> None:
     verdict = verdict_alone(name)
     assert verdict.accepted is True
     assert verdict.faults == MADE_BY_THE_DRIVER.get(name, {})
 
 
-@pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)
+@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
 def test_a_path_without_one_of_its_steps_does_not_replay(name: str) -> None:
     trace, verdict = golden_trace(name).alone, verdict_alone(name)
     stored = [
@@ -122,7 +122,7 @@ def first(golden: GoldenTrace, wanted: Callable[[ObservedEvent], bool]) -> int |
     return next((i for i, event in enumerate(golden.alone.events) if wanted(event)), None)
 
 
-@pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)
+@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
 def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(name: str) -> None:
     golden = golden_trace(name)
     verdict = check_max_too_low(golden)
@@ -133,7 +133,7 @@ def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(
         assert verdict.divergence.guard == "require: it has checks left"
 
 
-@pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)
+@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
 def test_a_check_maximum_that_is_too_high_is_refused_at_the_first_discard(name: str) -> None:
     """4.5.1 leaves no record of a discard; there the saved half offset gives it away."""
     golden = golden_trace(name)
@@ -173,7 +173,7 @@ def test_deliveries_in_a_row_are_refused_where_each_end_writes_its_own_op_messag
     assert (verdict.divergence.number, verdict.divergence.guard) == (third, "require: none is under way")
 
 
-@pytest.mark.parametrize("name", UNTRACED_WHERE_LONG)
+@pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
 def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_put_back(name: str) -> None:
     golden = golden_trace(name)
     verdict = b01_repaired(golden)
