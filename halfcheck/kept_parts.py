@@ -71,7 +71,7 @@ def project_fingerprint() -> str:
         found = find_spec(package)
         for root in () if found is None else found.submodule_search_locations or ():
             for path in sorted(Path(root).rglob("*")):
-                if path.is_file() and path.suffix != ".pyc":
+                if path.is_file() and path.parent.name != "__pycache__":
                     digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -46,6 +46,9 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(kept_parts, "PACKAGES", ("package",))
     before = project_fingerprint()
+    compiled = source.parent / "__pycache__" / "kernel.nbc"
+    compiled.parent.mkdir()
+    compiled.write_bytes(b"\x01")
     assert project_fingerprint() == before
     source.write_bytes(b"\x00\x02")
     assert project_fingerprint() != before
