@@ -38,14 +38,13 @@ COMPILED = (
 )
 
 
-JAVAS = {
-    "commands on Spark": tuple(
-        f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "verify")
-    ),
-    "Spark": ("tests/spark_trace_analysis/test_",),
-}
-"""The tests of a group share a Java, warm for all but the first. Two groups, as a command stops its session at its end,
-while the tests of spark_trace_analysis share theirs."""
+ONE_JAVA = "Spark"
+NEEDS_JAVA = (
+    *(f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "verify")),
+    "tests/spark_trace_analysis/test_",
+)
+"""These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the
+session that the tests of spark_trace_analysis share is begun behind the last command."""
 
 
 SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
@@ -83,9 +82,8 @@ def longest(groups: Mapping[str, Sized]) -> str:
 def group_of(nodeid: str) -> str:
     """The tests that one worker takes together: those of a Spark session, of a compiled instance, else of a file."""
     file, _, parameters = nodeid.partition("[")
-    java = next((name for name, files in JAVAS.items() if file.startswith(files)), None)
-    if java is not None:
-        return java
+    if file.startswith(NEEDS_JAVA):
+        return ONE_JAVA
     named = set(re.split(r"[-\]]", parameters))
     return next((name for name in COMPILED if name in named), file.split("::")[0])
 

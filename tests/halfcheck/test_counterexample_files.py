@@ -65,6 +65,7 @@ def test_a_replay_of_the_itf_trace_of_any_reading_takes_the_same_steps(
     assert [event["action"] for event in replayed["trace"]] == [step.split()[0] for step in b02.STEPS]
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_z3_gives_the_path_of_the_compiled_search_and_leaves_the_rest_unknown(
     capsys: pytest.CaptureFixture[str],

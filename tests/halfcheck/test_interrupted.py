@@ -92,6 +92,7 @@ def kept_of(err: str, what: str) -> int:
     return int(found[1])
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_simulate_and_analyze_go_on_after_ctrl_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, partial = tmp_path / "traces", tmp_path / ".traces.partial" / ".simulate" / "notes"

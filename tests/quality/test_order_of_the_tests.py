@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import conftest
-from conftest import JAVAS, group_of, longest
+from conftest import NEEDS_JAVA, ONE_JAVA, group_of, longest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     [
         ("tests/defects/test_a02.py::test_the_jump[trio-4.5.1-1]", "trio"),
         ("tests/defects/test_a15.py::test_what_it_is", "tests/defects/test_a15.py"),
-        ("tests/spark_trace_analysis/test_judge.py::test_it[tiny]", "Spark"),
-        ("tests/halfcheck/test_verify.py::test_it", "commands on Spark"),
+        ("tests/spark_trace_analysis/test_judge.py::test_it[tiny]", ONE_JAVA),
+        ("tests/halfcheck/test_verify.py::test_it", ONE_JAVA),
         ("spec/language.py::spec.language.number", "spec/language.py"),
     ],
 )
@@ -29,7 +29,7 @@ def test_a_test_goes_with_its_java_or_its_instance_or_its_file(test: str, group:
 
 def test_the_files_that_need_java_are_there(pytestconfig: pytest.Config) -> None:
     root: Path = pytestconfig.rootpath
-    assert [name for files in JAVAS.values() for name in files if not list(root.glob(f"{name}*"))] == []
+    assert [name for name in NEEDS_JAVA if not list(root.glob(f"{name}*"))] == []
 
 
 def test_the_longest_group_goes_first_and_one_that_was_not_measured_counts_its_tests(

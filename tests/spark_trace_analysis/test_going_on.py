@@ -78,6 +78,7 @@ def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run
     assert not work.exists()
 
 
+@pytest.mark.sweep
 def test_a_second_call_says_of_how_many_files_it_knew(spark: SparkSession, run: Run, work: Path) -> None:
     judge_by_kernel(spark, [run], SOME, work)
     assert judge(spark, [run, run], ALL, work).files_found == 0

@@ -17,6 +17,7 @@ PARAMETERS = Parameters("5.3.3", ("crash",), "tiny", seed=11, traces=60_000, ste
 FILES = 6
 
 
+@pytest.mark.sweep
 @pytest.mark.untraced
 def test_a_simulation_whose_driver_was_killed_is_completed_to_the_same_bytes(
     spark: SparkSession, tmp_path: Path

@@ -10,7 +10,7 @@ from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.kill_table import MUTANTS, hunt
 from fuzz.mutants.mutant import Mutant, Part
 
-SOME = MUTANTS[2::3]
+SOME = MUTANTS[2::6]
 """`make verify` and `make fuzz` hunt them all, as the sweep does."""
 
 

@@ -100,7 +100,7 @@ def test_the_schedule_shows_how_late_an_end_must_be_for_its_op_to_miss_the_round
     assert ended == max(1, 6_001 - intervals * interval_ms)
 
 
-@pytest.mark.parametrize(("minutes", "immune_rounds"), [(1, range(1, 3)), (16, [15])])
+@pytest.mark.parametrize(("minutes", "immune_rounds"), sampled([(1, range(1, 3)), (16, [15])], 2))
 def test_immune_rounds_use_up_the_real_number_of_checks(minutes: int, immune_rounds: Sequence[int]) -> None:
     """A09: all 15 go to put-backs above 15 x 30 s; below, the discard comes after fewer checks than 15."""
     of = answer(base="deep", reading="numba", immunities_ms=(minutes * MINUTE_MS,))
@@ -143,6 +143,7 @@ def test_a_property_with_an_open_clause_is_open_however_complete_the_search() ->
     assert [told[name]["verdict"] for name in ("S1", "S2", "S3", "S9")] == ["unknown", "violated", "holds", "unknown"]
 
 
+@pytest.mark.sweep
 def test_a_crash_loses_the_batch_and_the_rounds_go_on_every_30_seconds() -> None:
     shown = schedule(answer(faults=("crash",)), "S1.lost_op")
     assert [time for time, action in events(shown) if action in ("crash", "begin_round")] == [0, 30_000]

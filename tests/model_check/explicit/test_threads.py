@@ -35,8 +35,8 @@ def paths(found: Exploration) -> list[list[str] | None]:
 @pytest.mark.parametrize(
     "world",
     [
-        *(pytest.param(world, id="-".join(world)) for world in WORLDS[:2]),
-        pytest.param(WORLDS[2], id="-".join(WORLDS[2]), marks=pytest.mark.sweep),
+        pytest.param(WORLDS[0], id="-".join(WORLDS[0])),
+        *(pytest.param(world, id="-".join(world), marks=pytest.mark.sweep) for world in WORLDS[1:]),
     ],
 )
 def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: tuple[str, str, str]) -> None:

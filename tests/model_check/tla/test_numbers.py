@@ -65,7 +65,7 @@ def test_the_protocol_has_the_numbers_of_the_compiled_search(
     ("machine", "constants"),
     [
         (AWKWARD, awkward_machine.Constants()),
-        (AWKWARD, awkward_machine.Constants(turbo=True, starts=(0,), cut=1)),
+        pytest.param(AWKWARD, awkward_machine.Constants(turbo=True, starts=(0,), cut=1), marks=pytest.mark.sweep),
         (TRANSACTIONAL_MESSAGES, constants_for("5.4.0", [], NANO)),
     ],
     ids=["awkward", "awkward in another instance", "protocol"],

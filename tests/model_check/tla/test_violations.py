@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     ("profile", "faults", "clause", "depth"),
     [
         ("5.3.3", ["crash"], "S10.op_entry_dies_with_the_process", 4),
-        ("5.3.3", ["crash"], "S1.immune_half", 14),
+        pytest.param("5.3.3", ["crash"], "S1.immune_half", 14, marks=pytest.mark.sweep),
         ("4.5.1", ["slow_local"], "S1.after_a_check", 10),
     ],
 )

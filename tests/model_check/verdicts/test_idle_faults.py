@@ -30,6 +30,7 @@ def without(*actions: str) -> Machine:
     return replace(TRANSACTIONAL_MESSAGES, actions=kept)
 
 
+@pytest.mark.sweep
 def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
     machine = without("lose_end")
     instance = load_instance("tiny")
