@@ -28,14 +28,14 @@ test: setup ## all tests but the sweeps on some processes, beside them all linte
 	@mkdir -p build; \
 	$(MAKE) --no-print-directory browser & fetching=$$!; \
 	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
-	$(BIN)/pytest -n 4; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
+	$(BIN)/pytest -n 3; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
 
 coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more
-	$(BIN)/pytest -n 4 --cov --cov-branch --cov-report=term-missing:skip-covered
+	$(BIN)/pytest -n 3 --cov --cov-branch --cov-report=term-missing:skip-covered
 
 sweeps: export HALFCHECK_COMPILE := well
 sweeps: browser ## the large forms of what `make test` asks of a small part: whole instances, many edits, deep searches (ARGS=FILE)
-	$(BIN)/pytest -n 4 -m sweep $(ARGS)
+	$(BIN)/pytest -n 3 -m sweep $(ARGS)
 
 bench-tests: browser ## the processor seconds of each test file; writes benchmarks/tests/RESULTS.md and the order of `make test`
 	$(BIN)/python -m benchmarks.tests $(ARGS)
