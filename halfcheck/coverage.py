@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +11,6 @@ import typer
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from model_check.coverage_matrix import CoverageMatrix, SearchedWorld
 
 
@@ -49,6 +45,7 @@ def command(
     halfcheck coverage --instance tiny --max-states 100000
     halfcheck coverage --instance small --page docs/coverage.md
     """
+    from halfcheck.search_progress import live_line
     from model_check.counterexample.files import write_whole
     from model_check.coverage_matrix import cover_matrix
     from model_check.coverage_page import coverage_page
@@ -65,14 +62,14 @@ def command(
 
         instance = "small"
         tell_choice(instance, "of which results/uncovered.toml speaks")
-    with _progress(wanted=not as_json) as report:
+    with live_line("making the searches ready", wanted=not as_json) as tell:
         result = cover_matrix(
             TRANSACTIONAL_MESSAGES,
             instance,
             read_expected(expected),
             threads=threads,
             most_states=max_states,
-            report=report,
+            report=None if tell is None else lambda search: tell(_told(search)),
         )
     if page is not None:
         write_whole(page, coverage_page(result, max_states))
@@ -104,22 +101,6 @@ def _print(result: CoverageMatrix) -> None:
         below(console, accepted.reason)
 
 
-@contextmanager
-def _progress(*, wanted: bool) -> Iterator[Callable[[SearchedWorld], None] | None]:
-    """The world that was searched last, in a line on stderr, if somebody watches."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    from halfcheck.search_progress import fitting
-
-    console = Console(stderr=True)
-    with console.status(fitting("making the searches ready", console.width)) as status:
-
-        def tell(search: SearchedWorld) -> None:
-            cut = "" if search.complete else ", cut short"
-            told = f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left"
-            status.update(fitting(told, console.width))
-
-        yield tell
+def _told(search: SearchedWorld) -> str:
+    cut = "" if search.complete else ", cut short"
+    return f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left"

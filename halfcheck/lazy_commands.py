@@ -42,8 +42,9 @@ class OneCommand(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:
-            if getattr(error, "ctx", ctx) is None:
-                error.ctx = ctx  # type: ignore[attr-defined]
+            refusal: Any = error
+            if getattr(refusal, "ctx", ctx) is None:
+                refusal.ctx = ctx
             raise
 
     def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:

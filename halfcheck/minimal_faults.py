@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from model_check.verdicts.minimal_faults import MinimalFaults
-    from model_check.verdicts.searches import SearchesProgress
 
 MOST_STATES = 20_000_000
 """Where a search is cut short unless --max-states says otherwise: two at a time fit into a few gigabytes."""
@@ -32,6 +29,7 @@ def run_minimal_faults(
     as_json: bool,
 ) -> ExitCode:
     """Search, print, and give the exit code; the parameters are those of `halfcheck.check.command`."""
+    from halfcheck.search_progress import live_line
     from model_check.check import chosen_clauses
     from model_check.instances import load_instance, named_profiles
     from model_check.verdicts.kept import KeptSearches, kept_file
@@ -42,7 +40,7 @@ def run_minimal_faults(
 
     clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
     sizes, chosen = load_instance(instance), named_profiles(profiles)
-    with searches_progress(wanted=not as_json) as report:
+    with live_line("making the searches ready for this instance", wanted=not as_json) as report:
         searches = Searches(
             KeptSearches(kept_file(), fresh=fresh),
             threads=threads,
@@ -100,18 +98,3 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         f"{counted(len(found.outcomes), 'environment')}, {states:,} distinct states; "
         f"{searched:,} searched now, {kept:,} kept from before"
     )
-
-
-@contextmanager
-def searches_progress(*, wanted: bool) -> Iterator[Callable[[SearchesProgress], None] | None]:
-    """Give a function that shows how far a batch of searches is; `None` when nobody watches."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    from halfcheck.search_progress import fitting
-
-    console = Console(stderr=True)
-    with console.status(fitting("making the searches ready for this instance", console.width)) as status:
-        yield lambda progress: status.update(fitting(str(progress), console.width))

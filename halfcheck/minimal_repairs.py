@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +11,12 @@ import typer
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
     from model_check.judged import Judged
-    from model_check.verdicts.minimal_repairs import MinimalRepairs, RepairsProgress
+    from model_check.verdicts.minimal_repairs import MinimalRepairs
 
 MOST_MORE_REPAIRS = 2
 """So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""
@@ -36,7 +34,7 @@ def run_minimal_repairs(
     as_json: bool,
 ) -> ExitCode:
     """Search, print, and give the exit code; the parameters are those of `halfcheck.check.command`."""
-    from halfcheck.search_progress import portfolio_progress
+    from halfcheck.search_progress import live_line, portfolio_progress
     from model_check.portfolio import search_portfolio
     from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
@@ -46,7 +44,7 @@ def run_minimal_repairs(
         itself = search_portfolio(profile, faults, properties=properties, report=tell, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
-    with repairs_progress(wanted=not as_json) as report:
+    with live_line("looking for repairs", wanted=not as_json) as report:
         found = [
             find_minimal_repairs(profile, faults, row.name, most_repairs=most_repairs, report=report, **searched)
             for row in itself.broken
@@ -119,6 +117,7 @@ def what_is_left(
     wanted
         Whether somebody watches.
     """
+    from halfcheck.search_progress import live_line
     from model_check.defects.resemblance import repaired_by_hand
     from model_check.verdicts.minimal_repairs import find_minimal_repairs
 
@@ -128,7 +127,7 @@ def what_is_left(
         if not repaired:
             continue
         try:
-            with repairs_progress(wanted=wanted) as report:
+            with live_line("looking for repairs", wanted=wanted) as report:
                 more = find_minimal_repairs(
                     result.profile,
                     result.faults,
@@ -218,18 +217,3 @@ def _print_one(console: Console, one: MinimalRepairs) -> None:
         None: "",
     }[one.with_all]
     console.print(Text(f"{_no_more_than(one.most_repairs)} mends it; {all_of_them}", style="yellow"))
-
-
-@contextmanager
-def repairs_progress(*, wanted: bool) -> Iterator[Callable[[RepairsProgress], None] | None]:
-    """Give a function that shows how far a search for repairs is; `None` when nobody watches."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    from halfcheck.search_progress import fitting
-
-    console = Console(stderr=True)
-    with console.status(fitting("looking for repairs", console.width)) as status:
-        yield lambda progress: status.update(fitting(str(progress), console.width))

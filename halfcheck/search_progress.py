@@ -79,13 +79,18 @@ def search_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[Pr
 @contextmanager
 def portfolio_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[[str, Progress], None] | None]:
     """The same for several instances one after the other: the function is given the name of the one under way, too."""
+    with live_line(f"{title}: making the search ready", wanted=wanted) as tell:
+        yield None if tell is None else lambda name, progress: tell(f"{f'{title} {name}'.strip()}: {words(progress)}")
+
+
+@contextmanager
+def live_line(first: str, *, wanted: bool = True) -> Iterator[Callable[[object], None] | None]:
+    """Give a function that shows what its argument says of itself in one line on stderr; `None` when nobody watches."""
     if not wanted or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
     console = Console(stderr=True)
-    with console.status(fitting(f"{title}: making the search ready", console.width)) as status:
-        yield lambda name, progress: status.update(
-            fitting(f"{f'{title} {name}'.strip()}: {words(progress)}", console.width)
-        )
+    with console.status(fitting(first, console.width)) as status:
+        yield lambda told: status.update(fitting(str(told), console.width))

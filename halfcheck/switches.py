@@ -42,7 +42,8 @@ def command(
     halfcheck switches heeds_settled_originals
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
-    from halfcheck.minimal_faults import MOST_STATES, searches_progress
+    from halfcheck.minimal_faults import MOST_STATES
+    from halfcheck.search_progress import live_line
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called, switch_records
     from model_check.verdicts.kept import KeptSearches, kept_file
@@ -60,7 +61,7 @@ def command(
     for number, record in enumerate(records):
         if not as_json:
             _print_head(record, is_first=number == 0)
-        with searches_progress(wanted=not as_json) as report:
+        with live_line("making the searches ready for this instance", wanted=not as_json) as report:
             searches = Searches(
                 KeptSearches(kept_file()),
                 threads=threads or os.cpu_count() or 1,

@@ -51,7 +51,7 @@ def command(
     halfcheck verdicts --update
     halfcheck verdicts --suggest
     """
-    from halfcheck.minimal_faults import searches_progress
+    from halfcheck.search_progress import live_line
     from halfcheck.verdict_files import VerdictFiles
     from model_check.errors import BadFile
     from model_check.verdicts.implications import suggested
@@ -72,7 +72,7 @@ def command(
         for violated, implied in suggested(table, files.implications()):
             print(f"{violated} implies {implied}")
         return ExitCode.OK
-    with searches_progress(wanted=not as_json) as report:
+    with live_line("making the searches ready for this instance", wanted=not as_json) as report:
         kept = KeptSearches(kept_file(), fresh=fresh)
         made = regenerate(table, chosen, kept, threads=threads or os.cpu_count() or 1, report=report)
     lines = [] if stale else _differences(table, made)

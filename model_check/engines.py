@@ -33,11 +33,7 @@ def by_numba(
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
     found = explicit_search.explore(machine, constants, until=[bits[clause] for clause in until], **options)
     numbers = {
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "depth": found.depth,
-        "complete": found.complete,
-        "seconds": found.seconds,
+        **_counted(found),
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
         "coverage": explicit_coverage.cover(found) if coverage else None,
@@ -67,17 +63,17 @@ def by_cpython(
 
     found = cpython_search.explore(machine, constants, most_states=most_states, until=until, report=relay)
     numbers = {
-        "distinct": found.distinct,
-        "generated": found.generated,
-        "depth": found.depth,
-        "complete": found.complete,
-        "seconds": found.seconds,
+        **_counted(found),
         "compile_seconds": 0.0,
         "peak_bytes": 0,
         "coverage": cpython_coverage.cover(machine, constants, found.parents) if coverage else None,
     }
     paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
     return numbers, paths, set(found.witnesses)
+
+
+def _counted(found: explicit_search.Exploration | cpython_search.Exploration) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in ("distinct", "generated", "depth", "complete", "seconds")}
 
 
 def by_z3(machine: Machine, constants: object, clauses: Sequence[Property], most_steps: int) -> Answer:
