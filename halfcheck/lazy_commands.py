@@ -67,8 +67,15 @@ class LazyCommands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, module in self.modules.items():
-            self.add_command(TyperCommand(name, help=summary_of(module)), name)
+        for name in self.modules:
+            self.add_command(TyperCommand(name), name)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, or its entry of the overview, whose line is read now: a command that is called needs none."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help is None:
+            command.help = summary_of(self.modules[cmd_name])
+        return command
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, flags without a type."""

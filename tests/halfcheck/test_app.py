@@ -117,6 +117,15 @@ def test_overview_shows_the_line_of_a_command_without_importing_it(run: Runner, 
     assert "example_command" not in sys.modules
 
 
+def test_a_command_that_is_called_reads_no_line_of_the_overview(
+    run: Runner, example: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example("return None")
+    monkeypatch.setitem(app._Commands.modules, "absent", "absent_command")
+    assert run("example", "store").exit_code == ExitCode.OK
+    assert "the command module absent_command does not exist" in run("--help").error_line()
+
+
 def test_help_of_every_command_has_an_example(run: Runner) -> None:
     for name in app.COMMANDS:
         outcome = run(name, "--help")
