@@ -41,8 +41,12 @@ def by_numba(
         "resumed_from": found.resumed_from,
         "collision_probability": found.collision_probability,
     }
-    paths = {clause: found.path_to(bits[clause]) for clause in clauses}
-    return numbers, paths, {w for w in machine.witnesses if found.seen_at[bits[w]] is not None}
+    paths = found.paths_to(bits[clause] for clause in clauses)
+    return (
+        numbers,
+        {clause: paths[bits[clause]] for clause in clauses},
+        {w for w in machine.witnesses if found.seen_at[bits[w]] is not None},
+    )
 
 
 def by_cpython(

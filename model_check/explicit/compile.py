@@ -56,6 +56,8 @@ class Compiled:
     packing : Packing
     steps : tuple of Step
         What each step number of the kernels stands for.
+    verdict_words : int
+        The words that the bits of all clauses and witnesses take.
     """
 
     machine: Machine
@@ -63,6 +65,7 @@ class Compiled:
     native: Native
     packing: Packing
     steps: tuple[Step, ...]
+    verdict_words: int
 
     def switches(self, constants: object) -> npt.NDArray[np.int64]:
         """The switches of a profile and an environment as the kernels want them; see `model_check.explicit.calls`."""
@@ -84,7 +87,7 @@ def compile_machine(machine: Machine, constants: object) -> Compiled:
     written = _written_once(machine, constants)
     module = load_generated(written.kernels)
     native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
-    return Compiled(machine, module, native, written.packing, written.steps)
+    return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class _Written:
     steps_text: str
     packing: Packing
     steps: tuple[Step, ...]
+    verdict_words: int
 
 
 def _write(machine: Machine, constants: object) -> _Written:
@@ -103,11 +107,11 @@ def _write(machine: Machine, constants: object) -> _Written:
     sizes = [
         f"WORDS = {packing.words}",
         f"CLAIMS_A_WORD = {CLAIMS_A_WORD}",
-        f"VERDICT_WORDS = {emitter.verdict_words}",
         "",
     ]
     texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py", "kernel.py", "walk_kernel.py")]
-    return _Written("\n".join([HEADER, *sizes, *texts]), emitter.source(), packing, emitter.steps)
+    kernels = "\n".join([HEADER, *sizes, *texts])
+    return _Written(kernels, emitter.source(), packing, emitter.steps, emitter.verdict_words)
 
 
 _written_once = WrittenOnce(_write)

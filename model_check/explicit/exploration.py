@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from model_check.explicit.checkpoint import Position
 from model_check.explicit.collisions import collision_probability
-from model_check.explicit.paths import first_shortest_path
+from model_check.explicit.paths import first_shortest_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from model_check.explicit.compile import Compiled
     from model_check.explicit.store import StateStore
     from spec.language import Step
@@ -112,11 +114,15 @@ class Exploration:
 
         The steps are taken in the CPython reading, so that a path is only given if both readings agree on it.
         """
-        goal = self.seen_at[bit]
-        if goal is None:
-            return None
+        return self.paths_to([bit])[bit]
+
+    def paths_to(self, bits: Iterable[int]) -> dict[int, list[Step] | None]:
+        """For each of these numbers the path that `path_to` gives; all of them take little longer than one."""
+        goals = {bit: self.seen_at[bit] for bit in bits}
+        seen = {bit: goal for bit, goal in goals.items() if goal is not None}
         switches = self.compiled.switches(self.constants)
-        return first_shortest_path(self.store, self.constants, switches, self.levels, bit, goal)
+        found = first_shortest_paths(self.store, self.constants, switches, self.levels, seen)
+        return {bit: found.get(bit) for bit in goals}
 
     def position(self, seconds: float) -> Position:
         """What a checkpoint holds beside the states."""

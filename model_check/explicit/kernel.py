@@ -1,7 +1,7 @@
 """The search over packed states, for one thread and for several: a part of every generated module.
 
-The generated part gives `WORDS`, `VERDICT_WORDS` and `CLAIMS_A_WORD`; `atomics.py`, `calls.py` and `hashing.py` come
-before this one. Nothing imports this file; its text is appended, so that one file holds all that the kernels depend on.
+The generated part gives `WORDS` and `CLAIMS_A_WORD`; `atomics.py`, `calls.py` and `hashing.py` come before this one.
+Nothing imports this file; its text is appended, so that one file holds all that the kernels depend on.
 
 Each thread stores the states that it finds in a region of its own, `WORDS` words a state. A state's number is its place
 in the region times the number of regions, plus the region. The hash table is shared by all. In the exact mode a slot
@@ -200,26 +200,41 @@ def note(states, x, K, seen):
     judge(states, x, K, seen)
 
 
+@inlined
+def goals_in(verdict, bits, goals):
+    """The goals whose bit is in a verdict."""
+    found = 0
+    for i in range(bits.shape[0]):
+        if verdict[bits[i] // CLAIMS_A_WORD] >> bits[i] % CLAIMS_A_WORD & 1:
+            found |= i64(goals[i])
+    return found
+
+
 @compiled
-def mark_verdict(states, room, regions, region, first, last, K, bit, marks):
-    """Mark the states of a region for which `judge` gives the bit."""
-    verdict = np.empty(VERDICT_WORDS, dtype=np.int64)
-    word, shift = bit // CLAIMS_A_WORD, bit % CLAIMS_A_WORD
+def mark_verdict(states, room, regions, region, first, last, K, bits, goals, verdict, marks):
+    """Mark the states of a region for which `judge` gives some of the bits, each with the goal of the bit.
+
+    A goal is a bit of a mark; in `verdict` there is room for what `judge` gives.
+    """
     for some in range(first, last, AHEAD):
         stop = min(some + AHEAD, last)
         verdict[:] = 0
         judge_run(states, region * room + some, region * room + stop, K, verdict)
-        if verdict[word] >> shift & 1:
+        if goals_in(verdict, bits, goals) != 0:
             for place in range(some, stop):
                 verdict[:] = 0
                 judge(states, region * room + place, K, verdict)
-                if verdict[word] >> shift & 1:
-                    marks[(place << regions) | region] = 1
+                marks[(place << regions) | region] |= goals_in(verdict, bits, goals)
 
 
 @compiled
-def mark_before(states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, marks):
-    """Mark the states of a region that have a marked successor in the level that starts and ends say."""
+def mark_before(
+    states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, goals, marks
+):
+    """Mark the states of a region with the goals of their successors in the level that starts and ends say.
+
+    No mark has more goals than `goals`.
+    """
     most = steps.shape[0]
     base = region * room
     x = first
@@ -228,12 +243,12 @@ def mark_before(states, room, regions, region, first, last, starts, ends, table,
         x = reached - base
         for j in range(m):
             parent = ((parents[j] - base) << regions) | region
-            if marks[parent] == 0:
+            if marks[parent] != goals:
                 number = number_of(found, j * WORDS, states, room, regions, table)
-                if number >= 0 and marks[number] == 1:
+                if number >= 0 and marks[number] != 0:
                     r = number & ((1 << regions) - 1)
                     if starts[r] <= number >> regions < ends[r]:
-                        marks[parent] = 1
+                        marks[parent] |= marks[number]
 
 
 @compiled
@@ -286,9 +301,23 @@ def fingerprints(states, room, regions, region, places, keep, into):
 
 
 @compiled
-def mark_before_fingerprints(states, room, regions, region, first, last, marked, keep, K, found, steps, parents, marks):
-    """Mark the states of a region that have a successor with a fingerprint in `marked`, a table of its own."""
-    slots = marked.shape[0]
+def put_marked(some, marks, table, beside):
+    """Enter fingerprints that are not in the table, and what each is marked with beside it."""
+    slots = table.shape[0]
+    for i in range(some.shape[0]):
+        p = place_of(some[i], slots)
+        while table[p] != u64(0):
+            p = after(p, slots)
+        table[p] = some[i]
+        beside[p] = marks[i]
+
+
+@compiled
+def mark_before_fingerprints(
+    states, room, regions, region, first, last, table, beside, keep, K, found, steps, parents, marks
+):
+    """Mark the states of a region with what is marked beside the fingerprints of their successors."""
+    slots = table.shape[0]
     most = steps.shape[0]
     base = region * room
     x = first
@@ -298,8 +327,8 @@ def mark_before_fingerprints(states, room, regions, region, first, last, marked,
         for j in range(m):
             fingerprint = fingerprint_of(hash_of(found, j * WORDS), keep)
             p = place_of(fingerprint, slots)
-            while marked[p] != u64(0):
-                if marked[p] == fingerprint:
-                    marks[((parents[j] - base) << regions) | region] = 1
+            while table[p] != u64(0):
+                if table[p] == fingerprint:
+                    marks[((parents[j] - base) << regions) | region] |= beside[p]
                     break
                 p = after(p, slots)

@@ -1,11 +1,13 @@
-"""The first shortest path to a state, rebuilt backwards through the levels of a search, since no parents are stored.
+"""The first shortest paths to states, rebuilt backwards through the levels of a search, since no parents are stored.
 
-All states of a level that lie on a shortest path are marked, from the goal's level back to the initial state. Then the
-first marked successor in the order of actions and parameters is taken at each level, in the CPython reading.
+All states of a level that lie on a shortest path are marked, from the deepest goal's level back to the initial state,
+for some goals at once. Then the first successor with the mark of a goal, in the order of actions and parameters, is
+taken at each level, in the CPython reading.
 """
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -15,46 +17,92 @@ from model_check.errors import EvaluationError
 from spec.language import successors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from model_check.explicit.regions import Counts
     from model_check.explicit.store import StateStore
     from spec.language import Step
 
+    _Way = tuple[Step, tuple[int, ...], npt.NDArray[np.int64]]
+
+_Bytes = npt.NDArray[np.uint8]
+
 LEAST_SLOTS = 64
+
+AT_ONCE = 8
+"""Goals whose paths are marked in one pass: a mark is a byte a state, which comes on top of the search's memory."""
 
 
 class Marks(Protocol):
-    """Which states lie on a shortest path."""
+    """Which states lie on a shortest path, and to which of at most `AT_ONCE` goals."""
 
-    def are_on(self, words: npt.NDArray[np.int64], level: int) -> bool:
-        """Whether the state with these words is one of them, at this level."""
+    def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
+        """The goals, as bits, to which the state with these words lies on a shortest path at this level."""
 
 
-def first_shortest_path(
-    store: StateStore, constants: object, switches: Counts, levels: Sequence[Counts], bit: int, goal: int
-) -> list[Step]:
-    """The first path to a state at the goal's level for which `judge` gives the bit.
+def first_shortest_paths(
+    store: StateStore, constants: object, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]
+) -> dict[int, list[Step]]:
+    """For each bit of `goals` the first path to a state at the bit's level for which `judge` gives the bit.
 
     Parameters
     ----------
     levels : sequence of array, shape (regions,)
         Where each level begins in each region; one more at the end.
+    goals : mapping
+        Bit → level.
 
     Raises
     ------
     EvaluationError
         When the CPython reading does not find the way.
     """
-    compiled = store.compiled
-    marks: Marks = (Numbers if store.is_exact else Fingerprints)(store, switches, levels, bit, goal)
-    state = compiled.machine.initial(constants)
+    ways = _Ways(store, constants)
+    paths: dict[int, list[Step]] = {}
+    by_level = sorted(goals, key=goals.__getitem__)
+    for first in range(0, len(by_level), AT_ONCE):
+        some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
+        marks: Marks = (Numbers if store.is_exact else Fingerprints)(store, switches, levels, some)
+        paths |= {bit: _path(ways, marks, 1 << place, some[bit]) for place, bit in enumerate(some)}
+    return paths
+
+
+class _Ways:
+    """The successors of states in the CPython reading; each step is tried once, however many paths lead this way."""
+
+    def __init__(self, store: StateStore, constants: object) -> None:
+        self._compiled, self._constants = store.compiled, constants
+        self._state = store.compiled.machine.initial(constants)
+        self.initial = tuple(self._state.memory.values)
+        self._found: dict[tuple[int, ...], list[_Way]] = {}
+        self._rest: dict[tuple[int, ...], Iterator[_Way]] = {}
+
+    def after(self, values: tuple[int, ...]) -> Iterator[_Way]:
+        """The steps that are enabled, the states that they lead to, and their words."""
+        if values not in self._found:
+            self._found[values], self._rest[values] = [], self._tried(values)
+        found, rest = self._found[values], self._rest[values]
+        for place in count():
+            if place == len(found):
+                way = next(rest, None)
+                if way is None:
+                    return
+                found.append(way)
+            yield found[place]
+
+    def _tried(self, values: tuple[int, ...]) -> Iterator[_Way]:
+        for step, after in successors(self._state.load(values), self._constants, self._compiled.steps):
+            yield step, after, self._compiled.packing.pack(after)
+
+
+def _path(ways: _Ways, marks: Marks, goal: int, length: int) -> list[Step]:
     path: list[Step] = []
-    for level in range(1, goal + 1):
-        for step, values in successors(state, constants, compiled.steps):
-            if marks.are_on(compiled.packing.pack(values), level):
+    values = ways.initial
+    for level in range(1, length + 1):
+        for step, after, words in ways.after(values):
+            if marks.goals_of(words, level) & goal:
                 path.append(step)
-                state.load(values)
+                values = after
                 break
         else:
             message = f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
@@ -62,75 +110,89 @@ def first_shortest_path(
     return path
 
 
+def _mark_goals(
+    store: StateStore, switches: Counts, levels: Sequence[Counts], level: int, goals: Mapping[int, int], marks: _Bytes
+) -> int:
+    """Mark the states at a level that are goals themselves; gives all goals at this level."""
+    here = {bit: 1 << place for place, (bit, goal) in enumerate(goals.items()) if goal == level}
+    if here:
+        bits, masks = np.array(list(here), dtype=np.int64), np.array(list(here.values()), dtype=np.uint8)
+        verdict = np.zeros(store.compiled.verdict_words, dtype=np.int64)
+        for region in range(store.regions):
+            first, last = int(levels[level][region]), int(levels[level + 1][region])
+            store.kernels.mark_verdict(*store.place, region, first, last, switches, bits, masks, verdict, marks)
+    return sum(here.values())
+
+
 class Numbers:
     """Marks by the numbers of states, where the table gives these."""
 
-    def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], bit: int, goal: int) -> None:
+    def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
         self._levels = levels
-        self._marks = np.zeros(int(levels[goal + 1].max()) << store.shift, dtype=np.uint8)
-        place = store.place
-        for region in range(store.regions):
-            first, last = int(levels[goal][region]), int(levels[goal + 1][region])
-            store.kernels.mark_verdict(*place, region, first, last, switches, bit, self._marks)
+        deepest = max(goals.values())
+        self._marks = np.zeros(int(levels[deepest + 1].max()) << store.shift, dtype=np.uint8)
         found, steps, parents = store.buffers
-        for level in range(goal - 1, -1, -1):
+        known = _mark_goals(store, switches, levels, deepest, goals, self._marks)
+        for level in range(deepest - 1, -1, -1):
             starts, ends, next_ends = levels[level : level + 3]
             for region in range(store.regions):
                 store.kernels.mark_before(
-                    *place, region, int(starts[region]), int(ends[region]), ends, next_ends, store.table.slots,
-                    switches, found, steps, parents, self._marks,
+                    *store.place, region, int(starts[region]), int(ends[region]), ends, next_ends, store.table.slots,
+                    switches, found, steps, parents, known, self._marks,
                 )  # fmt: skip
+            known |= _mark_goals(store, switches, levels, level, goals, self._marks)
 
-    def are_on(self, words: npt.NDArray[np.int64], level: int) -> bool:
-        """Whether the state with these words is marked, and belongs to the level."""
+    def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
+        """The mark of the state, if it belongs to the level."""
         number = int(self._store.kernels.number_of(words, 0, *self._store.place, self._store.table.slots))
         if number < 0:
-            return False
+            return 0
         region, place = number & (self._store.regions - 1), number >> self._store.shift
         is_at_level = self._levels[level][region] <= place < self._levels[level + 1][region]
-        return bool(is_at_level and self._marks[number])
+        return int(self._marks[number]) if is_at_level else 0
 
 
 class Fingerprints:
     """Marks by fingerprints, level by level."""
 
-    def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], bit: int, goal: int) -> None:
+    def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
-        self._marked: list[npt.NDArray[np.uint64]] = []
+        self._marked: list[tuple[npt.NDArray[np.uint64], _Bytes]] = []
         found, steps, parents = store.buffers
-        for level in range(goal, -1, -1):
+        deepest = max(goals.values())
+        for level in range(deepest, -1, -1):
             starts, ends = levels[level : level + 2]
             marks = np.zeros(int(ends.max()) << store.shift, dtype=np.uint8)
             for region in range(store.regions):
-                first, last = int(starts[region]), int(ends[region])
-                if level == goal:
-                    store.kernels.mark_verdict(*store.place, region, first, last, switches, bit, marks)
-                else:
+                if level < deepest:
                     store.kernels.mark_before_fingerprints(
-                        *store.place, region, first, last, self._marked[-1], store.keep, switches, found, steps,
-                        parents, marks,
+                        *store.place, region, int(starts[region]), int(ends[region]), *self._marked[-1], store.keep,
+                        switches, found, steps, parents, marks,
                     )  # fmt: skip
+            _mark_goals(store, switches, levels, level, goals, marks)
             self._marked.append(self._table(marks, starts))
         self._marked.reverse()
 
-    def _table(self, marks: npt.NDArray[np.uint8], starts: Counts) -> npt.NDArray[np.uint64]:
-        """The fingerprints of marked states as a hash table, half full."""
+    def _table(self, marks: _Bytes, starts: Counts) -> tuple[npt.NDArray[np.uint64], _Bytes]:
+        """The fingerprints of marked states as a hash table, half full, and the mark beside each."""
         store = self._store
-        all_of_them = []
-        for region in range(store.regions):
-            places = np.flatnonzero(marks[region :: store.regions][int(starts[region]) :]) + int(starts[region])
+        shown = [
+            np.flatnonzero(marks[region :: store.regions][int(starts[region]) :]) + int(starts[region])
+            for region in range(store.regions)
+        ]
+        slots = max(2 * sum(map(len, shown)), LEAST_SLOTS)
+        table, beside = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint8)
+        for region, places in enumerate(shown):
             some = np.zeros(len(places), dtype=np.uint64)
             store.kernels.fingerprints(*store.place, region, places, store.keep, some)
-            all_of_them.append(some)
-        distinct = np.unique(np.concatenate(all_of_them))
-        table = np.zeros(max(2 * len(distinct), LEAST_SLOTS), dtype=np.uint64)
-        store.kernels.put_all(distinct, table)
-        return table
+            store.kernels.put_marked(some, marks[places << store.shift | region], table, beside)
+        return table, beside
 
-    def are_on(self, words: npt.NDArray[np.int64], level: int) -> bool:
-        """Whether the fingerprint of these words is marked at the level."""
+    def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
+        """The mark beside the fingerprint of these words."""
         store = self._store
         fingerprint = np.zeros(1, dtype=np.uint64)
         store.kernels.fingerprints(words, 1, 0, 0, np.zeros(1, dtype=np.int64), store.keep, fingerprint)
-        return bool((self._marked[level] == fingerprint[0]).any())
+        table, beside = self._marked[level]
+        return int(np.bitwise_or.reduce(beside[table == fingerprint[0]]))

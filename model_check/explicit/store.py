@@ -69,7 +69,7 @@ class StateStore:
         self.found = Regions(1 << self.shift, self.width, self.resources, set_aside - for_table)
         bits = self.resources.fingerprint_bits
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
-        self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : self.kernels.VERDICT_WORDS]
+        self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : compiled.verdict_words]
         most = max(64 * len(compiled.steps), 2048)
         self._buffers = [
             (

@@ -159,13 +159,12 @@ def search_environment(
         )
         violated = {name: depth for name, depth in zip(names, found.seen_at, strict=False) if depth is not None}
         schedules = {}
-        for name in violated:
-            if name in wanted:
-                path = found.path_to(names.index(name)) or []
-                if machine.clauses[names.index(name)] not in replay(machine, constants, path).violated:
-                    message = f"the schedule that should violate {name} does not"
-                    raise EvaluationError(message)
-                schedules[name] = write_path(path)
+        paths = found.paths_to(names.index(name) for name in violated if name in wanted)
+        for number, path in paths.items():
+            if machine.clauses[number] not in replay(machine, constants, path or []).violated:
+                message = f"the schedule that should violate {names[number]} does not"
+                raise EvaluationError(message)
+            schedules[names[number]] = write_path(path or [])
     except EvaluationError as error:
         message = f"{environment}: {error}"
         raise EvaluationError(message) from error

@@ -178,10 +178,8 @@ def searched(profile: str, environment: str, instance: Instance | str) -> tuple[
     assert whole.complete
     assert reduced.seen_at == whole.seen_at
     assert reduced.depth == whole.depth
-    for bit in range(len(TRANSACTIONAL_MESSAGES.clauses)):
-        paths = [found.path_to(bit) for found in (reduced, whole)]
-        texts = [None if path is None else [str(step) for step in path] for path in paths]
-        assert texts[0] == texts[1]
+    bits = range(len(TRANSACTIONAL_MESSAGES.clauses))
+    assert reduced.paths_to(bits) == whole.paths_to(bits)
     return reduced, whole
 
 

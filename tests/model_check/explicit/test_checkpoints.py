@@ -45,8 +45,8 @@ def stop_at(states: int) -> Any:
 
 
 def answers(found: Exploration) -> tuple[object, ...]:
-    paths = [found.path_to(bit) for bit in range(len(found.seen_at))]
-    steps = [None if path is None else [str(step) for step in path] for path in paths]
+    paths = found.paths_to(range(len(found.seen_at)))
+    steps = [None if path is None else [str(step) for step in path] for path in paths.values()]
     return found.distinct, found.generated, found.depth, found.sizes, found.seen_at, found.complete, steps
 
 

@@ -38,8 +38,8 @@ def test_on_what_fits_they_agree_with_the_exact_search(profile: str, threads: in
     assert by_fingerprints.sizes == exact.sizes
     assert by_fingerprints.generated == exact.generated
     assert by_fingerprints.seen_at == exact.seen_at
-    for bit in range(len(exact.seen_at)):
-        assert list(map(str, by_fingerprints.path_to(bit) or [])) == list(map(str, exact.path_to(bit) or []))
+    bits = range(len(exact.seen_at))
+    assert by_fingerprints.paths_to(bits) == exact.paths_to(bits) == {bit: exact.path_to(bit) for bit in bits}
 
 
 def test_a_table_of_fingerprints_grows_and_loses_none() -> None:

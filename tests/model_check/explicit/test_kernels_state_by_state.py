@@ -56,7 +56,7 @@ def test_every_step_from_every_walked_state_is_the_same(profile: str, environmen
     for number, values in enumerate(states):
         in_cpython = [(str(step), after) for step, after in successors(state.load(values), constants, compiled.steps)]
         assert by_kernel[number] == in_cpython
-        words = np.zeros(kernels.VERDICT_WORDS, np.int64)
+        words = np.zeros(compiled.verdict_words, np.int64)
         kernels.judge(packed, number, switches, words)
         verdict = sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
         claims = [not holds(state, constants, clause) for clause in machine.clauses]

@@ -47,11 +47,8 @@ def search(resources: Resources | None, threads: int = 1, faults: tuple[str, ...
 
 
 def paths(found: Exploration) -> list[list[str] | None]:
-    texts = []
-    for bit in range(len(TRANSACTIONAL_MESSAGES.clauses)):
-        path = found.path_to(bit)
-        texts.append(None if path is None else [str(step) for step in path])
-    return texts
+    told = found.paths_to(range(len(TRANSACTIONAL_MESSAGES.clauses)))
+    return [None if path is None else [str(step) for step in path] for path in told.values()]
 
 
 class Roomy(NamedTuple):

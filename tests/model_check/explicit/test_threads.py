@@ -25,11 +25,8 @@ def numbers(found: Exploration) -> tuple[object, ...]:
 
 
 def paths(found: Exploration) -> list[list[str] | None]:
-    texts = []
-    for bit in range(len(TRANSACTIONAL_MESSAGES.clauses)):
-        path = found.path_to(bit)
-        texts.append(None if path is None else [str(step) for step in path])
-    return texts
+    told = found.paths_to(range(len(TRANSACTIONAL_MESSAGES.clauses)))
+    return [None if path is None else [str(step) for step in path] for path in told.values()]
 
 
 @pytest.mark.parametrize(
