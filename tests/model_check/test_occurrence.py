@@ -1,26 +1,33 @@
 """What a clause needs, held against the table of verdicts: nothing breaks it without, and nothing in it is idle."""
 
+from functools import cache
+
 import pytest
 
 from model_check.instances import constants_for
 from model_check.occurrence import FEATURES, SWITCHES, is_met, why_it_cannot_occur
 from model_check.verdicts.environment import clause_names, faults_of
-from model_check.verdicts.table_file import read_table, table_file
+from model_check.verdicts.known import table_of_verdicts
+from model_check.verdicts.table import Entry
 from spec.constants import FAULTS, Constants
 from spec.language import Property
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-TABLE = read_table(table_file())
+TABLE = table_of_verdicts()
 CLAUSES = dict(zip(clause_names(), TRANSACTIONAL_MESSAGES.clauses, strict=True))
 UNBROKEN = {"S1.unexplained", "S5.no_commit_arrived", "S8.skipped_by_exception", "S9.unexplained"}
-WORLDS = [
-    (profile, instance, name, constants_for(profile, faults_of(name), instance), entry)
-    for profile, instance, name, entry in TABLE.everything()
-]
+
+
+@cache
+def worlds() -> list[tuple[str, str, str, Constants, Entry]]:
+    return [
+        (profile, instance, name, constants_for(profile, faults_of(name), instance), entry)
+        for profile, instance, name, entry in TABLE.everything()
+    ]
 
 
 def breaking(name: str) -> list[Constants]:
-    return [constants for *_, constants, entry in WORLDS if name in entry.violated]
+    return [constants for *_, constants, entry in worlds() if name in entry.violated]
 
 
 def alternatives(clause: Property) -> list[tuple[str, str]]:
@@ -31,7 +38,7 @@ def alternatives(clause: Property) -> list[tuple[str, str]]:
 def test_what_the_table_breaks_can_occur(name: str) -> None:
     wrong = [
         (profile, instance, environment, why_it_cannot_occur(CLAUSES[name], constants))
-        for profile, instance, environment, constants, entry in WORLDS
+        for profile, instance, environment, constants, entry in worlds()
         if name in entry.violated and why_it_cannot_occur(CLAUSES[name], constants)
     ]
     assert wrong == []
@@ -54,7 +61,7 @@ def test_each_need_rules_something_out_and_each_alternative_is_needed(name: str)
         assert any(not any(is_met(other, c) for other in others) for c in broken), f"{one} is not needed"
     for need in clause.needs:
         names = need.split(" or ")
-        assert any(not any(is_met(one, c) for one in names) for *_, c, _entry in WORLDS), f"{need} is always met"
+        assert any(not any(is_met(one, c) for one in names) for *_, c, _entry in worlds()), f"{need} is always met"
 
 
 def test_each_name_in_needs_has_its_words() -> None:

@@ -17,7 +17,7 @@ import pytest
 from halfcheck.verdict_files import VerdictFiles
 from model_check.verdicts.environment import clause_names, faults_of, name_of, parts
 from spark_trace_analysis.report.page import render
-from tests.spark_trace_analysis.report.sample_page import FULL, TABLE
+from tests.spark_trace_analysis.report.sample_page import TABLE, full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def clauses_of(property_id: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def report() -> str:
-    return render(replace(FULL, audits=(), mutants=None, lockstep=(), simulation=None))
+    return render(replace(full(), audits=(), mutants=None, lockstep=(), simulation=None))
 
 
 def wrong_cells(report: str) -> list[str]:

@@ -22,6 +22,7 @@ from model_check.verdicts.differences import differences, differing
 from model_check.verdicts.environment import Environment, clause_names, faults_of, name_of, parts, search_environment
 from model_check.verdicts.implications import implied_by
 from model_check.verdicts.kept import KeptSearches
+from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.minimal_faults import find_minimal_faults
 from model_check.verdicts.schedules import in_order_of, read_schedules
 from model_check.verdicts.searches import Searches
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILES = VerdictFiles()
-TABLE = FILES.table()
+TABLE = table_of_verdicts()
 SCHEDULES, OF = read_schedules(FILES.schedules)
 IMPLICATIONS = FILES.implications()
 

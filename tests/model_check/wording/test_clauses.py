@@ -6,11 +6,11 @@ from importlib import resources
 import pytest
 
 from model_check.verdicts.environment import clause_names
-from model_check.verdicts.table_file import read_table, table_file
+from model_check.verdicts.known import table_of_verdicts
 from model_check.wording.clauses import meaning_of, meanings
 from spec.profiles import VERSIONS
 
-TABLE = read_table(table_file())
+TABLE = table_of_verdicts()
 WITHOUT_A_SEARCHED_RELEASE = "no release is known to do it", "no release does it"
 
 

@@ -1,7 +1,11 @@
-"""A page that has every section, each with as little in it as shows."""
+"""A page that has every section, each with as little in it as shows, without and with the table of verdicts."""
+
+from dataclasses import replace
+from functools import cache
 
 from halfcheck.verdict_files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.schedules import read_schedules
 from spark_trace_analysis.action_pairs import RareTrace
 from spark_trace_analysis.judge import Count
@@ -19,7 +23,7 @@ from spark_trace_analysis.report.data import (
 )
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
 from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
-from spark_trace_analysis.report.verdict_table import verdict_table
+from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.states_seen import StatesSeen
 from spark_trace_analysis.statistics import RunStatistics
 from spark_trace_analysis.transaction_tally import Fates, Records
@@ -52,9 +56,7 @@ def mutant(name: str, variable: str) -> HuntedMutant:
     return HuntedMutant(name, "broker", what, ("A02",), "4.9.7", variable, "pull_more_ops", 1_234, 0.5)
 
 
-FILES = VerdictFiles()
-TABLE = FILES.table()
-SCHEDULES, _ = read_schedules(FILES.schedules)
+TABLE = table_of_verdicts()
 CRASH = TABLE.of("4.9.7", "tiny")["crash"]
 
 TOLD = Counterexample(
@@ -73,11 +75,11 @@ TOLD = Counterexample(
 )  # fmt: skip
 
 
-FULL = ReportData(
+BRIEF = ReportData(
     title="What holds & what does not",
     facts=(Fact("commit", "0123abc"), Fact("seed", "7")),
     command="make verify",
-    table=verdict_table(TABLE, SCHEDULES),
+    table=None,
     searches=(
         Searched(
             "4.9.7", ("crash",), "tiny", CRASH.violated, len(TABLE.clauses) - len(CRASH.violated), 123_456, 30, 1.25,
@@ -114,3 +116,14 @@ FULL = ReportData(
     ),
     notes=("A verdict holds to its depth.",),
 )  # fmt: skip
+
+
+@cache
+def verdicts() -> VerdictTable:
+    """All schedules of the table of verdicts are replayed for it."""
+    schedules, _ = read_schedules(VerdictFiles().schedules)
+    return verdict_table(TABLE, schedules)
+
+
+def full() -> ReportData:
+    return replace(BRIEF, table=verdicts())

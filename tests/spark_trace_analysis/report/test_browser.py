@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from spark_trace_analysis.report.page import write
 from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
-from tests.spark_trace_analysis.report.sample_page import FULL, TABLE
+from tests.spark_trace_analysis.report.sample_page import TABLE, full, verdicts
 
 SCREENS = 6
 """How many the page has at most on a desk before anything is unfolded."""
@@ -19,7 +19,7 @@ BOXES = """parts => parts.map((part) => part.getBoundingClientRect())
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "index.html"
-    write(FULL, path)
+    write(full(), path)
     return path.as_uri()
 
 
@@ -65,7 +65,7 @@ def test_a_click_opens_the_clauses_and_a_second_one_the_schedule(desk: Page) -> 
     expect(other.locator(".diagram")).to_be_visible()
     expect(other.locator(".made-by")).to_contain_text("halfcheck replay --profile 4.5.1 --instance tiny")
     expect(clause.locator(".same a")).to_have_attribute("href", "#S1.immune_half-4.5.1")
-    assert desk.locator(".clause .diagram").count() == len(FULL.table.schedules if FULL.table else ()) + 1
+    assert desk.locator(".clause .diagram").count() == len(verdicts().schedules) + 1
 
 
 def steps_shown(schedule: Locator) -> list[str]:

@@ -11,9 +11,16 @@ from model_check.defects.resemblance import is_repaired
 from model_check.instances import switches_of
 from spark_trace_analysis.report.data import MutantSection, ReportData
 from spark_trace_analysis.report.page import render, write
-from tests.spark_trace_analysis.report.sample_page import CRASH, FULL, TABLE, explanation, lockstep, mutant
-
-BRIEF = replace(FULL, table=None)
+from tests.spark_trace_analysis.report.sample_page import (
+    BRIEF,
+    CRASH,
+    TABLE,
+    explanation,
+    full,
+    lockstep,
+    mutant,
+    verdicts,
+)
 
 
 class Elements(HTMLParser):
@@ -48,7 +55,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render(FULL)
+    return render(full())
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +64,7 @@ def elements(page: str) -> Elements:
 
 
 def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
-    assert FULL.table is not None
-    cells = [cell for row in FULL.table.guarantees for cell in row.cells]
+    cells = [cell for row in verdicts().guarantees for cell in row.cells]
     shown = {one.address: one.resembles for cell in cells for one in cell.broken}
     assert shown["S1.immune_half-4.9.7"] == ("B01",)
     assert (shown["S1.passed_op-4.5.1"], shown["S1.passed_op-5.4.0"]) == (("A02",), ("A15",))
@@ -169,14 +175,13 @@ def test_what_is_folded_is_written_open_and_has_an_address_of_its_own(elements: 
 
 
 def test_each_shortest_schedule_is_on_the_page_once(elements: Elements) -> None:
-    assert FULL.table is not None
-    broken = [one for row in FULL.table.guarantees for cell in row.cells for one in cell.broken]
-    assert {one.schedule for one in broken} == set(FULL.table.schedules)
-    assert len(broken) > len(FULL.table.schedules) > 100
+    broken = [one for row in verdicts().guarantees for cell in row.cells for one in cell.broken]
+    assert {one.schedule for one in broken} == set(verdicts().schedules)
+    assert len(broken) > len(verdicts().schedules) > 100
     drawn = sum(attributes.get("class") == "diagram" for _, attributes in elements.starts)
-    assert drawn == len(FULL.table.schedules) + 1, "and the minimal trace of the simulation"
+    assert drawn == len(verdicts().schedules) + 1, "and the minimal trace of the simulation"
     for one in broken:
-        assert len(FULL.table.schedules[one.schedule].steps) == one.steps
+        assert len(verdicts().schedules[one.schedule].steps) == one.steps
 
 
 def test_there_are_ten_plots_whose_marks_say_their_numbers(page: str, elements: Elements) -> None:
@@ -205,7 +210,7 @@ def test_what_is_empty_is_left_out() -> None:
 
 @pytest.mark.parametrize(("accepted", "words"), [(False, "✗ no"), (None, "? not asked")])
 def test_a_store_that_is_not_explained_is_not_counted_as_one(accepted: bool | None, words: str) -> None:
-    audit = replace(FULL.audits[0], explanation=explanation(accepted, {}))
+    audit = replace(BRIEF.audits[0], explanation=explanation(accepted, {}))
     told = " ".join(Elements(render(replace(BRIEF, audits=(audit,)))).words.split())
     assert "with 8 transactions: 0 explained" in told
     assert f"5.3.3/late {words} 5.3.3 – 318" in told
