@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from model_check.errors import EvaluationError
 from spec.language import Bits, Kind, MachineState
-from spec.language.fields import Memory, Record, RecordViews
+from spec.language.fields import Record
+from spec.language.memory import Memory, RecordViews
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,11 +102,10 @@ class MomentMemory(Memory):
 
 def let_instants_be_moments(state: MachineState) -> None:
     """Replace the memory of a state by one that takes moments; its values stay."""
-    memory = MomentMemory(state.memory.slots)
-    memory.values = list(state.memory.values)
+    memory = MomentMemory(state.memory.arrangement, list(state.memory.values))
     state.memory = memory
     for member in vars(state).values():
-        for record in member if isinstance(member, RecordViews) else [member]:
+        for record in member.values() if isinstance(member, RecordViews) else [member]:
             if isinstance(record, Record):
                 record.memory = memory
 

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
 """Fields of syntax trees that say nothing, or that only some versions of Python have."""
 
-_PLAIN_DATA = {"broker_defaults.py"}
-"""What lies in `spec/` and no action, property or instance asks for."""
+_DECIDES_NO_VERDICT = {"broker_defaults.py", "language/memory.py"}
+"""RocketMQ's defaults, for which no action, property or instance asks; and how the CPython reading holds a state, which
+the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
 
 _SEARCHING = {"environment.py", "idle_faults.py"}
 _DIGITS = 16
 
 
 def specification_fingerprint() -> str:
-    """16 hexadecimal digits for `spec/`: its Python and its instances, without RocketMQ's defaults."""
+    """16 hexadecimal digits for `spec/`: its Python and its instances, without what decides no verdict."""
     parts = [
         (name, _meaning(name, file.read_text(encoding="utf-8")))
         for name, file in _files(resources.files("spec"))
-        if name not in _PLAIN_DATA
+        if name not in _DECIDES_NO_VERDICT
     ]
     return _digest(parts)
 

@@ -1,6 +1,6 @@
 """State as data: records of bounded integers, sets of indices and instants.
 
-A record class declares its fields once. From the declaration follow the objects of the CPython reading (this file), and
+A record class declares its fields once. From the declaration follow the objects of the CPython reading (`memory`), and
 the packed words, the solver's sorts and the TLA+ variables of the other readings. Fields hold integers, so a state is a
 flat list of them; a record object is only a named view of that list.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from math import inf
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+if TYPE_CHECKING:
+    from spec.language.memory import Memory
 
 NONE = -1
 """The value of an absent index, count or duration."""
@@ -38,9 +40,6 @@ class Kind(Enum):
     BITS = "bits"
     INSTANT = "instant"
     CLOCK = "clock"
-
-
-_OF_TIME = frozenset({Kind.INSTANT, Kind.CLOCK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Field:
         Of an instant: see `instant`.
     """
 
-    __slots__ = ("ahead", "choices", "high", "is_plain", "kind", "length", "low", "name", "slack")
+    __slots__ = ("ahead", "choices", "high", "kind", "length", "low", "name", "slack")
 
     def __init__(
         self,
@@ -92,24 +91,10 @@ class Field:
         self.choices = choices
         self.ahead = ahead
         self.slack = slack
-        self.is_plain = length is None and kind is not Kind.BITS
         self.name = ""
 
     def __set_name__(self, owner: type[Record], name: str) -> None:
         self.name = name
-
-    def __get__(self, record: Record | None, owner: type[Record]) -> Any:
-        if record is None:
-            return self
-        position = record.positions[self.name]
-        if self.is_plain:
-            return record.memory.values[position]
-        if self.length is not None:
-            return ArrayView(record.memory, position, self)
-        return BitsView(record.memory, position, record.memory.values[position])
-
-    def __set__(self, record: Record, value: int | Bits) -> None:
-        record.memory.write(record.positions[self.name], value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,60 +133,6 @@ class Slot:
         if self.choices is not None:
             return self.choices(value).name.lower()
         return "-" if value == NONE and self.low == NONE else str(value)
-
-
-class Memory:
-    """The integers of one state, and the checks on what is written to them.
-
-    Attributes
-    ----------
-    values : list of int
-        One integer a slot; replaced as a whole to look at another state.
-    slots : tuple of Slot
-        What each integer is.
-    lengths : mapping
-        The first position of an array field to its length.
-    undo : list of (int, int) or None
-        When it is a list, each write adds the position and what stood there, so that it can be taken back.
-    """
-
-    __slots__ = ("_ranges", "lengths", "slots", "undo", "values")
-
-    def __init__(self, slots: tuple[Slot, ...]) -> None:
-        self.slots = slots
-        self._ranges = [(0, inf) if slot.kind in _OF_TIME else (slot.low, slot.high) for slot in slots]
-        self.values = [slot.low for slot in slots]  # nothing, empty, absent, long ago
-        self.lengths = _lengths(slots)
-        self.undo: list[tuple[int, int]] | None = None
-
-    def write(self, position: int, value: int | Bits) -> None:
-        """Change one slot. Raises `RangeViolation`, which names the slot, when the value is outside its range."""
-        number = value.mask if isinstance(value, Bits) else int(value)
-        low, high = self._ranges[position]
-        if not low <= number <= high:
-            slot = self.slots[position]
-            wanted = "an instant is never negative" if slot.kind in _OF_TIME else f"declared range is {low}..{high}"
-            msg = f"{slot.label} = {number}: {wanted}"
-            raise RangeViolation(msg)
-        if self.undo is not None:
-            self.undo.append((position, self.values[position]))
-        self.values[position] = number
-
-    def take_back(self, length: int) -> None:
-        """Undo the latest writes until `undo` is no longer than `length`."""
-        undo = self.undo or []
-        while len(undo) > length:
-            position, value = undo.pop()
-            self.values[position] = value
-
-
-def _lengths(slots: tuple[Slot, ...]) -> dict[int, int]:
-    first: dict[tuple[str, ...], int] = {}
-    lengths: dict[int, int] = {}
-    for position, slot in enumerate(slots):
-        start = first.setdefault(slot.path, position)
-        lengths[start] = lengths.get(start, 0) + 1
-    return lengths
 
 
 class Bits:
@@ -258,85 +189,16 @@ def _bit(index: int) -> int:
     return 1 << index
 
 
-class BitsView(Bits):
-    """A set that is a field of the state: `add` and `discard` change the state."""
-
-    __slots__ = ("memory", "position")
-
-    def __init__(self, memory: Memory, position: int, mask: int) -> None:
-        super().__init__(mask)
-        self.memory = memory
-        self.position = position
-
-    def add(self, index: int) -> None:
-        """Put the member in. Raises `RangeViolation` when it is no place of the array."""
-        self.mask |= _bit(index)
-        self.memory.write(self.position, self)
-
-    def discard(self, index: int) -> None:
-        """Take the member out, if it is in."""
-        self.mask &= ~_bit(index)
-        self.memory.write(self.position, self)
-
-
-class ArrayView(Sequence[int]):
-    """An array of integers that is a field of the state."""
-
-    __slots__ = ("field", "memory", "position")
-
-    def __init__(self, memory: Memory, position: int, field: Field) -> None:
-        self.memory = memory
-        self.position = position
-        self.field = field
-
-    def __getitem__(self, index: Any) -> Any:
-        if not 0 <= index < len(self):
-            msg = f"{self.field.name}[{index}]: there are {len(self)} places"
-            raise RangeViolation(msg)
-        return self.memory.values[self.position + index]
-
-    def __setitem__(self, index: int, value: int) -> None:
-        if not 0 <= index < len(self):
-            msg = f"{self.field.name}[{index}]: there are {len(self)} places"
-            raise RangeViolation(msg)
-        self.memory.write(self.position + index, value)
-
-    def __len__(self) -> int:
-        return self.memory.lengths.get(self.position, 0)
-
-
 class Record:
     """A group of fields that belong together; subclasses only declare fields."""
 
     fields: ClassVar[dict[str, Field]] = {}
     memory: Memory
-    positions: dict[str, int]
+    positions: tuple[int, ...]
 
     def __init_subclass__(cls) -> None:
         cls.fields = {name: field for name, field in vars(cls).items() if isinstance(field, Field)}
 
-    @classmethod
-    def view(cls, memory: Memory, positions: dict[str, int]) -> Self:
-        """The record of these fields that lies at these positions of the state."""
-        record = cls.__new__(cls)
-        record.memory = memory
-        record.positions = positions
-        return record
-
-
-class RecordViews(tuple[Record, ...]):
-    """The records of an array; an index out of range is an error of the specification, never a wrap-around."""
-
-    __slots__ = ()
-
-    def __getitem__(self, index: Any) -> Any:
-        if 0 <= index < len(self):
-            return _item(self, index)
-        msg = f"record {index}: there are {len(self)} places"
-        raise RangeViolation(msg)
-
-
-_item = tuple.__getitem__
 
 R = TypeVar("R", bound=Record)
 

@@ -9,20 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from typing import Any, TypeVar
 
 from spec.language.fields import SpecificationError
 
+REQUIRE, ASSUME, WITHIN = "require", "assume", "within"
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Refused(Exception):
-    """The guard of an action is false. Names the first conjunct that is."""
+    """The guard of an action is false: `Refused(kind, rule)` names the first conjunct that is."""
 
-    def __init__(self, kind: str, rule: str) -> None:
-        self.kind = kind
-        self.rule = rule
+    __slots__ = ()  # raised for most steps of every state
+
+    @property
+    def kind(self) -> str:
+        """`require`, `assume` or `within`; a search may have kinds of its own."""
+        return str(self.args[0])
+
+    @property
+    def rule(self) -> str:
+        """The conjunct, in words."""
+        return str(self.args[1])
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.rule}"
@@ -31,19 +42,19 @@ class Refused(Exception):
 def require(condition: bool, rule: str) -> None:
     """A conjunct of the guard: a rule of RocketMQ, in words."""
     if not condition:
-        raise Refused(kind="require", rule=rule)
+        raise Refused(REQUIRE, rule)
 
 
 def assume(condition: bool, rule: str) -> None:
     """A conjunct of the guard that only the environment gives: it falls with a fault switch."""
     if not condition:
-        raise Refused(kind="assume", rule=rule)
+        raise Refused(ASSUME, rule)
 
 
 def within(condition: bool, rule: str) -> None:
     """A conjunct of the guard that keeps the instance finite; RocketMQ knows nothing of it."""
     if not condition:
-        raise Refused(kind="within", rule=rule)
+        raise Refused(WITHIN, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +144,17 @@ class Property:
 
     def arguments(self, constants: object) -> tuple[tuple[int, ...], ...]:
         """Every choice of its parameters in this instance, in order; one without any, if it has none."""
-        return tuple(product(*(choices.values(constants) for choices in self.parameters.values())))
+        return _every_choice(*[choices.values(constants) for choices in self.parameters.values()])
 
     @property
     def sentence(self) -> str:
         """The first sentence of its docstring."""
         return (self.function.__doc__ or self.name).strip().split("\n\n")[0].replace("\n    ", " ")
+
+
+@lru_cache(maxsize=256)
+def _every_choice(*values: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    return tuple(product(*values))
 
 
 _ACTIONS: dict[Callable[..., Any], Action] = {}

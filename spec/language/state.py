@@ -6,21 +6,21 @@ and change in place; `memory.values` is all there is to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from typing import ClassVar, Self
+from functools import lru_cache
+from typing import ClassVar, Self, cast
 
 from spec.language.fields import (
     Field,
     Kind,
-    Memory,
     RangeViolation,
     Record,
     RecordDeclaration,
-    RecordViews,
     Slot,
     SpecificationError,
 )
+from spec.language.memory import Arrangement, Memory, Places, RecordViews, give_access, view
 
 
 class MachineState(Record):
@@ -42,25 +42,19 @@ class MachineState(Record):
                 raise SpecificationError(msg)
         super().__init_subclass__()
         cls.members = members
+        for kind in (cls, *(member.kind for member in members.values() if isinstance(member, RecordDeclaration))):
+            give_access(kind)
 
     def __init__(self, constants: object) -> None:
-        slots = layout(type(self), constants)
-        self.memory = Memory(slots)
-        place = {(slot.path, slot.index): position for position, slot in enumerate(slots)}
-        self.positions = {name: _first(place, (name,), None) for name in self.fields}
+        arrangement, own = _arrangement(cast("Hashable", type(self)), constants)
         self.horizon = int(getattr(constants, "horizon", 0))
-        self._instants = tuple((p, s.low, s.high) for p, s in enumerate(slots) if s.kind is Kind.INSTANT)
-        self._clock = next((p for p, slot in enumerate(slots) if slot.kind is Kind.CLOCK), None)
-        for name, member in self.members.items():
-            if isinstance(member, RecordDeclaration):
-                length = None if member.length is None else int(getattr(constants, member.length))
-                views = [
-                    member.kind.view(self.memory, {f: _first(place, (name, f), i) for f in member.kind.fields})
-                    for i in ([None] if length is None else range(length))
-                ]
-                vars(self)[name] = views[0] if length is None else RecordViews(views)
-        if self._clock is not None:
-            self.memory.values[self._clock] = self.horizon
+        self.positions = own
+        self.memory = Memory(arrangement, [slot.low for slot in arrangement.slots])  # nothing, empty, absent, long ago
+        for name, member in arrangement.members.items():
+            if isinstance(member, Places):
+                vars(self)[name] = view(member, self.memory)
+            else:
+                vars(self)[name] = RecordViews(enumerate(view(places, self.memory) for places in member))
 
     def canonical(self) -> tuple[int, ...]:
         """The state with its clock moved to the horizon, and instants older than their floor made equal.
@@ -74,13 +68,14 @@ class MachineState(Record):
         RangeViolation
             When an instant lies further ahead of the clock than its declaration allows.
         """
-        if self._clock is None:
+        arrangement = self.memory.arrangement
+        if arrangement.clock is None:
             return tuple(self.memory.values)
-        now = self.memory.values[self._clock]
+        now = self.memory.values[arrangement.clock]
         passed = now - self.horizon
         canonical = list(self.memory.values)
-        canonical[self._clock] = self.horizon
-        for position, low, high in self._instants:
+        canonical[arrangement.clock] = self.horizon
+        for position, low, high in arrangement.instants:
             value = canonical[position] - passed
             if value > high:
                 label, ahead = self.memory.slots[position].label, high - self.horizon
@@ -178,6 +173,19 @@ def _label(path: tuple[str, ...], index: int, in_record: bool) -> str:
     return f"{path[0]}[{index}].{path[1]}" if in_record else f"{'.'.join(path)}[{index}]"
 
 
-def _first(place: dict[tuple[tuple[str, ...], int | None], int], path: tuple[str, ...], index: int | None) -> int:
-    """Where a field of a record begins: its only slot, or the first of its own array; -1 when that has no places."""
-    return place[(path, index)] if (path, index) in place else place.get((path, 0), -1)
+@lru_cache(maxsize=64)
+def _arrangement(state: type[MachineState], constants: object) -> tuple[Arrangement, tuple[int, ...]]:
+    """Where everything lies in the states of an instance, and the positions of the state's own fields."""
+    slots: list[Slot] = []
+    first: dict[tuple[str, ...], int] = {}
+    for path, own in slots_of_fields(state, constants):
+        first[path] = len(slots) if own else -1
+        slots.extend(own)
+    members: dict[str, Places | list[Places]] = {}
+    for name, member in state.members.items():
+        if isinstance(member, RecordDeclaration):
+            begins = [first[(name, field)] for field in member.kind.fields]
+            length = 1 if member.length is None else int(getattr(constants, member.length))
+            places = [Places(member.kind, tuple(begin + i for begin in begins)) for i in range(length)]
+            members[name] = places[0] if member.length is None else places
+    return Arrangement(tuple(slots), members), tuple(first[(name,)] for name in state.fields)

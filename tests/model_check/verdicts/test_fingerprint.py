@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+import shutil
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.explicit.compile import _write
+from model_check.instances import constants_for
 from model_check.verdicts import fingerprint
 from model_check.verdicts.fingerprint import engine_fingerprint, meaning_of, specification_fingerprint
+from spec.language import MachineState
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BEFORE = '''
 """Words."""
@@ -51,3 +60,36 @@ def test_an_edited_guard_changes_the_fingerprint_and_an_edited_engine_its_own(mo
     monkeypatch.setattr(fingerprint, "meaning_of", lambda text: real(text.replace("c.check_max", "c.check_max + 1")))
     assert specification_fingerprint() != before[0]
     assert engine_fingerprint() == before[1]
+
+
+def test_every_file_counts_but_those_that_decide_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(str(resources.files("spec")), tmp_path / "spec", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(resources, "files", tmp_path.joinpath)
+    before = specification_fingerprint()
+    files = dict(fingerprint._files(tmp_path / "spec"))
+    edited = [
+        "check_round.py",
+        "properties/s1_at_most_once.py",
+        "instances/tiny.toml",
+        "profiles.py",
+        "broker_defaults.py",
+    ]
+    unseen = []
+    for name in [*edited, *(name for name in files if name.startswith("language/"))]:
+        file = tmp_path / "spec" / name
+        text = file.read_text()
+        file.write_text(f"more = 1\n{text}")
+        if specification_fingerprint() == before:
+            unseen.append(name)
+        file.write_text(text)
+    assert unseen == ["broker_defaults.py", "language/memory.py"]
+
+
+def test_no_state_of_the_cpython_reading_is_asked_for_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that `spec/language/memory.py` may be left out of the fingerprint."""
+    constants = constants_for("5.3.3", ("crash",), "tiny")
+    before = _write(TRANSACTIONAL_MESSAGES, constants)
+    monkeypatch.delattr(MachineState, "__init__")
+    with pytest.raises(TypeError):
+        TRANSACTIONAL_MESSAGES.initial(constants)
+    assert _write(TRANSACTIONAL_MESSAGES, constants) == before

@@ -173,6 +173,13 @@ def test_sets_are_values() -> None:
     assert not state.chosen.has(NONE)
 
 
+def test_states_of_one_instance_share_no_value() -> None:
+    one, other, small = State(Sizes()), State(Sizes()), State(Sizes(places=1))
+    one.numbers[2] = 7
+    one.cell[2].value = 2
+    assert (other.numbers[2], other.cell[2].value, len(small.numbers), len(small.cell)) == (0, -2, 1, 1)
+
+
 def test_a_declaration_that_makes_no_sense_in_an_instance_is_refused() -> None:
     with pytest.raises(SpecificationError, match=r"^at: ages are cut at 5, but the horizon is 5$"):
         layout(State, Sizes(cut=5))
