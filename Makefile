@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -102,6 +102,9 @@ bench-audit: export PYTHONDONTWRITEBYTECODE :=
 bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 bench-audit: setup ## audit stores of 1, 2 and 4 GB on two cores; writes benchmarks/audit/RESULTS.md (ARGS="4" for one)
 	$(BIN)/python -m benchmarks.audit $(ARGS)
+
+arbitrary-traces: setup ## judge arbitrary event sequences both ways, and compare (ARGS="SEQUENCES SEED")
+	@$(BIN)/python -m tests.spark_trace_analysis.arbitrary_traces $(ARGS)
 
 cluster-kills: setup ## simulate, analyze and audit on a Spark cluster, executors, workers and drivers killed; writes benchmarks/spark/KILLS.md (ARGS=SEED)
 	@$(BIN)/python -m tests.spark_trace_analysis.cluster_kills $(ARGS)

@@ -113,6 +113,7 @@ def pytest_configure() -> None:
     The code of the many small searches is compiled quickly; `make sweeps` and the main job have it compiled well.
     """
     os.environ.setdefault("HALFCHECK_COMPILE", "quick")
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA_THAT_IS_OVER_SOON)
     listen: Callable[[str, Listener], None] = register
     listen("numba:compile", NobodyLooks())

@@ -57,8 +57,9 @@ def command(
 ) -> None:
     """Judge every trace, twice and independently, and gather statistics.
 
-    Each property is judged by compiled kernels and by Spark SQL; if the two give different numbers, the command fails
-    with exit code 75. Violations that both agree on are what traces are walked for: they do not change the exit code.
+    Each property is judged by compiled kernels and by Polars expressions; if the two give different numbers, the
+    command fails with exit code 75. Violations that both agree on are what traces are walked for: they do not change
+    the exit code.
     What is found of each file is kept in `.analysis` beside the traces until all is judged, so that a run that was
     killed goes on from there.
 
@@ -100,7 +101,7 @@ def command(
             seconds["start"] = perf_counter() - started
             begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
             judgement = judge(spark, runs, work=work)
-            seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.query_seconds}
+            seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.expression_seconds}
             explained: Sequence[Explained] = ()
             if explain:
                 begin("explaining traces")

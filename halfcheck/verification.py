@@ -54,9 +54,6 @@ ENVIRONMENTS: Final = ((), ("crash",), ("slow_local",))
 INSTANCE: Final = "small"
 STEPS: Final = 60
 
-QUERIED: Final = 16_000
-"""Of how many traces Spark SQL is asked, too: it takes thirty times as long as the kernels."""
-
 
 @dataclass
 class Verification:
@@ -70,8 +67,6 @@ class Verification:
         Phase to seconds.
     notes : list of str
         What the page says beside its tables.
-    queried : int
-        Traces that Spark SQL has judged beside the kernels.
     found_before : int
         Parts whose results an earlier run has left.
     files : VerdictFiles
@@ -90,7 +85,6 @@ class Verification:
     mutants: list[HuntedMutant] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    queried: int = 0
     found_before: int = 0
     files: VerdictFiles = field(default_factory=VerdictFiles)
 
@@ -102,9 +96,8 @@ class Verification:
         BadOptionError
             One of them holds something else, or the traces of another version of the specification.
         """
-        for traces in (self.traces, QUERIED):
-            for parameters, out in self._runs_to_make(traces):
-                find_complete(parameters, out)
+        for parameters, out in self._runs_to_make():
+            find_complete(parameters, out)
 
     def refuse(self) -> None:
         """Hold real stores against specifications that are wrong about them.
@@ -188,12 +181,14 @@ class Verification:
         began = perf_counter()
         self.say("starting Spark")
         with spark_session(master, self.work / "spark", conf=OVER_SOON if master.startswith("local") else ()) as spark:
-            runs, queried = (self._simulated(spark, traces) for traces in (self.traces, min(self.traces, QUERIED)))
+            runs = self._simulated(spark)
             self.seconds["simulate"] = perf_counter() - began
-            self.say(f"judging {self.traces:,} traces, and some of them twice")
-            judgement = judge(spark, runs, queried=queried)
-            self.queried = judgement.queried
-            self.seconds |= {"judge by kernels": judgement.kernel_seconds, "judge by SQL": judgement.query_seconds}
+            self.say(f"judging {self.traces:,} traces twice")
+            judgement = judge(spark, runs)
+            self.seconds |= {
+                "judge by kernels": judgement.kernel_seconds,
+                "judge by expressions": judgement.expression_seconds,
+            }
             self.say("gathering statistics")
             gathered = statistics(spark, runs)
             self.seconds["statistics"] = gathered.seconds
@@ -225,20 +220,20 @@ class Verification:
         """What makes the whole report again."""
         return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
 
-    def _simulated(self, spark: SparkSession, traces: int) -> list[Run]:
+    def _simulated(self, spark: SparkSession) -> list[Run]:
         runs = []
-        for parameters, out in self._runs_to_make(traces):
+        for parameters, out in self._runs_to_make():
             self.say(f"simulating {parameters.profile} {parameters.environment_name}: {parameters.traces:,} traces")
             runs.append(simulate(spark, parameters, out).run)
         return runs
 
-    def _runs_to_make(self, traces: int) -> list[tuple[Parameters, Path]]:
-        """Every profile, quiet and with crashes, each with its folder; together they have so many traces.
+    def _runs_to_make(self) -> list[tuple[Parameters, Path]]:
+        """Every profile, quiet and with crashes, each with its folder.
 
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
         kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
-        share, rest = divmod(traces, len(kinds))
+        share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):
             parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)

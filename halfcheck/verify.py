@@ -33,8 +33,8 @@ def command(
     Every profile is searched exhaustively in several environments; the slow CPython search answers some of the
     questions again; the stores that real brokers wrote are audited, each must be explained by the specification of its
     version, and specifications that are wrong about a store must be refused; specification and reference broker run in
-    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels, some of each
-    run by Spark SQL, too. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer
+    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels and by
+    Polars expressions. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer
     differ, a search contradicts the table of verdicts, a store is not explained or a mutant survives (75), or something
     could not be done.
 
@@ -81,7 +81,7 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         },
         "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
         "traces": job.traces,
-        "queried": job.queried,
+        "queried": job.traces,
         "stores": len(job.audits),
         "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
         "refused": [asdict(refused) for refused in job.refused],
@@ -94,10 +94,9 @@ def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) ->
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
     print(_broken(data.table))
-    twice = "all" if job.queried == job.traces else f"{job.queried:,} of them"
     print(
         f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
-        f"{job.traces:,} traces judged, {twice} in two ways that agree; {told['stores']} real stores audited"
+        f"{job.traces:,} traces judged in two ways that agree; {told['stores']} real stores audited"
     )
     events = sum(audit.explanation.events for audit in job.audits)
     print(

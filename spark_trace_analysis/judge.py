@@ -1,7 +1,7 @@
-"""Every property judged twice over the same runs: by Numba kernels on arrays, and by Spark SQL on rows.
+"""Every property judged twice over the same runs: by Numba kernels on arrays, and by Polars expressions over rows.
 
-The kernels read whole files inside their tasks (and so find a changed byte by its checksum); the queries go through
-Spark's own Parquet reader. If the two ways give different numbers for any property of any run, neither is believed.
+Both look at whole files inside Spark tasks, each with a Parquet reader of its own. If the two ways give different
+numbers for any property of any run, neither is believed.
 """
 
 import shutil
@@ -13,15 +13,14 @@ from time import perf_counter
 
 from pyspark.sql import SparkSession
 
+from spark_trace_analysis import judge_by_expressions as expressions
+from spark_trace_analysis import judge_by_kernel as kernels
 from spark_trace_analysis.errors import DisagreementError
 from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, Invariant
-from spark_trace_analysis.judge_by_kernel import count_judged, judge_by_kernel
-from spark_trace_analysis.judge_by_query import event_rows, judge_by_query
+from spark_trace_analysis.judge_files import count_judged
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.world import can_show
-
-__all__ = ["Count", "Judgement", "event_rows", "judge"]
 
 
 @dataclass(frozen=True)
@@ -60,18 +59,15 @@ class Judgement:
         Profile, environment and property where the traces of a run don't tell what the property is about.
     files_found
         How many files a call that was cut short had judged by kernels, and this one went on from.
-    queried
-        Traces that Spark SQL was asked of, too.
     """
 
     traces: int
     events: int
     counts: tuple[Count, ...]
     kernel_seconds: float
-    query_seconds: float
+    expression_seconds: float
     not_shown: tuple[tuple[str, str, str], ...] = ()
     files_found: int = 0
-    queried: int = 0
 
     def violations(self) -> dict[str, dict[str, dict[str, int]]]:
         """Violating traces by profile, environment and property, runs of the same kind added up."""
@@ -87,35 +83,31 @@ def judge(
     runs: Sequence[Run],
     invariants: Sequence[Invariant] = ALL,
     work: Path | None = None,
-    queried: Sequence[Run] | None = None,
 ) -> Judgement:
-    """Judge runs by kernels and by queries, and compare.
+    """Judge runs by kernels and by expressions, and compare.
 
     Parameters
     ----------
-    queried
-        A shorter run in the place of each, of which the queries are asked; all of the runs if not given.
     work
-        A folder that the workers see. What is found in a file, or by a query, is kept in it until all is judged: a
-        second call after the first was killed goes on from there. Nothing is kept without one.
+        A folder that the workers see. What is found in a file is kept in it until all is judged: a second call after
+        the first was killed goes on from there. Nothing is kept without one.
 
     Raises
     ------
     BadTracesError
         A file is missing, changed or not readable; or it holds other traces than its manifest says.
     DisagreementError
-        A kernel and a query differ; both numbers are named.
+        A kernel and an expression differ; both numbers are named.
     """
     if work is not None:
         with suppress(OSError):
             work.mkdir(parents=True, exist_ok=True)
-    files_found = 0 if work is None else count_judged(runs, invariants, work)
+    ways = kernels.judge_file, expressions.judge_file
+    files_found = 0 if work is None else min(count_judged(runs, invariants, way, work) for way in ways)
     began = perf_counter()
-    by_kernel = judge_by_kernel(spark, runs, invariants, work)
+    by_kernel = kernels.judge_by_kernel(spark, runs, invariants, work)
     between = perf_counter()
-    asked = runs if queried is None else queried
-    compared = by_kernel if asked == runs else judge_by_kernel(spark, asked, invariants)
-    by_query = judge_by_query(spark, asked, invariants, work)
+    by_expressions = expressions.judge_by_expressions(spark, runs, invariants, work)
     ended = perf_counter()
     counts = []
     not_shown = []
@@ -125,7 +117,7 @@ def judge(
                 not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
                 continue
             key = (number, invariant.property_id)
-            _require_agreement(asked[number], invariant, compared[key], by_query[key])
+            _require_agreement(run, invariant, by_kernel[key], by_expressions[key])
             counts.append(
                 Count(
                     run.parameters.profile,
@@ -150,14 +142,13 @@ def judge(
         ended - between,
         tuple(not_shown),
         files_found,
-        sum(run.parameters.traces for run in asked),
     )
 
 
-def _require_agreement(run: Run, invariant: Invariant, kernel: Found, query: Found) -> None:
-    if kernel != query:
+def _require_agreement(run: Run, invariant: Invariant, kernel: Found, expression: Found) -> None:
+    if kernel != expression:
         message = (
             f"{invariant.property_id} in {run.folder} ({run.parameters.profile}, {run.parameters.environment_name}): "
-            f"the kernel finds {kernel}, the query {query}"
+            f"the kernel finds {kernel}, the expression {expression}"
         )
         raise DisagreementError(message)

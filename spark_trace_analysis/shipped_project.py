@@ -16,7 +16,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 FOLDER = "halfcheck-project"
 """Where an executor unpacks it, below its working directory."""
 
-WORKERS_ENVIRONMENT = {"PYTHONPATH": f"./{FOLDER}", "HALFCHECK_CACHE": f"./{FOLDER}/kernels"}
+WORKERS_ENVIRONMENT = {"PYTHONPATH": f"./{FOLDER}", "HALFCHECK_CACHE": f"./{FOLDER}/kernels", "POLARS_MAX_THREADS": "1"}
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec")

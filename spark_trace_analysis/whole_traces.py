@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.schema import action_codes, event_codes
 
 ROWS_A_PIECE = 1 << 18
@@ -55,11 +56,19 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
         An open Parquet file of the one schema, rows of a trace side by side.
     rows
         Events to read at a time.
+
+    Raises
+    ------
+    BadTracesError
+        Rows are out of order, something is absent that never is, or an event is unknown.
     """
     held: list[_Columns] = []
-    for batch in pq.ParquetFile(file).iter_batches(rows, columns=_READ):
+    last = None
+    for batch in pq.ParquetFile(file).iter_batches(rows, columns=[*_READ, "step"]):
         if batch.num_rows == 0:
             continue
+        _require_no_null(batch)
+        last = _require_order(batch.column("trace").to_numpy(), batch.column("step").to_numpy(), last)
         columns = tuple(
             _CODES[name](batch.column(name)) if name in _CODES else batch.column(name).to_numpy() for name in _READ
         )
@@ -76,6 +85,28 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
             held.append(columns)
     if held:
         yield _together(held)
+
+
+def _require_no_null(batch: pa.RecordBatch) -> None:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if column.null_count:
+            message = f"column {name!r} has a NULL; what does not apply is -1"
+            raise BadTracesError(message)
+
+
+def _require_order(
+    trace: npt.NDArray[np.int64], step: npt.NDArray[np.int32], last: tuple[int, int] | None
+) -> tuple[int, int]:
+    """Give the last row's trace and step, when the rows go on from those of the rows before."""
+    trace_before, step_before = last or (int(trace[0]) - 1, -1)
+    traces, steps = np.concatenate(([trace_before], trace)), np.concatenate(([step_before], step))
+    goes_on = np.diff(traces) == 0
+    is_next = np.where(goes_on, np.diff(steps) == 1, (np.diff(traces) > 0) & (step == 0))
+    if not is_next.all():
+        row = int(np.argmin(is_next))
+        message = f"trace {trace[row]}, step {step[row]} is out of order: traces go by number, their steps from 0 on"
+        raise BadTracesError(message)
+    return int(trace[-1]), int(step[-1])
 
 
 def _part(columns: _Columns, rows: slice) -> _Columns:

@@ -1,6 +1,6 @@
 """``python -m benchmarks.spark.pipeline TRACES FOLDER``: from nothing to the report's page, in this process.
 
-It simulates and writes, judges by kernels and by SQL, gathers statistics, counts states, makes the minimal violating
+It simulates and writes, judges by kernels and by expressions, gathers statistics, counts states, makes the minimal violating
 traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs are the
 profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a phase
 begins, the last one what there was in the end.
@@ -69,7 +69,7 @@ def main(traces: int, folder: Path) -> None:
         violations=sum(count.violations for count in judgement.counts),
         page_bytes=(folder / "page.html").stat().st_size,
         kernel_seconds=judgement.kernel_seconds,
-        query_seconds=judgement.query_seconds,
+        expression_seconds=judgement.expression_seconds,
     )
 
 

@@ -39,7 +39,7 @@ def report(runs: Sequence[Measured], loads: tuple[float, float]) -> str:
         "",
         f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
         f"Walks of {STEPS} steps of every profile, quiet and with crashes, on the instance `small`: simulated and",
-        "written as Parquet, judged by kernels and by SQL, which must agree, counted, and shown on the report's page.",
+        "written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown on the report's page.",
         "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",
         "sum of the proportional set sizes of all processes (driver, JVM, Python workers), sampled twice a second.",
         f"The load average was {loads[0]:.1f} before and {loads[1]:.1f} after; above {os.cpu_count()}, "
@@ -65,11 +65,11 @@ def report(runs: Sequence[Measured], loads: tuple[float, float]) -> str:
         text += [
             "## Twice the traces",
             "",
-            "| Traces | Events | Seconds | Simulate | Kernels | SQL | Peak memory, GiB |",
+            "| Traces | Events | Seconds | Simulate | Kernels | Expressions | Peak memory, GiB |",
             "|--:|--:|--:|--:|--:|--:|--:|",
             *(
                 f"| {run.told['traces']:,} | {run.told['events']:,} | {run.seconds:.1f} | {run.phases[SIMULATING]:.1f} "
-                f"| {run.told['kernel_seconds']:.1f} | {run.told['query_seconds']:.1f} | {_gib(run.peak_bytes)} |"
+                f"| {run.told['kernel_seconds']:.1f} | {run.told['expression_seconds']:.1f} | {_gib(run.peak_bytes)} |"
                 for run in runs
             ),
             "",
@@ -86,7 +86,10 @@ def _phases(run: Measured) -> Iterator[str]:
     for name, seconds in run.phases.items():
         peak = _gib(run.peaks.get(name, 0))
         if name == "judge":
-            for way, part in (("by kernels", run.told["kernel_seconds"]), ("by SQL", run.told["query_seconds"])):
+            for way, part in (
+                ("by kernels", run.told["kernel_seconds"]),
+                ("by expressions", run.told["expression_seconds"]),
+            ):
                 yield f"| {name} {way} | {part:.1f} | {traces / part:,.0f} | {events / part:,.0f} | {peak} |"
         elif name in (SIMULATING, "statistics"):
             yield f"| {name} | {seconds:.1f} | {traces / seconds:,.0f} | {events / seconds:,.0f} | {peak} |"

@@ -2,10 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, is_event
 
 
 def find_doubled(
@@ -30,6 +32,11 @@ def find_doubled(
                 is_delivered[t] = True
 
 
+def from_the_second_delivery(_world: World) -> Broken:
+    """A transaction's second delivery, and its later ones."""
+    return Broken({Over.TRANSACTION: is_event("message_delivered") & (col("delivered") >= 2)}, (so_far.DELIVERED,))
+
+
 AT_MOST_ONE_DELIVERY = Invariant(
     property_id="S1",
     sentence="a transaction is delivered at most once",
@@ -37,7 +44,5 @@ AT_MOST_ONE_DELIVERY = Invariant(
     is_exact=True,
     events=("message_delivered",),
     kernel=find_doubled,
-    so_far=so_far.DELIVERED,
-    suspect=so_far.is_repeated("event = 'message_delivered'", "transaction"),
-    broken="event = 'message_delivered' AND transaction >= 0 AND delivered >= 2",
+    broken=from_the_second_delivery,
 )

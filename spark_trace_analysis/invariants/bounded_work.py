@@ -2,10 +2,13 @@
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+from polars import col, lit, when
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, is_among, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, count, is_action, is_event, most
 
 
 def find_wasted_work(  # noqa: C901 (one branch an event)
@@ -60,7 +63,7 @@ def find_wasted_work(  # noqa: C901 (one branch an event)
                     halves[t] += 1
                     is_broken = is_broken or (halves[t] > world.check_max + 1 and not power_is_lost)
                 if is_put_back:
-                    is_again = rows.half[row] <= furthest[t] and not is_settled[t] and sent[t] == 1
+                    is_again = 0 <= rows.half[row] <= furthest[t] and not is_settled[t] and sent[t] == 1
                     is_broken = is_broken or (is_again and not power_is_lost and not has_escaped)
                     furthest[t] = max(furthest[t], rows.half[row])
             if is_broken:
@@ -68,7 +71,35 @@ def find_wasted_work(  # noqa: C901 (one branch an event)
                 break
 
 
-_PUT_BACK = "event IN ('put_back_for_check', 'put_back_for_immunity', 'put_back_unasked')"
+def from_the_wasted_work(world: World) -> Broken:
+    """A pull of nothing, an end at a failed write, a copy too many and a second copy."""
+    brings_ops = is_event("op_stored", "stopped") if world.flushes_on_stop else is_event("op_stored")
+    is_idle_pull = is_event("ops_pulled") & (col("ops") == 0) & (col("power_lost") == 0)
+    is_idle_end = is_event("round_ended") & is_action("spin_at_failed_check", "spin_at_failed_immunity")
+    is_idle_end &= (col("moved").fill_null(0) == 0) & lit(not world.ends_at_failed_put)
+    adds = so_far.PUT_BACK | is_event("half_stored", "half_resumed")
+    is_again = so_far.PUT_BACK & (col("half") >= 0) & (col("half") <= col("furthest")) & (col("sent") == 1)
+    is_again &= pl.sum_horizontal("delivered", "acknowledged", "resumed", "escaped") == 0
+    is_too_many = adds & (col("halves") > world.check_max + 1)
+    return Broken(
+        {
+            Over.TRACE: is_idle_pull | is_idle_end,
+            Over.TRANSACTION: (is_too_many | is_again) & (col("power_lost") == 0),
+        },
+        (
+            so_far.MOVED,
+            so_far.DELIVERED,
+            so_far.ACKNOWLEDGED,
+            so_far.SENT,
+            so_far.POWER_LOST,
+            so_far.ESCAPED,
+            count("resumed", Over.TRANSACTION, is_event("half_resumed")),
+            count("ops", Over.TRACE, brings_ops),
+            count("halves", Over.TRANSACTION, adds),
+            most("furthest", Over.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
+        ),
+    )
+
 
 BOUNDED_WORK = Invariant(
     property_id="R1",
@@ -104,29 +135,5 @@ BOUNDED_WORK = Invariant(
     ),
     actions=("spin_at_failed_check", "spin_at_failed_immunity"),
     kernel=find_wasted_work,
-    so_far={
-        **so_far.MOVED,
-        **so_far.DELIVERED,
-        **so_far.ACKNOWLEDGED,
-        **so_far.SENT,
-        **so_far.POWER_LOST,
-        **so_far.ESCAPED,
-        "resumed": "count_if(event = 'half_resumed') OVER of_transaction",
-        "ops": "count_if(event = 'op_stored' OR (event = 'stopped' AND flushes_on_stop = 1)) OVER of_trace",
-        "halves": f"count_if(event IN ('half_stored', 'half_resumed') OR {_PUT_BACK}) OVER of_transaction",
-        "furthest": f"max(if({_PUT_BACK}, half, NULL)) OVER before_in_transaction",
-    },
-    suspect=f"""min(if(event = 'ops_pulled', step, NULL))
-            < coalesce(min(if(event = 'op_stored', step, NULL)), 2147483647)
-        OR count_if(action IN ('spin_at_failed_check', 'spin_at_failed_immunity')) > 0
-        OR count_if({_PUT_BACK}) >= 2
-        OR count_if(event IN ('half_stored', 'half_resumed') OR {_PUT_BACK}) > check_max + 1""",
-    broken=f"""(event = 'ops_pulled' AND ops = 0 AND power_lost = 0)
-        OR (event = 'round_ended' AND action IN ('spin_at_failed_check', 'spin_at_failed_immunity')
-            AND coalesce(moved, 0) = 0 AND ends_at_failed_put = 0)
-        OR (transaction >= 0 AND power_lost = 0 AND (
-            ((event IN ('half_stored', 'half_resumed') OR {_PUT_BACK}) AND halves > check_max + 1)
-            OR ({_PUT_BACK} AND half <= furthest AND sent = 1
-                AND delivered = 0 AND acknowledged = 0 AND resumed = 0 AND escaped = 0)
-        ))""",
+    broken=from_the_wasted_work,
 )

@@ -2,10 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import COMMIT, Broken, Over, count, is_action, is_event
 
 
 def find_hindered(
@@ -22,10 +24,12 @@ def find_hindered(
     unknown, commit = -1, 1
     size = room_for(rows.transaction)
     first_half = np.zeros(size, np.int32)
+    is_sent = np.zeros(size, np.bool_)
     has_committed = np.zeros(size, np.bool_)
     is_not_judged = np.zeros(size, np.bool_)
     for n in range(len(at)):
         forget(first_half, rows.transaction, starts[n], starts[n + 1], -1)
+        forget(is_sent, rows.transaction, starts[n], starts[n + 1], False)
         forget(has_committed, rows.transaction, starts[n], starts[n + 1], False)
         forget(is_not_judged, rows.transaction, starts[n], starts[n + 1], False)
         power_is_lost = False
@@ -36,7 +40,8 @@ def find_hindered(
                 continue
             is_broken = False
             if event == stored:
-                is_not_judged[t] = is_not_judged[t] or first_half[t] >= 0
+                is_not_judged[t] = is_not_judged[t] or is_sent[t]
+                is_sent[t] = True
                 first_half[t] = rows.half[row]
             elif event in (delivered, sent):
                 is_not_judged[t] = True
@@ -51,6 +56,27 @@ def find_hindered(
             if is_broken:
                 at[n] = row - starts[n] + 1
                 break
+
+
+def from_the_hindrance(_world: World) -> Broken:
+    """An own commit that is lost or refused, or a local transaction that is not run."""
+    is_unrun = is_event("local_outcome") & is_action("commit_what_is_gone", "roll_back_unrun")
+    commits = is_event("local_outcome") & is_action("commit_locally") & (col("outcome") == COMMIT)
+    is_lost = is_event("message_lost") & is_action("lose_end")
+    is_refused = is_event("end_refused") & (col("action") >= 0) & ~is_action("ignore_repeated_end")
+    is_own = (col("own_commits") > 0) & (col("half") == col("first_half")) & (col("half") >= 0)
+    is_judged = (col("sent") == 1) & (col("delivered") == 0) & (col("strayed") == 0) & (col("power_lost") == 0)
+    return Broken(
+        {Over.TRANSACTION: is_unrun | ((is_lost | is_refused) & is_own & is_judged)},
+        (
+            so_far.DELIVERED,
+            so_far.SENT,
+            so_far.FIRST_HALF,
+            so_far.POWER_LOST,
+            count("strayed", Over.TRANSACTION, is_event("end_sent")),
+            count("own_commits", Over.TRANSACTION, commits),
+        ),
+    )
 
 
 COMMIT_PROGRESS = Invariant(
@@ -73,25 +99,5 @@ COMMIT_PROGRESS = Invariant(
     actions=("commit_locally", "commit_what_is_gone", "roll_back_unrun", "lose_end", "ignore_repeated_end"),
     needs="local_outcome",
     kernel=find_hindered,
-    so_far={
-        **so_far.DELIVERED,
-        **so_far.SENT,
-        **so_far.FIRST_HALF,
-        **so_far.POWER_LOST,
-        "strayed": "count_if(event = 'end_sent') OVER of_transaction",
-        "own_commits": """count_if(
-            event = 'local_outcome' AND action = 'commit_locally' AND outcome = 1
-        ) OVER of_transaction""",
-    },
-    suspect="""count_if(event IN ('message_lost', 'end_refused')
-        OR action IN ('commit_what_is_gone', 'roll_back_unrun')) > 0""",
-    broken="""transaction >= 0 AND (
-        (event = 'local_outcome' AND action IN ('commit_what_is_gone', 'roll_back_unrun'))
-        OR (
-            ((event = 'message_lost' AND action = 'lose_end')
-                OR (event = 'end_refused' AND action NOT IN ('ignore_repeated_end', '')))
-            AND own_commits > 0 AND half = first_half AND half >= 0 AND sent = 1 AND delivered = 0 AND strayed = 0
-            AND power_lost = 0
-        )
-    )""",
+    broken=from_the_hindrance,
 )

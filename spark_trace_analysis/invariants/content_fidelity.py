@@ -2,10 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col, lit
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, is_event
 
 
 def find_committed_copies(
@@ -35,6 +37,13 @@ def find_committed_copies(
                 break
 
 
+def from_the_committed_copy(world: World) -> Broken:
+    """A delivery from another half than the send's, where copies lose the flag."""
+    is_of_a_copy = (col("half") >= 0) & (col("first_half") >= 0) & (col("half") != col("first_half"))
+    loses_flag = lit(not world.keeps_flag)
+    return Broken({Over.TRANSACTION: is_event("message_delivered") & is_of_a_copy & loses_flag}, (so_far.FIRST_HALF,))
+
+
 CONTENT_FIDELITY = Invariant(
     property_id="S6",
     sentence="no copy is committed that has lost the flag of its message",
@@ -42,9 +51,5 @@ CONTENT_FIDELITY = Invariant(
     is_exact=False,
     events=("message_delivered", "half_stored"),
     kernel=find_committed_copies,
-    so_far=so_far.FIRST_HALF,
-    suspect=f"""({so_far.is_missing_before("event = 'message_delivered'", "event = 'half_stored'", "half")})
-        OR {so_far.is_repeated("event = 'half_stored'", "transaction")}""",
-    broken="""event = 'message_delivered' AND transaction >= 0 AND keeps_flag = 0 AND half >= 0 AND first_half >= 0
-        AND half <> first_half""",
+    broken=from_the_committed_copy,
 )

@@ -6,10 +6,12 @@ trace may say so in one event, ``half_rolled_back``, as does that of a half whic
 
 import numpy as np
 import numpy.typing as npt
+from polars import col
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import ROLLBACK, Broken, Over, count, is_event
 
 
 def find_contradicted(
@@ -47,7 +49,20 @@ def find_contradicted(
                 break
 
 
-_ROLLED_BACK = "(event = 'half_rolled_back' OR (event IN ('op_stored', 'op_buffered', 'op_lost') AND outcome = 2))"
+def from_the_contradiction(world: World) -> Broken:
+    """What is both, and the first delivery of what lies aside."""
+    rolled_back = is_event("half_rolled_back") | (
+        is_event("op_stored", "op_buffered", "op_lost") & (col("outcome") == ROLLBACK)
+    )
+    is_first_delivery = is_event("message_delivered") & (col("half") >= 0) & (col("delivered") == 1)
+    return Broken(
+        {
+            Over.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
+            | (is_first_delivery & (col("parked") > 0))
+        },
+        (so_far.DELIVERED, so_far.parked(world), count("rolled_back", Over.TRANSACTION, rolled_back)),
+    )
+
 
 DECISION_AGREEMENT = Invariant(
     property_id="S2",
@@ -57,16 +72,5 @@ DECISION_AGREEMENT = Invariant(
     events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost", "half_discarded"),
     actions=("discard_half_unrecorded",),
     kernel=find_contradicted,
-    so_far={
-        **so_far.DELIVERED,
-        **so_far.PARKED,
-        "rolled_back": f"count_if({_ROLLED_BACK}) OVER of_transaction",
-    },
-    suspect=so_far.have_one_in_common(
-        "event = 'message_delivered'", f"event = 'half_discarded' OR {_ROLLED_BACK}", "transaction"
-    ),
-    broken="""transaction >= 0 AND (
-        (delivered > 0 AND rolled_back > 0)
-        OR (event = 'message_delivered' AND half >= 0 AND delivered = 1 AND parked > 0)
-    )""",
+    broken=from_the_contradiction,
 )

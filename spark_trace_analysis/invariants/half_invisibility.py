@@ -2,10 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col
 
-from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import COMMIT, Broken, Over, count, is_event
 
 
 def find_unasked(
@@ -24,7 +25,7 @@ def find_unasked(
         forget(is_asked_for, rows.half, starts[n], starts[n + 1], False)
         for row in range(starts[n], starts[n + 1]):
             event, half = rows.event[row], rows.half[row]
-            if half < 0 or rows.copy[row] >= 0:
+            if half < 0:
                 continue
             if event in (decided, answered, sent):
                 is_asked_for[half] = is_asked_for[half] or rows.outcome[row] == commit
@@ -33,7 +34,13 @@ def find_unasked(
                 break
 
 
-_ASKED_FOR = "event IN ('local_outcome', 'check_answered', 'end_sent') AND outcome = 1"
+def from_the_unasked_delivery(_world: World) -> Broken:
+    """A delivery from a half that no commit has named."""
+    asks = is_event("local_outcome", "check_answered", "end_sent") & (col("outcome") == COMMIT)
+    return Broken(
+        {Over.HALF: is_event("message_delivered") & (col("asked_for") == 0)}, (count("asked_for", Over.HALF, asks),)
+    )
+
 
 HALF_INVISIBILITY = Invariant(
     property_id="S5",
@@ -43,7 +50,5 @@ HALF_INVISIBILITY = Invariant(
     events=("message_delivered", "local_outcome", "check_answered", "end_sent"),
     needs="local_outcome",
     kernel=find_unasked,
-    so_far={"asked_for": f"count_if({_ASKED_FOR}) OVER of_slot"},
-    suspect=so_far.is_missing_before("event = 'message_delivered'", _ASKED_FOR, "half"),
-    broken="event = 'message_delivered' AND half >= 0 AND asked_for = 0",
+    broken=from_the_unasked_delivery,
 )

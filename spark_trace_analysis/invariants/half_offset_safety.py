@@ -2,9 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import lit
 
+from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, is_action, is_event
 
 
 def find_parked_although_settled(
@@ -28,9 +31,9 @@ def find_parked_although_settled(
             event, half = rows.event[row], rows.half[row]
             if rows.copy[row] >= 0:
                 is_settled[rows.copy[row]] = False
-            elif half < 0:
+            if half < 0:
                 continue
-            elif event == stored:
+            if event == stored:
                 is_settled[half] = False
             elif event in (op_stored, op_buffered, op_lost):
                 is_settled[half] = True
@@ -39,8 +42,11 @@ def find_parked_although_settled(
                 break
 
 
-_SETTLED = "event IN ('op_stored', 'op_buffered', 'op_lost') AND half >= 0"
-_FILLED = "event = 'half_stored' OR copy >= 0"
+def from_the_parked_half(world: World) -> Broken:
+    """A settled half that is put aside, where that is kept."""
+    is_kept = is_event("half_discarded") & ~is_action("discard_half_unrecorded") & lit(bool(world.keeps_discarded))
+    return Broken({Over.HALF: is_kept & so_far.IS_SETTLED}, (so_far.FILLED_AT, so_far.SETTLED_AT))
+
 
 HALF_OFFSET_SAFETY = Invariant(
     property_id="S8",
@@ -50,11 +56,5 @@ HALF_OFFSET_SAFETY = Invariant(
     events=("half_stored", "op_stored", "op_buffered", "op_lost", "half_discarded"),
     actions=("discard_half_unrecorded",),
     kernel=find_parked_although_settled,
-    so_far={
-        "filled_at": f"max(if({_FILLED}, step, -1)) OVER of_slot",
-        "settled_at": f"max(if({_SETTLED}, step, -1)) OVER of_slot",
-    },
-    suspect=f"count_if(event = 'half_discarded') > 0 AND count_if({_SETTLED}) > 0",
-    broken="""event = 'half_discarded' AND half >= 0 AND keeps_discarded = 1 AND action <> 'discard_half_unrecorded'
-        AND settled_at > filled_at""",
+    broken=from_the_parked_half,
 )

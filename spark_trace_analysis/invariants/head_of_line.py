@@ -2,9 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col, lit, when
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
+from spark_trace_analysis.invariants.running import Broken, Over, is_action, is_event, last
 
 
 def find_stuck(
@@ -41,19 +43,26 @@ def find_stuck(
                         last, moved = 0, True
 
 
-_STUCK = """event = 'round_ended' AND action IN (
-    'abort_at_null_result', 'end_round_at_missed_half', 'abort_at_undecodable_half', 'fail_to_begin_round',
-    'abort_at_next_ops', 'abort_at_unreadable_pull', 'spin_at_failed_check', 'spin_at_failed_immunity'
-)"""
+_REASONS = (
+    ("abort_at_null_result", "end_round_at_missed_half"),
+    ("abort_at_undecodable_half",),
+    ("fail_to_begin_round", "abort_at_next_ops", "abort_at_unreadable_pull"),
+    ("spin_at_failed_check", "spin_at_failed_immunity"),
+)
 
-_REASON = """CASE
-    WHEN event <> 'round_ended' OR moved = 1 THEN 0
-    WHEN action IN ('abort_at_null_result', 'end_round_at_missed_half') THEN 1
-    WHEN action = 'abort_at_undecodable_half' THEN 2
-    WHEN action IN ('fail_to_begin_round', 'abort_at_next_ops', 'abort_at_unreadable_pull') THEN 3
-    WHEN action IN ('spin_at_failed_check', 'spin_at_failed_immunity') THEN 4
-    ELSE 0
-END"""
+
+def from_the_second_round(_world: World) -> Broken:
+    """A round that ends for the reason for which the one before it ended."""
+    reason = lit(0)
+    for number, actions in enumerate(_REASONS, start=1):
+        reason = when(is_action(*actions)).then(lit(number)).otherwise(reason)
+    reason = when(is_event("round_ended") & (col("moved").fill_null(0) == 0)).then(reason).otherwise(lit(0))
+    is_of_a_round = so_far.LEFT_BEHIND | so_far.END_OF_A_PROCESS | is_event("round_ended")
+    return Broken(
+        {Over.TRACE: (reason > 0) & (reason == col("stuck_before"))},
+        (so_far.MOVED, last("stuck_before", Over.TRACE, when(is_of_a_round).then(reason), is_before=True)),
+    )
+
 
 HEAD_OF_LINE = Invariant(
     property_id="L3",
@@ -89,11 +98,5 @@ HEAD_OF_LINE = Invariant(
         "spin_at_failed_immunity",
     ),
     kernel=find_stuck,
-    so_far=so_far.MOVED,
-    and_then={
-        "stuck": _REASON,
-        "stuck_before": f"last(CASE WHEN {so_far.OF_A_ROUND} THEN {_REASON} END, true) OVER before",
-    },
-    suspect=f"count_if({_STUCK}) >= 2",
-    broken="stuck > 0 AND stuck = stuck_before",
+    broken=from_the_second_round,
 )

@@ -2,9 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col, lit, when
 
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, count, is_action, is_event, last, mark
 
 
 def find_lost_entries(
@@ -46,8 +48,24 @@ def find_lost_entries(
                 break
 
 
-_ENDS = """(event = 'op_lost' AND half < 0) OR event = 'crashed' OR (event = 'stopped' AND flushes_on_stop = 0)
-    OR (event = 'role_changed' AND action = 'act_for_dead_master')"""
+def from_the_lost_entry(world: World) -> Broken:
+    """An entry that is not stored; an end of the process that finds one in the op batch."""
+    names_half = col("half") >= 0
+    ends = (is_event("op_lost") & ~names_half) | is_event("crashed")
+    ends |= is_event("role_changed") & is_action("act_for_dead_master")
+    if not world.flushes_on_stop:
+        ends |= is_event("stopped")
+    empties = is_event("op_stored", "power_lost", "stopped") | ends
+    joins = mark("joins", Over.HALF, is_event("op_buffered") & (col("named") == 1))
+    return Broken(
+        {Over.HALF: is_event("op_lost") & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},
+        (
+            count("named", Over.HALF, is_event("op_stored", "op_buffered")),
+            joins,
+            last("waiting", Over.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
+        ),
+    )
+
 
 HONEST_ACKNOWLEDGEMENT = Invariant(
     property_id="S10",
@@ -60,17 +78,5 @@ HONEST_ACKNOWLEDGEMENT = Invariant(
     events=("op_stored", "op_buffered", "op_lost", "crashed", "stopped", "role_changed", "power_lost"),
     actions=("act_for_dead_master",),
     kernel=find_lost_entries,
-    so_far={
-        "named": "count_if(event IN ('op_stored', 'op_buffered') AND half >= 0) OVER of_slot",
-        "lost_one": "event = 'op_lost' AND half >= 0",
-    },
-    and_then={
-        "waiting": f"""last(CASE
-            WHEN event = 'op_buffered' AND half >= 0 AND named = 1 THEN 1
-            WHEN event IN ('op_stored', 'power_lost', 'stopped') OR {_ENDS} THEN 0
-        END, true) OVER before"""
-    },
-    suspect=f"""count_if(event = 'op_lost') > 0
-        OR min(if(event = 'op_buffered', step, NULL)) < max(if({_ENDS}, step, NULL))""",
-    broken=f"(lost_one AND named = 0) OR (({_ENDS}) AND waiting = 1)",
+    broken=from_the_lost_entry,
 )

@@ -1,11 +1,13 @@
 """What one property of traces consists of."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from spark_trace_analysis.invariants.running import Broken
 
 Kernel = Callable[..., None]
 """``kernel(starts, rows, events, actions, world, at)``, a function that Numba can compile; see `Invariant`."""
@@ -73,18 +75,8 @@ class Invariant:
         ``starts`` (traces + 1 numbers) says at which row each trace begins, and at the end the number of rows;
         ``rows`` is a `Rows`, ``world`` a `World`; ``at[n]`` is set to the number of events up to the first violation
         in trace n, and left at 0 if there is none.
-    suspect
-        Spark SQL, an aggregate over the rows of a trace: true of each trace that is broken, and of few others. Only
-        such traces are looked at row by row.
-    so_far
-        Name → Spark SQL over the rows of such traces: what is known at each row. The windows ``of_trace``,
-        ``of_transaction`` and ``of_slot`` end with the row; ``before`` and ``before_in_transaction`` end in front of
-        it. Rows have the fields of an event, ``run``, ``slot`` (the half offset that an event fills, or else speaks of)
-        and the fields of `World`.
-    and_then
-        The same, in terms of ``so_far``.
     broken
-        Spark SQL: whether the trace is broken from this row on.
+        The other way: from which rows on a trace is broken, as expressions, for a `World`.
     """
 
     property_id: str
@@ -93,9 +85,6 @@ class Invariant:
     is_exact: bool
     events: tuple[str, ...]
     kernel: Kernel
-    suspect: str
-    broken: str
-    so_far: Mapping[str, str] = field(default_factory=dict)
-    and_then: Mapping[str, str] = field(default_factory=dict)
+    broken: Callable[[World], Broken]
     actions: tuple[str, ...] = ()
     needs: str = ""

@@ -2,9 +2,12 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col, when
 
+from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, is_action, is_event, last
 
 
 def find_foreign(
@@ -27,7 +30,6 @@ def find_foreign(
             event, half = rows.event[row], rows.half[row]
             if rows.copy[row] >= 0:
                 marks[rows.copy[row]] = 0
-                continue
             if half < 0:
                 continue
             if event == stored:
@@ -41,9 +43,15 @@ def find_foreign(
                 break
 
 
-_FOREIGN = "event = 'local_outcome' AND action = 'commit_another_half'"
-_SETTLED = "event IN ('op_stored', 'op_buffered', 'op_lost') AND half >= 0"
-_FILLED = "event = 'half_stored' OR copy >= 0"
+def from_the_foreign_settlement(_world: World) -> Broken:
+    """What fills an offset is settled, and another transaction has asked for that."""
+    asks = is_event("local_outcome") & is_action("commit_another_half")
+    is_foreign = col("foreign_at") >= col("filled_at").fill_null(-1)
+    return Broken(
+        {Over.HALF: is_foreign & so_far.IS_SETTLED},
+        (so_far.FILLED_AT, so_far.SETTLED_AT, last("foreign_at", Over.HALF, when(asks).then("step"))),
+    )
+
 
 NO_FOREIGN_RESOLUTION = Invariant(
     property_id="S4",
@@ -54,11 +62,5 @@ NO_FOREIGN_RESOLUTION = Invariant(
     actions=("commit_another_half",),
     needs="local_outcome",
     kernel=find_foreign,
-    so_far={
-        "filled_at": f"max(if({_FILLED}, step, -1)) OVER of_slot",
-        "foreign_at": f"max(if({_FOREIGN}, step, -1)) OVER of_slot",
-        "settled_at": f"max(if({_SETTLED}, step, -1)) OVER of_slot",
-    },
-    suspect=f"count_if({_FOREIGN}) > 0",
-    broken="slot >= 0 AND foreign_at > filled_at AND settled_at > filled_at",
+    broken=from_the_foreign_settlement,
 )

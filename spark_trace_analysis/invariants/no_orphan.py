@@ -6,10 +6,25 @@ under way; and the round ends, so that the half offset passes the half.
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+from polars import col, lit, when
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, is_among, room_for
+from spark_trace_analysis.invariants.running import (
+    COMMIT,
+    ROLLBACK,
+    Broken,
+    Over,
+    count,
+    is_action,
+    is_event,
+    last,
+    mark,
+    most,
+    total,
+)
 
 
 def find_lost(  # noqa: C901 (one branch an event)
@@ -85,6 +100,42 @@ _COMMITTING = (
 )  # fmt: skip
 """The ends of a round that commit the half offset."""
 
+
+def from_the_round_that_passes(world: World) -> Broken:
+    """The end of a round that has left the last half of an open transaction behind."""
+    decides = col("outcome").is_in([COMMIT, ROLLBACK])
+    stores = when(col("copy") >= 0).then("copy").when(is_event("half_stored")).then("half")
+    asks = is_event("local_outcome") & decides
+    asks &= ~is_action("resolve_to_commit", "resolve_to_rollback", "commit_what_is_gone")
+    asks |= is_event("end_sent", "put_back_for_check")
+    is_answered = (is_event("check_answered") & ~decides) | is_event("end_refused", "message_lost")
+    is_dropped = is_event("half_discarded") & (is_action("discard_half_unrecorded") | lit(not world.keeps_discarded))
+    is_skipped = is_event("half_missed") | (is_event("half_passed") & is_action("pass_over_long_immunity"))
+    is_last = (col("half") >= 0) & (col("half") == col("last_half"))
+    settled = pl.sum_horizontal("delivered", "acknowledged", "parked", "elsewhere")
+    is_open = (col("decided") > 0) & (col("under_way") == 0) & (settled == 0)
+    saves = is_event(
+        "round_began", "round_ended", "crashed", "stopped", "role_changed", "offsets_regressed", "end_sent"
+    ) | (is_event("half_missed") & (col("half") < 0))
+    passes = is_event("round_ended") & is_action(*_COMMITTING) & (col("lost") == 1)
+    return Broken(
+        {Over.TRACE: passes & (col("power_lost") == 0) & (col("escaped") == 0)},
+        (
+            so_far.DELIVERED,
+            so_far.ACKNOWLEDGED,
+            so_far.parked(world),
+            so_far.POWER_LOST,
+            so_far.ESCAPED,
+            count("elsewhere", Over.TRANSACTION, is_event("half_rolled_back")),
+            count("decided", Over.TRANSACTION, is_event("local_outcome")),
+            most("last_half", Over.TRANSACTION, stores),
+            total("under_way", Over.TRANSACTION, when(asks).then(lit(1)).when(is_answered).then(lit(-1))),
+            mark("left_behind", Over.TRANSACTION, (is_dropped | is_skipped) & is_last & is_open),
+            last("lost", Over.TRACE, when(saves).then(lit(0)).when("left_behind").then(lit(1)), is_before=True),
+        ),
+    )
+
+
 NO_ORPHAN = Invariant(
     property_id="L1",
     sentence="no transaction is lost: none is left behind for good, neither settled nor kept aside",
@@ -128,37 +179,5 @@ NO_ORPHAN = Invariant(
     ),
     needs="local_outcome",
     kernel=find_lost,
-    so_far={
-        **so_far.DELIVERED,
-        **so_far.ACKNOWLEDGED,
-        **so_far.PARKED,
-        **so_far.POWER_LOST,
-        **so_far.ESCAPED,
-        "elsewhere": "count_if(event = 'half_rolled_back') OVER of_transaction",
-        "decided": "count_if(event = 'local_outcome') OVER of_transaction",
-        "last_half": "max(CASE WHEN copy >= 0 THEN copy WHEN event = 'half_stored' THEN half END) OVER of_transaction",
-        "under_way": """sum(CASE
-            WHEN event = 'local_outcome' AND outcome IN (1, 2)
-                AND action NOT IN ('resolve_to_commit', 'resolve_to_rollback', 'commit_what_is_gone') THEN 1
-            WHEN event IN ('end_sent', 'put_back_for_check') THEN 1
-            WHEN event = 'check_answered' AND outcome NOT IN (1, 2) THEN -1
-            WHEN event IN ('op_stored', 'op_buffered', 'op_lost') AND half >= 0 THEN -1
-            WHEN event IN ('end_refused', 'message_lost') THEN -1
-            ELSE 0
-        END) OVER of_transaction""",
-    },
-    and_then={
-        "lost": """last(CASE
-            WHEN event IN ('round_began', 'round_ended', 'crashed', 'stopped', 'role_changed', 'offsets_regressed',
-                           'end_sent') OR (event = 'half_missed' AND half < 0) THEN 0
-            WHEN (
-                event = 'half_missed' OR action = 'pass_over_long_immunity'
-                OR (event = 'half_discarded' AND (keeps_discarded = 0 OR action = 'discard_half_unrecorded'))
-            ) AND transaction >= 0 AND half >= 0 AND half = last_half AND decided > 0 AND under_way = 0
-                AND delivered = 0 AND acknowledged = 0 AND parked = 0 AND elsewhere = 0 THEN 1
-        END, true) OVER before"""
-    },
-    suspect="""count_if(event = 'half_missed' OR action IN ('pass_over_long_immunity', 'discard_half_unrecorded')
-        OR (event = 'half_discarded' AND keeps_discarded = 0)) > 0""",
-    broken=f"event = 'round_ended' AND action IN {_COMMITTING} AND lost = 1 AND power_lost = 0 AND escaped = 0",
+    broken=from_the_round_that_passes,
 )

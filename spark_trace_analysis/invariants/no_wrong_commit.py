@@ -2,10 +2,11 @@
 
 import numpy as np
 import numpy.typing as npt
+from polars import col
 
-from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import COMMIT, Broken, Over, count, is_event
 
 
 def find_undecided(
@@ -31,6 +32,15 @@ def find_undecided(
                 break
 
 
+def from_the_undecided_delivery(_world: World) -> Broken:
+    """A delivery before which no local transaction has committed."""
+    commits = is_event("local_outcome") & (col("outcome") == COMMIT)
+    return Broken(
+        {Over.TRANSACTION: is_event("message_delivered") & (col("committed") == 0)},
+        (count("committed", Over.TRANSACTION, commits),),
+    )
+
+
 NO_WRONG_COMMIT = Invariant(
     property_id="S3",
     sentence="no message is delivered whose local transaction is not committed",
@@ -39,9 +49,5 @@ NO_WRONG_COMMIT = Invariant(
     events=("message_delivered", "local_outcome"),
     needs="local_outcome",
     kernel=find_undecided,
-    so_far={"committed": "count_if(event = 'local_outcome' AND outcome = 1) OVER of_transaction"},
-    suspect=so_far.is_missing_before(
-        "event = 'message_delivered'", "event = 'local_outcome' AND outcome = 1", "transaction"
-    ),
-    broken="event = 'message_delivered' AND transaction >= 0 AND committed = 0",
+    broken=from_the_undecided_delivery,
 )

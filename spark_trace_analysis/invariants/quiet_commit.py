@@ -6,10 +6,12 @@ longer immunity of its own, nor when it was born by another clock.
 
 import numpy as np
 import numpy.typing as npt
+from polars import col, when
 
 from spark_trace_analysis.invariants import so_far
 from spark_trace_analysis.invariants.invariant import Invariant, Rows, World
 from spark_trace_analysis.invariants.kernel_room import forget, room_for
+from spark_trace_analysis.invariants.running import Broken, Over, count, first, is_action, is_event, least
 
 
 def find_needless_checks(  # noqa: C901 (one branch an event)
@@ -53,7 +55,22 @@ def find_needless_checks(  # noqa: C901 (one branch an event)
                 state[t] = not_judged
 
 
-_ACKNOWLEDGED = "event IN ('op_stored', 'op_buffered', 'op_lost') AND half >= 0"
+def from_the_needless_check(world: World) -> Broken:
+    """The first check of what was acknowledged in time after its oldest half was born."""
+    skewed = is_event("half_stored") & is_action("send_half_by_another_clock")
+    is_still_open = is_event("half_stored") & col("settled_first_at").is_null()
+    is_in_time = col("settled_first_at") - col("born") <= world.timeout
+    is_first_check = is_event("put_back_for_check", "put_back_unasked") & (col("checked") == 1)
+    return Broken(
+        {Over.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
+        (
+            so_far.CHECKED,
+            count("skewed", Over.TRANSACTION, skewed),
+            first("settled_first_at", Over.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
+            least("born", Over.TRANSACTION, when(is_still_open).then("time")),
+        ),
+    )
+
 
 QUIET_COMMIT = Invariant(
     property_id="S9",
@@ -66,18 +83,5 @@ QUIET_COMMIT = Invariant(
     events=("half_stored", "op_stored", "op_buffered", "op_lost", "put_back_for_check", "put_back_unasked"),
     actions=("send_half_by_another_clock",),
     kernel=find_needless_checks,
-    so_far={
-        **so_far.CHECKED,
-        "skewed": """count_if(
-            event = 'half_stored' AND action = 'send_half_by_another_clock'
-        ) OVER of_transaction""",
-        "settled_first_at": f"first(if({_ACKNOWLEDGED}, time, NULL), true) OVER of_transaction",
-    },
-    and_then={
-        "born": "min(if(event = 'half_stored' AND settled_first_at IS NULL, time, NULL)) OVER of_transaction",
-    },
-    suspect=f"""count_if(event IN ('put_back_for_check', 'put_back_unasked')) > 0
-        AND count_if({_ACKNOWLEDGED}) > 0""",
-    broken="""event IN ('put_back_for_check', 'put_back_unasked') AND transaction >= 0 AND checked = 1 AND skewed = 0
-        AND settled_first_at - born <= timeout""",
+    broken=from_the_needless_check,
 )

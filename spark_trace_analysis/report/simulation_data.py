@@ -63,8 +63,6 @@ class SimulationSection:
         Of each run, the rarest first.
     shown
         All properties.
-    queried
-        How many traces Spark SQL has judged, too.
     """
 
     runs: tuple[SimulatedRun, ...]
@@ -76,4 +74,3 @@ class SimulationSection:
     states: tuple[StatesSeen, ...] = ()
     rarest: tuple[RareSchedule, ...] = ()
     shown: tuple[ShownProperty, ...] = ()
-    queried: int = 0

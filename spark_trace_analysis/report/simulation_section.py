@@ -50,13 +50,12 @@ def simulation_section(
         seconds=seconds
         or {
             "kernels": judgement.kernel_seconds,
-            "queries": judgement.query_seconds,
+            "expressions": judgement.expression_seconds,
             "statistics": statistics.seconds,
         },
         command=command,
         shortest=tuple(shortest),
         states=tuple(states),
-        queried=judgement.queried,
         rarest=tuple(
             RareSchedule(
                 told.profile,

@@ -1,14 +1,15 @@
 """One Spark for all tests of a process, a pair of simulated runs, and runs written by hand."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
 
 from spark_trace_analysis.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
 from spark_trace_analysis.runs import open_run
@@ -16,12 +17,7 @@ from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import simulate
 from spec.events import EVENTS
-
-Event = tuple[Any, ...]
-"""An event's name, its transaction, its outcome and its time, and its other fields in a dictionary.
-
-What is left out at the end is absent: outcome and time 0, the action ``by_hand``, other fields -1.
-"""
+from tests.spark_trace_analysis.traces_by_hand import Event, fields_of
 
 _ACTIONS = ("by_hand", *ACTIONS)
 
@@ -52,12 +48,25 @@ def simulated(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     return runs
 
 
+def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
+    """All events as one data frame: an event's fields, and ``run``, the place in ``runs``."""
+    parts = [
+        spark.read.parquet(*(str(run.folder / file.name) for file in run.manifest.files)).withColumn(
+            "run", F.lit(number)
+        )
+        for number, run in enumerate(runs)
+    ]
+    return reduce(DataFrame.unionByName, parts)
+
+
 @pytest.fixture(scope="session")
 def write_run() -> WriteRun:
     """Write traces, each a sequence of events, as one file with its manifest."""
 
     def write(folder: Path, traces: Sequence[Sequence[Event]], profile: str = "5.3.3") -> Run:
-        rows = [_fields(number, step, event) for number, trace in enumerate(traces) for step, event in enumerate(trace)]
+        rows = [
+            fields_of(number, step, event) for number, trace in enumerate(traces) for step, event in enumerate(trace)
+        ]
         columns = {field.name: np.array([row[field.name] for row in rows]) for field in EVENT_SCHEMA}
         columns["event"] = np.array([EVENTS.index(row["event"]) for row in rows])
         columns["action"] = np.array([_ACTIONS.index(row["action"]) for row in rows])
@@ -73,11 +82,3 @@ def write_run() -> WriteRun:
         return open_run(folder)
 
     return write
-
-
-def _fields(number: int, step: int, event: Event) -> dict[str, Any]:
-    plain = [value for value in event if not isinstance(value, dict)]
-    others = {name: value for part in event if isinstance(part, dict) for name, value in part.items()}
-    absent = dict.fromkeys((field.name for field in EVENT_SCHEMA), -1)
-    given = dict(zip(("event", "transaction", "outcome", "time"), plain, strict=False))
-    return {**absent, "outcome": 0, "time": 0, "action": "by_hand", "trace": number, "step": step, **given, **others}

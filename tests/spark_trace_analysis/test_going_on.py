@@ -9,10 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
+from spark_trace_analysis.found import Verdicts
 from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge import judge
+from spark_trace_analysis.judge_by_expressions import judge_by_expressions
 from spark_trace_analysis.judge_by_kernel import judge_by_kernel
-from spark_trace_analysis.judge_by_query import judge_by_query
 from spark_trace_analysis.manifest import Run
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
@@ -42,27 +43,25 @@ def damage_in_place(run: Run) -> None:
     os.utime(path, ns=(there.st_atime_ns, there.st_mtime_ns))
 
 
-def test_a_file_that_was_judged_is_not_judged_again(spark: SparkSession, run: Run, work: Path) -> None:
-    before = judge_by_kernel(spark, [run], SOME, work)
+@pytest.mark.parametrize("judge_by", [judge_by_kernel, judge_by_expressions], ids=["kernel", "expressions"])
+def test_a_file_that_was_judged_is_not_judged_again(
+    spark: SparkSession, run: Run, work: Path, judge_by: Callable[..., Verdicts]
+) -> None:
+    before = judge_by(spark, [run], SOME, work)
     assert [path.suffix for path in work.iterdir()] == [".json"]
     damage_in_place(run)
-    assert judge_by_kernel(spark, [run], SOME, work) == before
+    assert judge_by(spark, [run], SOME, work) == before
     with pytest.raises(BadTracesError, match="SHA-256"):
-        judge_by_kernel(spark, [run], ALL[:2], work)
+        judge_by(spark, [run], ALL[:2], work)
     os.utime(run.folder / run.manifest.files[0].name)
     with pytest.raises(BadTracesError, match="SHA-256"):
-        judge_by_kernel(spark, [run], SOME, work)
+        judge_by(spark, [run], SOME, work)
 
 
-def test_what_a_query_found_is_found_again(spark: SparkSession, run: Run, work: Path) -> None:
-    before = judge_by_query(spark, [run], SOME, work)
-    (kept,) = work.iterdir()
-    damage_in_place(run)
-    assert judge_by_query(spark, [run], SOME, work) == before
-    kept.write_text("cut")
-    run.folder.joinpath(run.manifest.files[0].name).unlink()
-    with pytest.raises(Exception, match=r"PATH_NOT_FOUND|does not exist"):
-        judge_by_query(spark, [run], SOME, work)
+def test_one_way_does_not_take_what_the_other_has_found(spark: SparkSession, run: Run, work: Path) -> None:
+    judge_by_kernel(spark, [run], SOME, work)
+    judge_by_expressions(spark, [run], SOME, work)
+    assert len(list(work.iterdir())) == 2
 
 
 def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run: Run, work: Path) -> None:

@@ -18,11 +18,11 @@ from spark_trace_analysis import simulate as simulation
 from spark_trace_analysis import unfinished_run
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.event_source import WALKS, Events, remade_events, walk_the_specification
-from spark_trace_analysis.judge import event_rows
 from spark_trace_analysis.manifest import Parameters, Run, source_fingerprint
 from spark_trace_analysis.schema import EVENT_SCHEMA
 from spark_trace_analysis.simulate import Progress, find_complete, prepare, simulate
 from spark_trace_analysis.unfinished_run import WORK, locked_run
+from tests.spark_trace_analysis.conftest import event_rows
 
 SMALL = Parameters("5.3.3", ("crash",), "tiny", seed=3, traces=45_000, steps=30, choice="swarm")
 

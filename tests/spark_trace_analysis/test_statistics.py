@@ -17,12 +17,12 @@ from model_check.check import check
 from model_check.walk import Walker
 from spark_trace_analysis.action_pairs import RareTrace
 from spark_trace_analysis.judge import Count
-from spark_trace_analysis.judge_by_query import event_rows
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.states_seen import count_states, states_seen
 from spark_trace_analysis.statistics import RunStatistics, statistics
 from spark_trace_analysis.transaction_tally import Fates, Records
+from tests.spark_trace_analysis.conftest import event_rows
 
 WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
 

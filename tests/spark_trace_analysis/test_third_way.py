@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import polars as pl
 import pytest
 
 from spark_trace_analysis.invariants import ALL, Invariant
+from spark_trace_analysis.judge_by_expressions import find_broken
 from spark_trace_analysis.judge_by_kernel import find_violations
 from tests.spark_trace_analysis.judged_walks import JudgedWalks, judged_walks
 
@@ -19,6 +21,7 @@ WORLDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "acting": ("5.3.3", ("acting_slave", "role_change", "undecodable_half", "undecodable_op", "graceful_stop")),
     "repaired": ("fixed", ("crash", "lose_end", "power_loss", "put_failure", "wrong_end", "slow_local")),
 }
+JUDGED = ("trace", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
 NOWHERE_BROKEN = {"S4", "S5"}
 """S4 takes two transactions, and there is one here; and no version delivers what nobody asked for."""
 
@@ -45,6 +48,20 @@ def test_a_trace_shows_a_violation_only_where_some_state_is_one(world: str, inva
     assert not np.any((shown > 0) & (shown < real)), "and is shown when it has happened"
     if invariant.is_exact:
         assert shown.tolist() == real.tolist(), "each violation is shown, and with the event that made it"
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_expressions_say_of_each_walk_what_the_kernels_say(world: str) -> None:
+    judged = walks(world)
+    rows = pl.DataFrame({name: getattr(judged.traces, name) for name in JUDGED})
+    rows = rows.with_columns(step=pl.int_range(pl.len(), dtype=pl.Int32).over("trace"))
+    told = find_broken(rows, ALL, judged.world)
+    for invariant in ALL:
+        mine = told.filter(pl.col("property") == invariant.property_id)
+        by_expression = dict(zip(mine["trace"], mine["events"], strict=True))
+        at = find_violations(judged.traces, invariant, judged.world)
+        numbers = judged.traces.trace[judged.traces.starts[:-1]]
+        assert by_expression == {int(numbers[n]): int(at[n]) for n in np.flatnonzero(at)}
 
 
 @pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)

@@ -5,9 +5,24 @@ They are of 5.3.3 in the instance ``tiny``: two checks a half, a timeout of two 
 
 from typing import Any
 
+from spec.events import FIELDS
+
 COMMIT, ROLLBACK = 1, 2
 
 Event = tuple[Any, ...]
+"""An event's name, its transaction, its outcome and its time, and its other fields in a dictionary.
+
+What is left out at the end is absent: outcome and time 0, the action ``by_hand``, other fields -1.
+"""
+
+
+def fields_of(number: int, step: int, event: Event) -> dict[str, Any]:
+    """Each field of an event, as a row of a file has it."""
+    plain = [value for value in event if not isinstance(value, dict)]
+    others = {name: value for part in event if isinstance(part, dict) for name, value in part.items()}
+    absent = dict.fromkeys((field.name for field in FIELDS), -1)
+    given = dict(zip(("event", "transaction", "outcome", "time"), plain, strict=False))
+    return {**absent, "outcome": 0, "time": 0, "action": "by_hand", "trace": number, "step": step, **given, **others}
 
 
 def sent(half: int = 0, t: int = 0, time: int = 0) -> Event:
@@ -52,6 +67,9 @@ GOOD = [sent(), committed(), delivered(), settled(), WROTE, plain("time_passed")
 """Nothing is wrong with it."""
 
 UNKNOWN = ("local_outcome", 0, 3, {"half": 0, "action": "leave_it_unknown"})
+
+FOREIGN = ("local_outcome", 1, COMMIT, {"half": 0, "action": "commit_another_half"})
+POISON = discarded(0, 0, action="discard_what_cannot_be_copied")
 
 BY_HAND: tuple[tuple[list[Event], dict[str, int]], ...] = (
     (GOOD, {}),
@@ -131,4 +149,13 @@ BY_HAND: tuple[tuple[list[Event], dict[str, int]], ...] = (
     ([sent(), UNKNOWN, put_back(0, 1, 1), plain("offsets_regressed"), put_back(0, 2, 1)], {"R1": 5}),
     ([sent(), UNKNOWN, put_back(0, 1, 1), put_back(1, 2, 2), put_back(2, 3, 2)], {"R1": 5}),
     ([sent(), UNKNOWN, put_back(0, 1, 1), put_back(1, 2, 2), plain("power_lost"), put_back(1, 2, 2)], {}),
+    # What no broker writes, and one of the ways once took for something else:
+    ([sent(), committed(1), ("message_delivered", 0, COMMIT, {"half": 0, "copy": 2})], {"S5": 3}),
+    ([sent(), FOREIGN, ("op_buffered", 0, COMMIT, {"half": 0, "copy": 3})], {"S4": 3}),
+    ([sent(), ("op_buffered", 0, ROLLBACK, {"half": 0, "copy": 3}), POISON], {"S8": 3}),
+    ([sent(), ("op_lost", 0, COMMIT, {"half": 0, "copy": 4})], {"S10": 2}),
+    ([sent(-1), sent(), committed(), ("message_lost", 0, {"half": 0, "action": "lose_end"})], {}),
+    ([sent(), put_back(-1, 1, 1)], {}),
+    ([sent(), UNKNOWN, ("check_sent", 0, {"half": 0, "action": "pass_over_long_immunity"}), TO_THE_END], {}),
+    ([sent(), plain("time_passed", copy=0), settled(), plain("time_passed", copy=0), POISON], {}),
 )  # fmt: skip
