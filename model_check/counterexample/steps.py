@@ -83,8 +83,9 @@ def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
     violated: dict[Property, None] = {}
     witnessed: dict[Property, None] = {}
     clock = next((p for p, slot in enumerate(state.memory.slots) if slot.kind.value == "clock"), None)
+    after = state.show()
     for number, step in enumerate(path, start=1):
-        before = state.show()
+        before = after
         refused = take(state, constants, step)
         if refused is not None:
             msg = f"step {number}, {step}, is refused ({refused.kind}): {refused.rule}"
@@ -94,8 +95,10 @@ def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
         changes = tuple(Change(label, before[label], value) for label, value in after.items() if value != before[label])
         now = 0 if clock is None else state.memory.values[clock] - start
         events.append(Event(number, step, now, changes))
-        violated.update(dict.fromkeys(c for c in machine.clauses if not holds(state, constants, c)))
-        witnessed.update(dict.fromkeys(w for w in machine.witnesses if is_witnessed(state, constants, w)))
+        unbroken = (clause for clause in machine.clauses if clause not in violated)
+        violated |= dict.fromkeys([clause for clause in unbroken if not holds(state, constants, clause)])
+        unseen = (witness for witness in machine.witnesses if witness not in witnessed)
+        witnessed |= dict.fromkeys([witness for witness in unseen if is_witnessed(state, constants, witness)])
     return Replay(tuple(events), tuple(violated), tuple(witnessed))
 
 
