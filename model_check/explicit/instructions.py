@@ -5,7 +5,6 @@ A value that was computed on every way to a place is not computed there again.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ class Instructions:
         self._lines: list[str] = []
         self._count = 0
         self._everywhere: dict[str, str] = {}
-        self._known: ChainMap[str, str] = ChainMap({}, self._everywhere)
+        self._known: dict[str, str] = {}
 
     def text(self) -> str:
         """Everything written, the entry block first."""
@@ -47,7 +46,7 @@ class Instructions:
         """The result of an instruction without effect."""
         if self.block == "entry":
             return self.at_entry(instruction)
-        known = self._known.get(instruction)
+        known = self._known.get(instruction) or self._everywhere.get(instruction)
         if known is None:
             known = self._known[instruction] = self._new("v")
             self._lines.append(f"  {known} = {instruction}")
@@ -100,9 +99,10 @@ class Instructions:
     @contextmanager
     def on_one_way(self) -> Iterator[None]:
         """What is computed in here is not known behind it."""
-        self._known = self._known.new_child()
+        known_before = self._known
+        self._known = known_before.copy()
         yield
-        self._known = self._known.parents
+        self._known = known_before
 
     def _new(self, prefix: str) -> str:
         self._count += 1

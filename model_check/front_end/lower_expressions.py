@@ -60,7 +60,7 @@ class ExpressionLowering:
         if len(names) != len(arguments):
             msg = f"{function.__name__} takes {len(names)} arguments, {len(arguments)} are given"
             raise NotInTheLanguage(msg)
-        body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+        body = tree.body[1:] if ast.get_docstring(tree, clean=False) is not None else tree.body
         return Scope(function, dict(zip(names, arguments, strict=True)), first_line), body
 
     def _value_of(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
@@ -108,12 +108,12 @@ class ExpressionLowering:
 
     def _expression(self, node: ast.expr, scope: Scope) -> Any:
         match node:
-            case ast.Constant(value=bool() | int() as value):
-                return Int(int(value))
             case ast.Name(id=name):
                 return self._lookup(name, node, scope)
             case ast.Attribute(value=value, attr=name):
                 return self._attribute(self._expression(value, scope), name, node, scope)
+            case ast.Constant(value=bool() | int() as value):
+                return Int(int(value))
             case ast.Subscript(value=value, slice=index):
                 return self._element(self._expression(value, scope), self._term(index, scope), node, scope)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.BitOr() as operator, right=right):

@@ -134,9 +134,9 @@ def apply(operator: Operator, *arguments: Expression) -> Expression:
         return Int(_compute(operator, [a.value for a in arguments if isinstance(a, Int)]))
     if operator == "not" and isinstance(arguments[0], Apply) and arguments[0].operator == "not":
         return arguments[0].arguments[0]
-    if operator in ("+", "-") and arguments[1] == Int(0):
+    if operator in ("+", "-") and arguments[1] == EMPTY:
         return arguments[0]
-    if operator == "+" and arguments[0] == Int(0):
+    if operator == "+" and arguments[0] == EMPTY:
         return arguments[1]
     return Apply(operator, arguments)
 
