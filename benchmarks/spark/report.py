@@ -39,7 +39,7 @@ def report(runs: Sequence[Measured], loads: tuple[float, float]) -> str:
         "",
         f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
         f"Walks of {STEPS} steps of every profile, quiet and with crashes, on the instance `small`: simulated and",
-        "written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown on the report's page.",
+        "written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown on the page.",
         "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",
         "sum of the proportional set sizes of all processes (driver, JVM, Python workers), sampled twice a second.",
         f"The load average was {loads[0]:.1f} before and {loads[1]:.1f} after; above {os.cpu_count()}, "
