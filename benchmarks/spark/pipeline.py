@@ -1,8 +1,8 @@
 """``python -m benchmarks.spark.pipeline TRACES FOLDER``: from nothing to the report's page, in this process.
 
 It simulates and writes, judges by kernels and by expressions, gathers statistics, counts states, makes the minimal
-violating traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs are the
-profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a phase
+violating traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs
+are the profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a phase
 begins, the last one what there was in the end.
 """
 
