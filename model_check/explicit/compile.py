@@ -36,9 +36,15 @@ import numpy as np
 
 import numba
 
+from model_check.explicit.one_compiler import one_compiler
+
 u64, i64 = np.uint64, np.int64
 inlined = numba.njit(forceinline=True)
-compiled = numba.njit(cache=True, nogil=True)
+
+
+def compiled(function):
+    return one_compiler(numba.njit(cache=True, nogil=True)(function), __file__)
+
 
 '''
 
