@@ -4,17 +4,36 @@ Numba, PyArrow and the pandas that PyArrow asks for take a process more than a s
 each task: what is loaded here is loaded once, shared by all workers, and frozen, so that no collection looks at it.
 Polars has threads of its own, which a fork would lose: workers load it. Spark starts this process by its setting
 ``spark.python.daemon.module``.
+
+Spark puts its own Python code first, in zip files, of which no bytecode is kept and whose lists are read again for each
+task. Where they belong to the PySpark that is installed, that one is imported.
 """
 
 import gc
 import os
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
 
-import numba  # noqa: F401
-import pandas as pd  # noqa: F401
-import pyarrow.parquet as pq  # noqa: F401
-from pyspark.daemon import manager
+
+def _forget_zips_of_the_installed_pyspark() -> None:
+    installed = PathFinder.find_spec("pyspark", [entry for entry in sys.path if not entry.endswith(".zip")])
+    if installed is not None and installed.origin is not None:
+        zips = Path(installed.origin).parent / "python" / "lib"
+        for entry in [entry for entry in sys.path if Path(entry).parent == zips]:
+            sys.path.remove(entry)
+            sys.path_importer_cache.pop(entry, None)
+
 
 if __name__ == "__main__":
+    _forget_zips_of_the_installed_pyspark()
+
+    import numba  # noqa: F401
+    import pandas as pd  # noqa: F401
+    import pyarrow.parquet as pq  # noqa: F401
+    import pyspark.worker  # noqa: F401
+    from pyspark.daemon import manager
+
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     gc.collect()
     gc.freeze()

@@ -3,6 +3,7 @@
 import gc
 import sys
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -29,6 +30,15 @@ def test_a_worker_begins_with_numba_loaded_and_out_of_the_collectors_sight(spark
     ((is_loaded, frozen),) = workers.collect()
     assert is_loaded
     assert frozen > 100_000
+
+
+def test_a_worker_imports_the_pyspark_that_is_installed_and_never_lists_its_zips(spark: SparkSession) -> None:
+    def where(_number: int) -> tuple[str | None, list[str]]:
+        return sys.modules["pyspark"].__file__, [
+            entry for entry in sys.path_importer_cache if "pyspark/python" in entry
+        ]
+
+    assert spark.sparkContext.parallelize([0], 1).map(where).collect() == [(pyspark.__file__, [])]
 
 
 def test_a_failing_job_ends_in_one_line(spark: SparkSession) -> None:
