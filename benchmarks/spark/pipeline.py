@@ -2,8 +2,8 @@
 
 It simulates and writes, judges by kernels and by expressions, gathers statistics, counts states, makes the minimal
 violating traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs
-are the profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a phase
-begins, the last one what there was in the end.
+are the profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a
+phase begins, the last one what there was in the end.
 """
 
 from __future__ import annotations
