@@ -10,9 +10,12 @@ import threading
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.spark.memory import tree_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EVERY_SECONDS: Final = 0.5
 
@@ -44,12 +47,12 @@ class Measured:
         return max(self.peaks.values())
 
 
-def measure(traces: int) -> Measured:
+def measure(traces: int, steps: int, instances: Sequence[str]) -> Measured:
     """Run the pipeline once over so many traces, in a new folder."""
     measured = Measured()
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as folder:
         began = perf_counter()
-        command = (sys.executable, "-m", "benchmarks.spark.pipeline", str(traces), folder)
+        command = (sys.executable, "-m", "benchmarks.spark.pipeline", str(traces), folder, str(steps), *instances)
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None  # noqa: S101 (for the type checker: it was asked for)
             over = threading.Event()

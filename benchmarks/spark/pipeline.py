@@ -1,33 +1,35 @@
-"""``python -m benchmarks.spark.pipeline TRACES FOLDER``: from nothing to the report's page, in this process.
+"""``python -m benchmarks.spark.pipeline TRACES FOLDER STEPS INSTANCE...``: from nothing to the report's page.
 
 It simulates and writes, judges by kernels and by expressions, gathers statistics, counts states, makes the minimal
-violating traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. The runs
-are the profiles and environments of ``halfcheck verify``, with fewer steps and more traces. A line of JSON says when a
-phase begins, the last one what there was in the end.
+violating traces again and writes the page, as ``halfcheck simulate`` and ``halfcheck analyze --report`` do. A run
+is of one release in one environment of one instance. A line of JSON says when a phase begins, the last one what there
+was in the end.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spark_trace_analysis.manifest import Run
 
 SEED: Final = 7
-STEPS: Final = 12
+ENVIRONMENTS: Final = ((), ("crash",), ("lose_end",), ("slow_local",), ("put_failure",))
 
 STARTING, SIMULATING, JUDGING, GATHERING = "start Spark", "simulate", "judge", "statistics"
 COUNTING, REMAKING, WRITING = "states seen", "minimal traces", "page"
 
 
-def main(traces: int, folder: Path) -> None:
+def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
     """Run all phases; the traces are shared out evenly among the runs."""
     _tell(phase=STARTING)
-    from halfcheck.verification import ENVIRONMENTS, INSTANCE
     from spark_trace_analysis.judge import judge
     from spark_trace_analysis.manifest import Parameters
     from spark_trace_analysis.report.data import ReportData
@@ -39,15 +41,17 @@ def main(traces: int, folder: Path) -> None:
     from spark_trace_analysis.states_seen import states_seen
     from spark_trace_analysis.statistics import statistics
     from spec.profiles import VERSIONS
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
+    idle = [action.name for action in TRANSACTIONAL_MESSAGES.actions if action.event == "time_passed"]
+    kinds = list(product(instances, VERSIONS, ENVIRONMENTS))
     with spark_session(work=folder / "spark") as spark:
         _tell(phase=SIMULATING)
         runs: list[Run] = []
-        for number, (profile, faults) in enumerate(kinds):
+        for number, (instance, profile, faults) in enumerate(kinds):
             share = traces // len(kinds) + (number < traces % len(kinds))
-            parameters = Parameters(profile, faults, INSTANCE, seed=SEED, traces=share, steps=STEPS)
-            out = folder / f"{profile}-{parameters.environment_name}"
+            parameters = Parameters(profile, faults, instance, seed=SEED, traces=share, steps=steps)
+            out = folder / f"{instance}-{profile}-{parameters.environment_name}"
             runs.append(simulate(spark, parameters, out).run)
         _tell(phase=JUDGING)
         judgement = judge(spark, runs)
@@ -65,6 +69,7 @@ def main(traces: int, folder: Path) -> None:
         traces=judgement.traces,
         events=judgement.events,
         written_bytes=sum(file.size_bytes for run in runs for file in run.manifest.files),
+        idle_events=sum(run.actions.get(name, 0) for run in gathered.runs for name in idle),
         properties=len({count.property_id for count in judgement.counts}),
         violations=sum(count.violations for count in judgement.counts),
         page_bytes=(folder / "page.html").stat().st_size,
@@ -78,4 +83,4 @@ def _tell(**what: object) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    main(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
