@@ -42,7 +42,7 @@ def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]]
         "",
         f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
         f"Walks of {LONG} steps of four releases in {len(ENVIRONMENTS)} environments on {' and '.join(USUAL)}:",
-        "simulated and written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown on the page.",
+        "simulated and written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown.",
         "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",
         "sum of the proportional set sizes of all processes (driver, JVM, Python workers), sampled twice a second.",
         f"The load average was {loads[0]:.1f} before and {loads[1]:.1f} after; above {os.cpu_count()}, "
