@@ -88,9 +88,12 @@ def successors(
     """The steps that are enabled in `state` with the canonical states they lead to; `state` is left as it was."""
     before = tuple(state.memory.values)
     for step in steps:
-        if take(state, constants, step) is None:
-            yield step, state.canonical()
-            state.load(before)
+        try:
+            step.action.function(state, constants, *step.arguments)
+        except Refused:
+            continue
+        yield step, state.canonical()
+        state.load(before)
 
 
 def holds(state: MachineState, constants: object, claim: Property) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from types import FunctionType
 from typing import Any
 
 from spec.language.fields import Bits, Field, Kind, RangeViolation, Record, Slot
@@ -171,8 +172,16 @@ def _access(field: Field, number: int) -> property:
     def write(record: Record, value: int | Bits) -> None:
         record.memory.write(record.positions[number], value)
 
-    if field.length is not None:
-        return property(lambda record: ArrayView(record.memory, record.positions[number], field), write)
-    if field.kind is Kind.BITS:
-        return property(lambda record: BitsView(record.memory, record.positions[number]), write)
-    return property(lambda record: record.memory.values[record.positions[number]], write)
+    def read(record: Record) -> Any:
+        return record.memory.values[record.positions[number]]
+
+    def view_array(record: Record) -> ArrayView:
+        return ArrayView(record.memory, record.positions[number], field)
+
+    def view_set(record: Record) -> BitsView:
+        return BitsView(record.memory, record.positions[number])
+
+    getter = view_array if field.length is not None else view_set if field.kind is Kind.BITS else read
+    # A code object of its own: Python makes code faster that meets one class only, and each field has one.
+    own = FunctionType(getter.__code__.replace(), globals(), field.name, None, getter.__closure__)
+    return property(own, write)
