@@ -25,6 +25,9 @@ from spark_trace_analysis.schema import ACTIONS
 from spec.events import EVENTS
 
 _CODES = {"event": EVENTS, "action": ACTIONS}
+_MOST = 1 << 62
+"""What a running aggregate of times has room for: what they lie apart, once for each row."""
+
 _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
 
 
@@ -109,6 +112,11 @@ def read_rows(content: pa.Buffer) -> pl.DataFrame:
     if out_of_order.height:
         trace, step = out_of_order.select("trace", "step").row(0)
         message = f"trace {trace}, step {step} is out of order: traces go by number, their steps from 0 on"
+        raise BadTracesError(message)
+    times = words["time"].to_numpy()
+    span = int(times.max()) - int(times.min()) if words.height else 0
+    if span * words.height >= _MOST:
+        message = f"its times lie {span} apart; expected are ticks or milliseconds since 1970"
         raise BadTracesError(message)
     return words.with_columns(_codes(words[name], known) for name, known in _CODES.items())
 
