@@ -19,7 +19,7 @@ from tests.spark_trace_analysis.arbitrary_traces import SEQUENCES, as_parquet, d
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Table = pa.Table
+Table = Any
 COLUMNS, WORLD = drawn(5)
 
 
