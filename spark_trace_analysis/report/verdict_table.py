@@ -98,7 +98,7 @@ class ClauseVerdict:
     undecided
         How many sets of faults may break it: a search of them was cut short.
     schedule
-        Address of the shortest schedule that breaks it; empty if there is none.
+        Address of the shortest schedule of those that take the fewest faults; empty if nothing breaks it.
     resembles
         Ids of the known defects that this schedule shows; none that the version is rid of.
     """
@@ -126,8 +126,8 @@ class ClauseVerdict:
 
     @property
     def steps(self) -> int:
-        """Of the shortest schedule; 0 if there is none."""
-        return min((one.depth for one in self.minimal), default=0)
+        """Of that schedule; 0 if there is none."""
+        return min((one.depth for one in self.minimal if len(one.faults) == len(self.minimal[0].faults)), default=0)
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
         for profile in table.profiles:
             theirs = [one for one in schedules if one.clause == name and profile in one.profiles]
             if theirs:
-                best = shortest[name, profile] = min(theirs, key=lambda one: one.depth)
+                best = shortest[name, profile] = min(theirs, key=lambda one: (len(one.faults), one.depth))
                 homes.setdefault(best, f"{name}-{profile}")
 
     def verdict(profile: str, name: str) -> ClauseVerdict:

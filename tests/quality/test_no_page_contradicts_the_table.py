@@ -123,7 +123,8 @@ def wrong_clauses(report: str) -> list[str]:
         for profile in TABLE.profiles:
             minimal = [Set(*one) for one in TABLE.minimal_sets(profile, clause)]
             kind = kind_of([clause], profile)
-            expected = kind, minimal, min((one.depth for one in minimal), default=0)
+            fewest = min((len(one.faults) for one in minimal), default=0)
+            expected = kind, minimal, min((one.depth for one in minimal if len(one.faults) == fewest), default=0)
             if shown.get((clause, profile)) != expected:
                 wrong.append(f"{clause} in {profile}: {shown.get((clause, profile))}, not {expected}")
     return wrong

@@ -241,3 +241,14 @@ def test_the_page_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ZeroDivisionError):
         write(BRIEF, target)
     assert [path.name for path in target.parent.iterdir()] == ["index.html"]
+
+
+def test_the_schedule_behind_a_cell_takes_as_few_faults_as_the_cell_says() -> None:
+    table = verdicts()
+    cells = [cell for row in table.guarantees for cell in row.cells]
+    broken = [clause for cell in cells for clause in cell.clauses if clause.minimal]
+    assert broken
+    for clause in broken:
+        shown = table.schedules[clause.schedule]
+        assert len(shown.environment) == len(clause.minimal[0].faults), clause.address
+        assert len(shown.steps) == clause.steps, clause.address
