@@ -154,6 +154,7 @@ class Scheduler:
         self.timeline = Timeline()
         self.oracle = Milliseconds(self.timeline)
         self.clock = _place_of_clock(self.state)
+        self.offsets = _offsets(self.state)
         self.length = next(p for p, slot in enumerate(self.state.memory.slots) if slot.label == "half_length")
         self.now = 0
         self.round_ended: int | None = None
@@ -194,7 +195,7 @@ class Scheduler:
         """Take a step at some instant that fits; raises `NoScheduleError`."""
         number, event = len(self.path) + 1, step.action.event
         self.state.memory.values[self.clock] = _moment(self.oracle, self.now, self.state.horizon)
-        before = list(self.state.memory.values)
+        before = list(self.state.memory.values) if event == TICK else []
         if event == CRASHED and not self._is_soon_after(self.unsaved_since, self.habits.save_interval_ms):
             raise NoScheduleError(number, step, "the consumer offsets would have been saved before")
         if event == ROUND_BEGAN and not self._is_soon_after(self.round_ended, self.habits.latest_round_ms):
@@ -210,7 +211,12 @@ class Scheduler:
             self.round_ended = self.now
         self.instants.append(self.now)
         since = self.now if self.unsaved_since is None else self.unsaved_since
-        self.unsaved_since = since if _is_unsaved(self.state) else None
+        self.unsaved_since = since if self._is_unsaved() else None
+
+    def _is_unsaved(self) -> bool:
+        """The consumer offsets in memory are not those in the file."""
+        values = self.state.memory.values
+        return any(values[place] != values[file] for place, file in self.offsets)
 
     def _round(self, silencer: str | None) -> None:
         """One round more: time passes, the check service does what it must, and producers answer what they know."""
@@ -284,12 +290,11 @@ def _about_a_later_copy(step: Step, oldest_copy: int, copies: int) -> Step:
     return Step(step.action, arguments)
 
 
-def _is_unsaved(state: MachineState) -> bool:
-    """The consumer offsets in memory are not those in the file."""
-    shown = {slot.path: value for slot, value in zip(state.memory.slots, state.memory.values, strict=True)}
-    return any(
-        path[0] == "offsets" and shown.get(("saved", *path[1:]), value) != value for path, value in shown.items()
-    )
+def _offsets(state: MachineState) -> list[tuple[int, int]]:
+    """Where each consumer offset lies in memory and in the file."""
+    places = {slot.path: place for place, slot in enumerate(state.memory.slots)}
+    files = {path: ("saved", *path[1:]) for path in places if path[0] == "offsets"}
+    return [(places[path], places[file]) for path, file in files.items() if file in places]
 
 
 def _place_of_clock(state: MachineState) -> int:
