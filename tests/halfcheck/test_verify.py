@@ -28,8 +28,8 @@ STORES = ("4.5.1/five", "4.9.7/crash2", "5.3.3/crash2", "5.3.3/immunity", "5.4.0
 SEARCHED = ("4.9.7", "5.3.3")
 
 PHASES = [
-    "refuse", "search", "cross-check", "audit", "lockstep", "mutants", "simulate", "judge by kernels", "judge by expressions",
-    "statistics", "states seen",
+    "refuse", "search", "cross-check", "audit", "lockstep", "mutants", "simulate", "judge by kernels",
+    "judge by expressions", "statistics", "states seen",
 ]  # fmt: skip
 """Those that fail soonest come first."""
 
