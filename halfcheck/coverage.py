@@ -62,7 +62,7 @@ def command(
 
         instance = "small"
         tell_choice(instance, "of which results/uncovered.toml speaks")
-    with live_line("making the searches ready", wanted=not as_json) as tell:
+    with live_line(wanted=not as_json) as tell:
         result = cover_matrix(
             TRANSACTIONAL_MESSAGES,
             instance,

@@ -40,7 +40,7 @@ def run_minimal_faults(
 
     clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
     sizes, chosen = load_instance(instance), named_profiles(profiles)
-    with live_line("making the searches ready for this instance", wanted=not as_json) as report:
+    with live_line(wanted=not as_json) as report:
         searches = Searches(
             KeptSearches(kept_file(), fresh=fresh),
             threads=threads,

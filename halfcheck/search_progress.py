@@ -84,7 +84,9 @@ def portfolio_progress(title: str, *, wanted: bool = True) -> Iterator[Callable[
 
 
 @contextmanager
-def live_line(first: str, *, wanted: bool = True) -> Iterator[Callable[[object], None] | None]:
+def live_line(
+    first: str = "making the searches ready", *, wanted: bool = True
+) -> Iterator[Callable[[object], None] | None]:
     """Give a function that shows what its argument says of itself in one line on stderr; `None` when nobody watches."""
     if not wanted or not sys.stderr.isatty():
         yield None

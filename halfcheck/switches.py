@@ -61,7 +61,7 @@ def command(
     for number, record in enumerate(records):
         if not as_json:
             _print_head(record, is_first=number == 0)
-        with live_line("making the searches ready for this instance", wanted=not as_json) as report:
+        with live_line(wanted=not as_json) as report:
             searches = Searches(
                 KeptSearches(kept_file()),
                 threads=threads or os.cpu_count() or 1,

@@ -72,7 +72,7 @@ def command(
         for violated, implied in suggested(table, files.implications()):
             print(f"{violated} implies {implied}")
         return ExitCode.OK
-    with live_line("making the searches ready for this instance", wanted=not as_json) as report:
+    with live_line(wanted=not as_json) as report:
         kept = KeptSearches(kept_file(), fresh=fresh)
         made = regenerate(table, chosen, kept, threads=threads or os.cpu_count() or 1, report=report)
     lines = [] if stale else _differences(table, made)

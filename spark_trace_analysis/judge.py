@@ -13,12 +13,11 @@ from time import perf_counter
 
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis import judge_by_expressions as expressions
-from spark_trace_analysis import judge_by_kernel as kernels
+from spark_trace_analysis import judge_by_expressions, judge_by_kernel
 from spark_trace_analysis.errors import DisagreementError
 from spark_trace_analysis.found import Found
 from spark_trace_analysis.invariants import ALL, Invariant
-from spark_trace_analysis.judge_files import count_judged
+from spark_trace_analysis.judge_files import count_judged, judge_files
 from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.world import can_show
 
@@ -102,12 +101,14 @@ def judge(
     if work is not None:
         with suppress(OSError):
             work.mkdir(parents=True, exist_ok=True)
-    ways = kernels.judge_file, expressions.judge_file
-    files_found = 0 if work is None else min(count_judged(runs, invariants, way, work) for way in ways)
+    kernels, expressions = judge_by_kernel.judge_file, judge_by_expressions.judge_file
+    files_found = (
+        0 if work is None else min(count_judged(runs, invariants, way, work) for way in (kernels, expressions))
+    )
     began = perf_counter()
-    by_kernel = kernels.judge_by_kernel(spark, runs, invariants, work)
+    by_kernel = judge_files(spark, runs, invariants, kernels, work)
     between = perf_counter()
-    by_expressions = expressions.judge_by_expressions(spark, runs, invariants, work)
+    by_expression = judge_files(spark, runs, invariants, expressions, work)
     ended = perf_counter()
     counts = []
     not_shown = []
@@ -117,7 +118,7 @@ def judge(
                 not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
                 continue
             key = (number, invariant.property_id)
-            _require_agreement(run, invariant, by_kernel[key], by_expressions[key])
+            _require_agreement(run, invariant, by_kernel[key], by_expression[key])
             counts.append(
                 Count(
                     run.parameters.profile,

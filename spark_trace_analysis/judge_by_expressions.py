@@ -1,4 +1,4 @@
-"""The other way of judging: Polars expressions over the rows of whole files, inside Spark tasks.
+"""The other way of judging: Polars expressions over the rows of whole traces.
 
 A property says what it asks of the rows before each row as running aggregates (`invariants.running`); what several ask
 for is worked out once. Every row of every trace is looked at, but for those by which nothing but time passes.
@@ -6,22 +6,17 @@ for is worked out once. Every row of every trace is looked at, but for those by 
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 from polars import col, when
-from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.found import Verdicts
 from spark_trace_analysis.invariants import Invariant, World
 from spark_trace_analysis.invariants.running import Over
-from spark_trace_analysis.judge_files import judge_files
-from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.running_aggregates import with_all_that_is_known
-from spark_trace_analysis.schema import ACTIONS
+from spark_trace_analysis.schema import ACTIONS, null_in, out_of_order
 from spec.events import EVENTS
 
 _CODES = {"event": EVENTS, "action": ACTIONS}
@@ -29,19 +24,6 @@ _MOST = 1 << 62
 """What a running aggregate of times has room for: what they lie apart, once for each row."""
 
 _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
-
-
-def judge_by_expressions(
-    spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
-) -> Verdicts:
-    """Judge each run by the expressions of each property.
-
-    Raises
-    ------
-    BadTracesError
-        A file is missing, changed or not readable; or it holds other traces than its manifest says.
-    """
-    return judge_files(spark, runs, invariants, judge_file, work)
 
 
 def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World) -> Iterator[dict[str, Any]]:
@@ -100,19 +82,16 @@ def read_rows(content: pa.Buffer) -> pl.DataFrame:
         raise BadTracesError(message) from None
     absent = [name for name, count in words.null_count().row(0, named=True).items() if count]
     if absent:
-        message = f"column {absent[0]!r} has a NULL; what does not apply is -1"
-        raise BadTracesError(message)
+        raise null_in(absent[0])
     goes_on = col("trace") == col("trace").shift(1)
     is_next = (
         pl.when(goes_on)
         .then(col("step") == col("step").shift(1) + 1)
         .otherwise((col("step") == 0) & (col("trace") > col("trace").shift(1)).fill_null(value=True))
     )
-    out_of_order = words.filter(~is_next)
-    if out_of_order.height:
-        trace, step = out_of_order.select("trace", "step").row(0)
-        message = f"trace {trace}, step {step} is out of order: traces go by number, their steps from 0 on"
-        raise BadTracesError(message)
+    wrong = words.filter(~is_next)
+    if wrong.height:
+        raise out_of_order(*wrong.select("trace", "step").row(0))
     times = words["time"].to_numpy()
     span = int(times.max()) - int(times.min()) if words.height else 0
     if span * words.height >= _MOST:

@@ -1,37 +1,19 @@
-"""The one way of judging: kernels over the columns of whole files, inside Spark tasks; Spark adds their counts up."""
+"""The one way of judging: compiled kernels over the columns of whole traces."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
-from spark_trace_analysis.found import Verdicts
 from spark_trace_analysis.invariants import Invariant, Rows, World
 from spark_trace_analysis.invariants.invariant import Kernel
-from spark_trace_analysis.judge_files import judge_files
-from spark_trace_analysis.manifest import Run
 from spark_trace_analysis.schema import ACTIONS
 from spark_trace_analysis.whole_traces import WholeTraces, read_whole_traces
 from spec.events import EVENTS
-
-
-def judge_by_kernel(
-    spark: SparkSession, runs: Sequence[Run], invariants: Sequence[Invariant], work: Path | None = None
-) -> Verdicts:
-    """Judge each run by each kernel.
-
-    Raises
-    ------
-    BadTracesError
-        A file is missing, changed or not readable; or it holds other traces than its manifest says.
-    """
-    return judge_files(spark, runs, invariants, judge_file, work)
 
 
 def find_violations(traces: WholeTraces, invariant: Invariant, world: World) -> npt.NDArray[np.int32]:

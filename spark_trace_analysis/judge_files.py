@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
+from pyspark.sql import SparkSession, functions
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.found import Found, Verdicts
@@ -57,10 +56,12 @@ def judge_files(
         file_rows(spark, runs, looks, _JUDGED, work, _asked(runs, judged, judge_file))
         .groupBy("run", "property")
         .agg(
-            F.min("problem").alias("problem"),
-            *(F.sum(name).alias(name) for name in ("traces", "events", "violations")),
-            F.min("first").alias("first"),
-            F.min(F.when(F.col("shortest").isNotNull(), F.struct("shortest_events", "shortest"))).alias("least"),
+            functions.min("problem").alias("problem"),
+            *(functions.sum(name).alias(name) for name in ("traces", "events", "violations")),
+            functions.min("first").alias("first"),
+            functions.min(
+                functions.when(functions.col("shortest").isNotNull(), functions.struct("shortest_events", "shortest"))
+            ).alias("least"),
         )
         .collect()
     )

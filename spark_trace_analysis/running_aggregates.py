@@ -4,7 +4,7 @@ A running aggregate of each group is one of all rows, of which what it was when 
 own windows do the same and take several times as long.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 from polars import col, lit, when
@@ -18,7 +18,9 @@ Frames = dict[Over, pl.DataFrame]
 """The rows of a file as they belong together, side by side and in order, with what is known at each."""
 
 
-def with_all_that_is_known(rows: pl.DataFrame, known: Sequence[Known], asked: dict[Over, list[pl.Expr]]) -> Frames:
+def with_all_that_is_known(
+    rows: pl.DataFrame, known: Sequence[Known], asked: Mapping[Over, Sequence[pl.Expr]]
+) -> Frames:
     """Work out some columns.
 
     Parameters
@@ -29,7 +31,13 @@ def with_all_that_is_known(rows: pl.DataFrame, known: Sequence[Known], asked: di
         The columns, each behind those that it asks for. One over a trace may ask for one over a transaction or half,
         which asks for none of these in its turn.
     asked
-        What will be asked of the rows of each kind; other columns than these expressions want may be missing.
+        For each way in which rows belong together what will be asked of them; their frame has the columns for that,
+        and not all others.
+
+    Returns
+    -------
+    Frames
+        ``Over.TRANSACTION`` and ``Over.HALF`` have the rows that name one, sorted by it; `FILLED` rows among them.
     """
     of_others = {each.name for each in known if each.over is not Over.TRACE}
     late: list[Known] = []
@@ -39,12 +47,10 @@ def with_all_that_is_known(rows: pl.DataFrame, known: Sequence[Known], asked: di
     early = [each for each in known if each.over is Over.TRACE and each not in late]
     trace = _with_columns(_side_by_side(rows.with_row_index(_ROW).with_columns(col("trace").alias(_KEY))), early)
     frames = {Over.TRACE: trace}
-    wanted = _roots([*asked.get(Over.TRACE, []), *(each.of for each in late)]) & of_others
+    wanted = _roots([*asked[Over.TRACE], *(each.of for each in late)]) & of_others
     for over in (Over.TRANSACTION, Over.HALF):
         mine = [each for each in known if each.over is over]
-        if not mine and not asked.get(over):
-            continue
-        needed = _roots([*asked.get(over, []), *(each.of for each in mine)]) - {each.name for each in mine}
+        needed = _roots([*asked[over], *(each.of for each in mine)]) - {each.name for each in mine}
         frames[over] = _with_columns(_side_by_side(_rows_over(over, trace, needed)), mine)
         named = [each.name for each in mine if each.name in wanted]
         if named:
@@ -62,7 +68,7 @@ def _roots(expressions: Sequence[pl.Expr]) -> set[str]:
 def _rows_over(over: Over, trace: pl.DataFrame, needed: Collection[str]) -> pl.DataFrame:
     """The rows that name a transaction or a half, sorted by it within each trace, with the columns that are needed."""
     column = "transaction" if over is Over.TRANSACTION else "half"
-    kept = sorted({_ROW, "trace", "step", "event", column, *needed} - {_KEY})
+    kept = sorted({_ROW, "trace", "step", "event", *needed})
     key = col(_GROUP).cast(pl.Int64) * (col(column).max().cast(pl.Int64) + 1) + col(column)
     rows = trace.filter(col(column) >= 0)
     if over is Over.HALF:

@@ -91,3 +91,13 @@ def difference(found: pa.Schema) -> str | None:
             return f"has column {field.name!r} as {found.field(place).type}, expected {field.type}"
     extra = [name for name in found.names if EVENT_SCHEMA.get_field_index(name) < 0]
     return f"has a column {extra[0]!r} that is not in schema version {SCHEMA_VERSION}" if extra else None
+
+
+def null_in(column: str) -> BadTracesError:
+    """A reader's refusal of a column in which something is absent."""
+    return BadTracesError(f"column {column!r} has a NULL; what does not apply is -1")
+
+
+def out_of_order(trace: int, step: int) -> BadTracesError:
+    """A reader's refusal of the first row that does not go on from the one before it."""
+    return BadTracesError(f"trace {trace}, step {step} is out of order: traces go by number, their steps from 0 on")

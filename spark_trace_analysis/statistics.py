@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
+from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from model_check.errors import ModelCheckError
 from model_check.instances import switches_of
@@ -98,7 +97,9 @@ def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
     began = perf_counter()
     looks = [partial(_count, keeps_discarded=_keeps_discarded(run)) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
-    counted = _added_up(file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(F.sum("times").alias("times")))
+    counted = _added_up(
+        file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(functions.sum("times").alias("times"))
+    )
     found: list[dict[str, Counter[Any]]] = [{} for _ in runs]
     for row in counted:
         key = row["value"] if row["after"] is None else (row["name"], row["after"])
@@ -154,10 +155,12 @@ def _count(content: pa.Buffer, *, keeps_discarded: bool) -> Iterator[dict[str, A
 
 def _rarest(spark: SparkSession, runs: Sequence[Run], pairs: Sequence[Pairs]) -> list[tuple[RareTrace, ...]]:
     looks = [partial(_find_rarest, pairs=of_run) for of_run in pairs]
-    by_rarity = Window.partitionBy("run").orderBy(F.col("problem").desc_nulls_last(), "score", "trace")
-    frame = file_rows(spark, runs, looks, _RARE).withColumn("place", F.row_number().over(by_rarity))
+    by_rarity = Window.partitionBy("run").orderBy(functions.col("problem").desc_nulls_last(), "score", "trace")
+    frame = file_rows(spark, runs, looks, _RARE).withColumn("place", functions.row_number().over(by_rarity))
     found: list[list[RareTrace]] = [[] for _ in runs]
-    for row in sorted(_added_up(frame.where(F.col("place") <= RAREST)), key=lambda row: (row["run"], row["place"])):
+    for row in sorted(
+        _added_up(frame.where(functions.col("place") <= RAREST)), key=lambda row: (row["run"], row["place"])
+    ):
         found[row["run"]].append(RareTrace(row["trace"], row["score"] / MILLIONTHS))
     return [tuple(of_run) for of_run in found]
 

@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.schema import action_codes, event_codes
+from spark_trace_analysis.schema import action_codes, event_codes, null_in, out_of_order
 
 ROWS_A_PIECE = 1 << 18
 
@@ -90,8 +89,7 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
 def _require_no_null(batch: pa.RecordBatch) -> None:
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if column.null_count:
-            message = f"column {name!r} has a NULL; what does not apply is -1"
-            raise BadTracesError(message)
+            raise null_in(name)
 
 
 def _require_order(
@@ -104,8 +102,7 @@ def _require_order(
     is_next = np.where(goes_on, np.diff(steps) == 1, (np.diff(traces) > 0) & (step == 0))
     if not is_next.all():
         row = int(np.argmin(is_next))
-        message = f"trace {trace[row]}, step {step[row]} is out of order: traces go by number, their steps from 0 on"
-        raise BadTracesError(message)
+        raise out_of_order(trace[row], step[row])
     return int(trace[-1]), int(step[-1])
 
 

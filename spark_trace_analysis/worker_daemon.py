@@ -12,6 +12,7 @@ task. Where they belong to the PySpark that is installed, that one is imported.
 import gc
 import os
 import sys
+from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -28,13 +29,9 @@ def _forget_zips_of_the_installed_pyspark() -> None:
 if __name__ == "__main__":
     _forget_zips_of_the_installed_pyspark()
 
-    import numba  # noqa: F401
-    import pandas as pd  # noqa: F401
-    import pyarrow.parquet as pq  # noqa: F401
-    import pyspark.worker  # noqa: F401
-    from pyspark.daemon import manager
-
+    for name in ("numba", "pandas", "pyarrow.parquet", "pyspark.worker"):
+        import_module(name)
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     gc.collect()
     gc.freeze()
-    manager()
+    import_module("pyspark.daemon").manager()

@@ -7,7 +7,6 @@ taken at each level, in the CPython reading.
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -17,13 +16,12 @@ from model_check.errors import EvaluationError
 from spec.language import successors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from model_check.explicit.compile import Compiled
     from model_check.explicit.regions import Counts
     from model_check.explicit.store import StateStore
     from spec.language import Step
-
-    _Way = tuple[Step, tuple[int, ...], npt.NDArray[np.int64]]
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -57,52 +55,23 @@ def first_shortest_paths(
     EvaluationError
         When the CPython reading does not find the way.
     """
-    ways = _Ways(store, constants)
     paths: dict[int, list[Step]] = {}
     by_level = sorted(goals, key=goals.__getitem__)
     for first in range(0, len(by_level), AT_ONCE):
         some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
         marks: Marks = (Numbers if store.is_exact else Fingerprints)(store, switches, levels, some)
-        paths |= {bit: _path(ways, marks, 1 << place, some[bit]) for place, bit in enumerate(some)}
+        paths |= {bit: _path(store.compiled, constants, marks, 1 << place, some[bit]) for place, bit in enumerate(some)}
     return paths
 
 
-class _Ways:
-    """The successors of states in the CPython reading; each step is tried once, however many paths lead this way."""
-
-    def __init__(self, store: StateStore, constants: object) -> None:
-        self._compiled, self._constants = store.compiled, constants
-        self._state = store.compiled.machine.initial(constants)
-        self.initial = tuple(self._state.memory.values)
-        self._found: dict[tuple[int, ...], list[_Way]] = {}
-        self._rest: dict[tuple[int, ...], Iterator[_Way]] = {}
-
-    def after(self, values: tuple[int, ...]) -> Iterator[_Way]:
-        """The steps that are enabled, the states that they lead to, and their words."""
-        if values not in self._found:
-            self._found[values], self._rest[values] = [], self._tried(values)
-        found, rest = self._found[values], self._rest[values]
-        for place in count():
-            if place == len(found):
-                way = next(rest, None)
-                if way is None:
-                    return
-                found.append(way)
-            yield found[place]
-
-    def _tried(self, values: tuple[int, ...]) -> Iterator[_Way]:
-        for step, after in successors(self._state.load(values), self._constants, self._compiled.steps):
-            yield step, after, self._compiled.packing.pack(after)
-
-
-def _path(ways: _Ways, marks: Marks, goal: int, length: int) -> list[Step]:
+def _path(compiled: Compiled, constants: object, marks: Marks, goal: int, length: int) -> list[Step]:
+    state = compiled.machine.initial(constants)
     path: list[Step] = []
-    values = ways.initial
     for level in range(1, length + 1):
-        for step, after, words in ways.after(values):
-            if marks.goals_of(words, level) & goal:
+        for step, values in successors(state, constants, compiled.steps):
+            if marks.goals_of(compiled.packing.pack(values), level) & goal:
                 path.append(step)
-                values = after
+                state.load(values)
                 break
         else:
             message = f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"

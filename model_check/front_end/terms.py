@@ -115,7 +115,8 @@ class LoweredAction:
     effect: tuple[Statement, ...]
 
 
-TRUE, FALSE, EMPTY = Int(1), Int(0), Int(0)
+ZERO = Int(0)
+TRUE, FALSE, EMPTY = Int(1), ZERO, ZERO
 
 
 def apply(operator: Operator, *arguments: Expression) -> Expression:
@@ -134,9 +135,9 @@ def apply(operator: Operator, *arguments: Expression) -> Expression:
         return Int(_compute(operator, [a.value for a in arguments if isinstance(a, Int)]))
     if operator == "not" and isinstance(arguments[0], Apply) and arguments[0].operator == "not":
         return arguments[0].arguments[0]
-    if operator in ("+", "-") and arguments[1] == EMPTY:
+    if operator in ("+", "-") and arguments[1] == ZERO:
         return arguments[0]
-    if operator == "+" and arguments[0] == EMPTY:
+    if operator == "+" and arguments[0] == ZERO:
         return arguments[1]
     return Apply(operator, arguments)
 

@@ -87,16 +87,7 @@ HEAD_OF_LINE = Invariant(
         "half_missed",
         "half_escaped",
     ),
-    actions=(
-        "abort_at_null_result",
-        "end_round_at_missed_half",
-        "abort_at_undecodable_half",
-        "fail_to_begin_round",
-        "abort_at_next_ops",
-        "abort_at_unreadable_pull",
-        "spin_at_failed_check",
-        "spin_at_failed_immunity",
-    ),
+    actions=tuple(action for actions in _REASONS for action in actions),
     kernel=find_stuck,
     broken=from_the_second_round,
 )

@@ -1,15 +1,16 @@
 """What an expression may ask of the rows before it: running aggregates over a trace, a transaction or a half."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 import polars as pl
 
 from spark_trace_analysis.schema import ACTIONS
 from spec.events import EVENTS, OUTCOMES
 
-COMMIT, ROLLBACK, UNKNOWN = (OUTCOMES.index(name) for name in ("commit", "rollback", "unknown"))
+COMMIT, ROLLBACK = OUTCOMES.index("commit"), OUTCOMES.index("rollback")
 
 FILLED = len(EVENTS)
 """The event of the rows that `Over.HALF` has besides: one for each copy, under the queue offset that it fills."""
@@ -46,7 +47,7 @@ class Known:
         An expression over the fields of an event and over columns that are known already. A trace may ask for a column
         of a transaction or half; where a row has none, it is null.
     aggregate
-        ``sum``, ``last``, ``first``, ``max`` or ``min`` of what is not null, up to and with the row; or ``itself``.
+        Of what is not null, up to and with the row; or the value of the row ``itself``.
     is_before
         Whether the row itself is left out.
     """
@@ -54,7 +55,7 @@ class Known:
     name: str
     over: Over
     of: pl.Expr
-    aggregate: str
+    aggregate: Literal["sum", "last", "first", "max", "min", "itself"]
     is_before: bool = False
 
 
@@ -71,7 +72,7 @@ class Broken:
     """
 
     when: dict[Over, pl.Expr]
-    known: tuple[Known, ...] = field(default=())
+    known: tuple[Known, ...]
 
 
 def is_event(*names: str) -> pl.Expr:
@@ -90,12 +91,12 @@ def _is_among(column: str, codes: Iterable[int]) -> pl.Expr:
 
 def count(name: str, over: Over, rows: pl.Expr) -> Known:
     """How many such rows there were."""
-    return Known(name, over, rows.fill_null(value=False).cast(pl.Int32), "sum")
+    return total(name, over, rows)
 
 
 def total(name: str, over: Over, values: pl.Expr) -> Known:
     """The sum of the values."""
-    return Known(name, over, values.fill_null(0).cast(pl.Int32), "sum")
+    return Known(name, over, values.cast(pl.Int32).fill_null(0), "sum")
 
 
 def last(name: str, over: Over, values: pl.Expr, *, is_before: bool = False) -> Known:

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 (the name that Spark's own guide uses)
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from spark_trace_analysis.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
 from spark_trace_analysis.runs import open_run
@@ -52,7 +51,7 @@ def event_rows(spark: SparkSession, runs: Sequence[Run]) -> DataFrame:
     """All events as one data frame: an event's fields, and ``run``, the place in ``runs``."""
     parts = [
         spark.read.parquet(*(str(run.folder / file.name) for file in run.manifest.files)).withColumn(
-            "run", F.lit(number)
+            "run", functions.lit(number)
         )
         for number, run in enumerate(runs)
     ]

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_trace_analysis import judge_by_expressions, judge_by_kernel
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
-from spark_trace_analysis.found import Verdicts
 from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge import judge
-from spark_trace_analysis.judge_by_expressions import judge_by_expressions
-from spark_trace_analysis.judge_by_kernel import judge_by_kernel
+from spark_trace_analysis.judge_files import JudgeFile, judge_files
 from spark_trace_analysis.manifest import Run
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
 WriteRun = Callable[..., Run]
+KERNELS, EXPRESSIONS = judge_by_kernel.judge_file, judge_by_expressions.judge_file
 SOME = [each for each in ALL if each.property_id in {"S1", "S3"}]
 
 
@@ -43,29 +43,27 @@ def damage_in_place(run: Run) -> None:
     os.utime(path, ns=(there.st_atime_ns, there.st_mtime_ns))
 
 
-@pytest.mark.parametrize("judge_by", [judge_by_kernel, judge_by_expressions], ids=["kernel", "expressions"])
-def test_a_file_that_was_judged_is_not_judged_again(
-    spark: SparkSession, run: Run, work: Path, judge_by: Callable[..., Verdicts]
-) -> None:
-    before = judge_by(spark, [run], SOME, work)
+@pytest.mark.parametrize("way", [KERNELS, EXPRESSIONS], ids=["kernels", "expressions"])
+def test_a_file_that_was_judged_is_not_judged_again(spark: SparkSession, run: Run, work: Path, way: JudgeFile) -> None:
+    before = judge_files(spark, [run], SOME, way, work)
     assert [path.suffix for path in work.iterdir()] == [".json"]
     damage_in_place(run)
-    assert judge_by(spark, [run], SOME, work) == before
+    assert judge_files(spark, [run], SOME, way, work) == before
     with pytest.raises(BadTracesError, match="SHA-256"):
-        judge_by(spark, [run], ALL[:2], work)
+        judge_files(spark, [run], ALL[:2], way, work)
     os.utime(run.folder / run.manifest.files[0].name)
     with pytest.raises(BadTracesError, match="SHA-256"):
-        judge_by(spark, [run], SOME, work)
+        judge_files(spark, [run], SOME, way, work)
 
 
 def test_one_way_does_not_take_what_the_other_has_found(spark: SparkSession, run: Run, work: Path) -> None:
-    judge_by_kernel(spark, [run], SOME, work)
-    judge_by_expressions(spark, [run], SOME, work)
+    judge_files(spark, [run], SOME, KERNELS, work)
+    judge_files(spark, [run], SOME, EXPRESSIONS, work)
     assert len(list(work.iterdir())) == 2
 
 
 def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run: Run, work: Path) -> None:
-    judge_by_kernel(spark, [run], SOME, work)
+    judge_files(spark, [run], SOME, KERNELS, work)
     (kept,) = work.iterdir()
     rows = json.loads(kept.read_text())
     kept.write_text(json.dumps([{**row, "violations": row["violations"] + 1} for row in rows]))
@@ -79,8 +77,8 @@ def test_what_is_kept_takes_part_and_is_gone_at_the_end(spark: SparkSession, run
 
 @pytest.mark.sweep
 def test_a_second_call_says_of_how_many_files_it_knew(spark: SparkSession, run: Run, work: Path) -> None:
-    judge_by_kernel(spark, [run], SOME, work)
+    judge_files(spark, [run], SOME, KERNELS, work)
     assert judge(spark, [run, run], ALL, work).files_found == 0
     work.mkdir()
-    judge_by_kernel(spark, [run], SOME, work)
+    judge_files(spark, [run], SOME, KERNELS, work)
     assert judge(spark, [run], SOME, work).files_found == 1
