@@ -106,7 +106,7 @@ class Walker:
         ModelCheckError, EvaluationError
             As `walk`.
         """
-        _require_numbers(seed, first, count, steps)
+        require_numbers(seed, first, count, steps)
         hashes = np.empty(count * (steps + 1), np.uint64)
         written = self._checked(
             self._compiled.module.walk_over(
@@ -120,7 +120,7 @@ class Walker:
         self, seed: int, first: int, count: int, steps: int
     ) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int32]]:
         """The columns that need no table, and the step numbers."""
-        _require_numbers(seed, first, count, steps)
+        require_numbers(seed, first, count, steps)
         most = count * steps
         columns: dict[str, npt.NDArray[Any]] = {
             "trace": np.empty(most, np.int64),
@@ -156,7 +156,14 @@ class Walker:
         return int(written)
 
 
-def _require_numbers(seed: int, first: int, count: int, steps: int) -> None:
+def require_numbers(seed: int, first: int, count: int, steps: int) -> None:
+    """Refuse what no walk has.
+
+    Raises
+    ------
+    ModelCheckError
+        When a number is negative or too large.
+    """
     if not 0 <= seed <= _LARGEST_SEED:
         msg = f"seed {seed} is not a number from 0 to {_LARGEST_SEED}"
         raise ModelCheckError(msg)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from model_check.guided.walker import walker_for
 from model_check.walk import Walker
 from spark_trace_analysis.manifest import SPECIFICATION, Parameters
 from spec.events import FIELDS
@@ -95,7 +96,7 @@ def remade_events(parameters: Parameters, number: int, source: "EventSource") ->
 
 @lru_cache(maxsize=8)
 def _walker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> Walker:
-    return Walker(profile, environment, instance, choice)
+    return walker_for(profile, environment, instance, choice)
 
 
 WALKS = EventSource(SPECIFICATION, ("spec", "model_check"), 600_000, 60_000, walk_the_specification, steps_of_a_walk)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from model_check.check import check
+from model_check.guided.walker import walker_for
 from model_check.walk import Walker
 from spark_trace_analysis.manifest import SPECIFICATION, Parameters, Run
 
@@ -93,4 +94,4 @@ def _command(told: Parameters) -> str:
 
 @lru_cache(maxsize=8)
 def _walker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> Walker:
-    return Walker(profile, environment, instance, choice)
+    return walker_for(profile, environment, instance, choice)

@@ -71,7 +71,7 @@ class Packing:
     def pack(self, values: tuple[int, ...]) -> npt.NDArray[np.int64]:
         """A canonical state as words, shape (words,)."""
         words = [0] * self.words
-        for slot, (word, shift, _, low), value in zip(self.slots, self._cells, values, strict=True):
+        for slot, (word, shift, _, low), value in zip(self.slots, self.cells, values, strict=True):
             if slot.kind is not Kind.CLOCK:
                 words[word] |= (value - low) << shift
         return np.array(words, dtype=np.uint64).view(np.int64)
@@ -79,10 +79,10 @@ class Packing:
     def unpack(self, words: npt.NDArray[np.int64]) -> tuple[int, ...]:
         """The canonical state that the words, shape (words,), stand for."""
         unsigned = [int(word) for word in words.view(np.uint64)]
-        return tuple((unsigned[word] >> shift & mask) + low for word, shift, mask, low in self._cells)
+        return tuple((unsigned[word] >> shift & mask) + low for word, shift, mask, low in self.cells)
 
     @cached_property
-    def _cells(self) -> tuple[tuple[int, int, int, int], ...]:
+    def cells(self) -> tuple[tuple[int, int, int, int], ...]:
         """For each slot its word, the shift in it, the mask of its width, and the value that 0 stands for."""
         cells = []
         for slot in self.slots:

@@ -153,3 +153,28 @@ def walk_over(initial, seed, first, count, length, weights, switches, is_on, K, 
                 hashes[written] = hash_of(here, i * WORDS)
                 written += 1
     return written
+
+
+@compiled
+def judge_each(states, count, K, verdicts):
+    """The verdict on each state, shape (count, words of a verdict)."""
+    verdicts[:] = 0
+    for x in range(count):
+        judge(states, x, K, verdicts[x])
+
+
+@compiled
+def hash_each(states, count, hashes):
+    """The hash of each state."""
+    for x in range(count):
+        hashes[x] = hash_of(states, x * WORDS)
+
+
+@compiled
+def observe_each(states, count, steps, K, rows):
+    """What each step shows that led to each state, shape (fields, count)."""
+    row = np.empty(rows.shape[0], dtype=np.int32)
+    for x in range(count):
+        observe(states, x, steps[x], K, row)
+        for field in range(row.shape[0]):
+            rows[field, x] = row[field]
