@@ -240,11 +240,16 @@ def _add_fields(
             if members[kind] >> place & 1 == 0:
                 continue
             place = ranks[kind][place] + 1
-        value = np.int64(_bits_of(state, table, field)) + table.lows[field]
+        stored = _bits_of(state, table, field)
+        if stored == np.uint64(0) and means != INSTANT:
+            continue
+        value = np.int64(stored) + table.lows[field]
         if means in (HALF, HALVES_BEFORE, HALVES):
             value = _told_anew(value, means, members[0], ranks[0])
         elif means in (OP, OPS_BEFORE, OPS):
             value = _told_anew(value, means, members[1], ranks[1])
+        if value == table.lows[field] and means != INSTANT:
+            continue  # as when nothing is stored
         told = scrambled(table.salts[field] + (np.uint64(place << 40) ^ np.uint64(value)) * STRIDE)
         for grain in range(table.grains[field], GRAINS):
             keys[grain] ^= told
