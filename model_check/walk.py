@@ -116,6 +116,23 @@ class Walker:
         distinct: npt.NDArray[np.uint64] = np.unique(hashes[:written])
         return distinct
 
+    def violated(self, seed: int, first: int, count: int, steps: int) -> tuple[npt.NDArray[np.int64], int]:
+        """The bits of the clauses that each of these walks violates, shape (count, words), and the steps of all.
+
+        Clause i of the specification is bit i % `CLAIMS_A_WORD` of word i // `CLAIMS_A_WORD`.
+
+        Raises
+        ------
+        ModelCheckError, EvaluationError
+            As `walk`.
+        """
+        require_numbers(seed, first, count, steps)
+        found = np.zeros((count, self._compiled.verdict_words), dtype=np.int64)
+        walked = self._compiled.module.walk_judged(
+            self._initial, seed, first, count, steps, *self._choice(), self._K, *self._room(), found
+        )
+        return found, self._checked(walked)
+
     def _walk(
         self, seed: int, first: int, count: int, steps: int
     ) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int32]]:

@@ -156,6 +156,28 @@ def walk_over(initial, seed, first, count, length, weights, switches, is_on, K, 
 
 
 @compiled
+def walk_judged(
+    initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, violated
+):  # fmt: skip
+    """Add the bits of what each of the same walks violates, shape (count, words of a verdict); returns their steps."""
+    walked = 0
+    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
+    states = np.empty(TOGETHER, dtype=np.uint64)
+    walker, total, picked = np.empty((3, TOGETHER), dtype=np.int64)
+    for some in range(0, count, TOGETHER):
+        n = min(TOGETHER, count - some)
+        begin(initial, seed, first + some, n, here, walker, states, is_on)
+        for _ in range(length):
+            n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
+            if n < 0:
+                return n
+            walked += n
+            for i in range(n):
+                judge(here, i, K, violated[some + walker[i]])
+    return walked
+
+
+@compiled
 def judge_each(states, count, K, verdicts):
     """The verdict on each state, shape (count, words of a verdict)."""
     verdicts[:] = 0

@@ -1,0 +1,1 @@
+"""What guided walks meet, and whether their intervals hold what plain walks say."""
