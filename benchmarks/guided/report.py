@@ -69,14 +69,11 @@ def _met(left_out: Sequence[Missed], seeds: Sequence[int]) -> Iterator[str]:
     parts = []
     for seed in seeds:
         of_seed = [one for one in left_out if one.seed == seed]
-        missed = [(one.guided, one.weighted) for one in of_seed]
-        counts = [
-            len(possible)
-            - sum(
-                clause not in impossible[one.fault] for one, some in zip(of_seed, ways, strict=True) for clause in some
-            )
-            for ways in zip(*missed, strict=True)
+        left = [
+            [clause for one in of_seed for clause in missed(one) if clause not in impossible[one.fault]]
+            for missed in (_left_by_guided, _left_by_weighted)
         ]
+        counts = [len(possible) - len(some) for some in left]
         parts.append([count / len(possible) for count in counts])
         yield f"| {seed} | {len(possible)} | {counts[0]} | {parts[-1][0]:.1%} | {counts[1]} | {parts[-1][1]:.1%} |"
     medians = [median(part) for part in zip(*parts, strict=True)]
@@ -98,6 +95,14 @@ def _met(left_out: Sequence[Missed], seeds: Sequence[int]) -> Iterator[str]:
     for pair in possible:
         if guided[pair] or weighted[pair]:
             yield f"| {pair[0]} | {pair[1]} | {guided[pair]} | {weighted[pair]} |"
+
+
+def _left_by_guided(one: Missed) -> tuple[str, ...]:
+    return one.guided
+
+
+def _left_by_weighted(one: Missed) -> tuple[str, ...]:
+    return one.weighted
 
 
 def _covered(coverage: Sequence[Covered]) -> Iterator[str]:

@@ -280,6 +280,6 @@ def view_keys(states: Words, table: ViewTable, keys: Hashes) -> None:
             has_begun = _add_fields(states[x], transaction, table, (halves, ops), ranks, key)
             begun += has_begun
             for grain in range(GRAINS):
-                keys[x, transaction, grain] = scrambled(key[grain] + np.uint64(grain) * STRIDE)
+                keys[x, transaction, grain] = scrambled(key[grain] + np.uint64(grain + 1) * STRIDE)
                 if has_begun or (begun == 0 and transaction == table.transactions - 1):
                     keys[x, table.transactions, grain] += scrambled(keys[x, transaction, grain] + _WHOLE)

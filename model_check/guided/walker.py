@@ -132,6 +132,11 @@ class GuidedWalker(Walker):
         distinct: npt.NDArray[np.uint64] = np.unique(np.concatenate(hashes))
         return distinct
 
+    def violated(self, seed: int, first: int, count: int, steps: int) -> tuple[npt.NDArray[np.int64], int]:
+        """As `Walker.violated`."""
+        parts = list(self._walked(seed, first, count, steps))
+        return np.concatenate([part.met for part in parts]), sum(len(part.steps) for part in parts)
+
     def _walked(self, seed: int, first: int, count: int, steps: int) -> Iterator[_Walked]:
         """These walks, a part from each population; one at least."""
         require_numbers(seed, first, count, steps)
@@ -142,21 +147,32 @@ class GuidedWalker(Walker):
 
 @dataclass(frozen=True)
 class _Walked:
-    """The steps of some walks, one after the other; one element a step."""
+    """Some walks of a population.
+
+    Attributes
+    ----------
+    walks, places, steps, states : array, shape (steps, …)
+        All their steps, one walk after the other: the number of the walk, the place in it, the number of the step, and
+        the state behind it.
+    met : array, shape (walks, words of a verdict)
+        What each of them violates.
+    """
 
     walks: Words
     places: Words
     steps: Words
     states: Words
+    met: Words
 
 
 def _past(population: Population, numbers: Words) -> _Walked:
     """What the walks of these numbers went through, up to where they ended."""
-    way = population.lineage(numbers % MOST % len(population.met))
+    ends = numbers % MOST % len(population.met)
+    way = population.lineage(ends)
     steps = np.stack([place.steps[column] for place, column in zip(population.places, way.T, strict=True)], axis=1)
     states = np.stack([place.states[column] for place, column in zip(population.places, way.T, strict=True)], axis=1)
     walk, place = np.nonzero(steps >= 0)
-    return _Walked(numbers[walk], place, steps[walk, place], states[walk, place])
+    return _Walked(numbers[walk], place, steps[walk, place], states[walk, place], population.met[ends])
 
 
 def _times(walked: _Walked, tick: Words) -> Words:

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 from model_check.errors import ModelCheckError
-from model_check.instances import constants_for
 from model_check.walk import Walker
 from spec.events import EVENTS, FIELDS
-from spec.language import MachineState, Step, take
-from spec.observation import OBSERVATIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
+from tests.model_check.legal_walks import require_legal_walks, rows
 
 
 @pytest.fixture(autouse=True, params=["tiny"])
@@ -23,16 +20,11 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 
 
 EVERYTHING = "slow_local,lose_end,lose_check,duplicate_end,wrong_end,late_end,slow_round,slow_dispatch,crash"
-OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
 
 
 @cache
 def walker(profile: str, environment: str) -> Walker:
     return Walker(profile, faults_of(environment), "tiny")
-
-
-def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
-    return list(zip(*(columns[field.name].tolist() for field in FIELDS), strict=True))
 
 
 def test_a_walk_depends_on_its_seed_and_number_and_not_on_the_block_it_is_made_in() -> None:
@@ -88,44 +80,10 @@ def test_no_walks_are_an_empty_table() -> None:
 def test_every_walk_is_a_legal_path_with_the_observed_fields_of_the_cpython_reading(
     profile: str, environment: str
 ) -> None:
-    walks = walker(profile, environment)
-    constants = constants_for(profile, faults_of(environment), "tiny")
-    state = TRANSACTIONAL_MESSAGES.initial(constants)
-    start = tuple(state.memory.values)
-    steps_of: dict[str, list[Step]] = {}
-    for step in TRANSACTIONAL_MESSAGES.steps(constants):
-        steps_of.setdefault(step.action.name, []).append(step)
-
-    columns = walks.walk(11, 0, 100, 45)
-    assert set(columns["trace"].tolist()) == set(range(100))
-    candidates: set[tuple[int, ...]] = set()
-    expected_step = 0
-    for trace, number, time, event, action, *observed in rows(columns):
-        if number == 0:
-            candidates = {start}
-            expected_step = 0
-        assert number == expected_step
-        expected_step += 1
-        after = set()
-        for values in candidates:
-            for step in steps_of[walks.actions[action]]:
-                if take(state.load(values), constants, step) is None and seen(state, constants, step) == observed:
-                    after.add(tuple(state.memory.values))
-        assert after, f"walk {trace}, step {number}: {walks.actions[action]} {observed}"
-        assert {values[0] - start[0] for values in after} == {time}
-        assert walks.events[event] == steps_of[walks.actions[action]][0].action.event
-        candidates = after
+    columns = walker(profile, environment).walk(11, 0, 100, 45)
+    require_legal_walks(columns, range(100), profile, environment)
     went_back = EVENTS.index("clock_stepped_back") in columns["event"]
     assert went_back is ("clock_step" in environment)
-
-
-def seen(state: MachineState, constants: object, step: Step) -> list[int]:
-    functions = OBSERVATIONS.get(step.action.name, {})
-    absent = {"outcome": 0}
-    return [
-        int(functions[name](state, constants, *step.arguments[:1])) if name in functions else absent.get(name, -1)
-        for name in OBSERVED
-    ]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])

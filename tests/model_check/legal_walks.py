@@ -1,0 +1,59 @@
+"""Whether columns of events are walks of the specification: taken again, step by step, in the CPython reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from model_check.instances import constants_for
+from spec.events import EVENTS, FIELDS
+from spec.language import MachineState, Step, take
+from spec.observation import OBSERVATIONS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.checked import faults_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
+ACTIONS = tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)
+
+
+def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return list(zip(*(columns[field.name].tolist() for field in FIELDS), strict=True))
+
+
+def require_legal_walks(columns: dict[str, Any], numbers: Collection[int], profile: str, environment: str) -> None:
+    """Every trace of these numbers, on tiny, is a path with these events, times and observed fields."""
+    constants = constants_for(profile, faults_of(environment), "tiny")
+    state = TRANSACTIONAL_MESSAGES.initial(constants)
+    start = tuple(state.memory.values)
+    steps_of: dict[str, list[Step]] = {}
+    for step in TRANSACTIONAL_MESSAGES.steps(constants):
+        steps_of.setdefault(step.action.name, []).append(step)
+    assert set(columns["trace"].tolist()) == set(numbers)
+    candidates: set[tuple[int, ...]] = set()
+    expected_step = 0
+    for trace, number, time, event, action, *observed in rows(columns):
+        if number == 0:
+            candidates = {start}
+            expected_step = 0
+        assert number == expected_step
+        expected_step += 1
+        after = set()
+        for values in candidates:
+            for step in steps_of[ACTIONS[action]]:
+                if take(state.load(values), constants, step) is None and seen(state, constants, step) == observed:
+                    after.add(tuple(state.memory.values))
+        assert after, f"walk {trace}, step {number}: {ACTIONS[action]} {observed}"
+        assert {values[0] - start[0] for values in after} == {time}
+        assert EVENTS[event] == steps_of[ACTIONS[action]][0].action.event
+        candidates = after
+
+
+def seen(state: MachineState, constants: object, step: Step) -> list[int]:
+    functions = OBSERVATIONS.get(step.action.name, {})
+    absent = {"outcome": 0}
+    return [
+        int(functions[name](state, constants, *step.arguments[:1])) if name in functions else absent.get(name, -1)
+        for name in OBSERVED
+    ]
