@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -97,6 +97,9 @@ bench-broker: setup ## transactions and check rounds of the reference broker on 
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md (ARGS="TRACES ...")
 	$(BIN)/python -m benchmarks.spark $(ARGS)
+
+bench-guided: setup ## what guided walks meet against weighted ones, and what their intervals hold; writes benchmarks/guided/RESULTS.md (ARGS="SEEDS REPETITIONS")
+	$(BIN)/python -m benchmarks.guided $(ARGS)
 
 bench-audit: export PYTHONDONTWRITEBYTECODE :=
 bench-audit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode

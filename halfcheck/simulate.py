@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -15,6 +15,7 @@ from halfcheck.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from model_check.guided.account import Account
     from spark_trace_analysis.event_source import EventSource
     from spark_trace_analysis.manifest import Parameters
     from spark_trace_analysis.simulate import Progress, Simulation
@@ -34,7 +35,11 @@ def command(
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,
     choice: Annotated[
-        str, typer.Option(help="How a step is chosen among those that are enabled: uniform, weighted or swarm.")
+        str,
+        typer.Option(
+            help="How a step is chosen among those that are enabled: uniform, weighted or swarm; or guided, for "
+            "weighted walks that go on where rare violations are near."
+        ),
     ] = "uniform",
     seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
     trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
@@ -48,12 +53,16 @@ def command(
     --trace NUMBER makes one of them again without the others. A directory that already holds this very run is left as
     it is; one that holds anything else is refused. A run that was cut short is gone on with by the same command.
 
+    Guided walks are no sample of plain ones. What is printed of them is: which clauses they violate, by which trace,
+    and in what share of plain weighted walks each is violated, as far as that can be told from a million states.
+
     Examples
     --------
     halfcheck simulate --traces 1000000 --profile 5.3.3 --faults crash,lose_end --seed 7 --out build/traces/5.3.3-crash
     halfcheck simulate --traces 50000 --profile 4.5.1 --instance deep --steps 120 --out /tmp/deep --json
     halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --out build/traces/swarm
     halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --trace 4711
+    halfcheck simulate --choice guided --faults wrong_end --instance medium --traces 15000 --out build/traces/guided
     halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
@@ -78,18 +87,34 @@ def command(
 
     done = find_complete(parameters, out, source)
     if done is None:
+        from model_check.guided.walker import instances_of
         from spark_trace_analysis.session import spark_session
         from spark_trace_analysis.shipped_project import walk_kernels
 
         prepare(parameters, source)
-        kernels = walk_kernels(instance) if of == SPECIFICATION else ()
+        kernels = walk_kernels(*instances_of(choice, instance)) if of == SPECIFICATION else ()
         with (
             goes_on_later(lambda: count_kept(out), "file"),
             spark_session(master, conf=conf or (), kernels=kernels) as spark,
             _progress_line(traces) as progress,
         ):
             done = simulate(spark, parameters, out, source=source, progress=progress)
-    _print(done, as_json=as_json)
+    _print(done, _account(parameters), as_json=as_json)
+
+
+def _account(parameters: Parameters) -> Account | None:
+    """What guided walks have met; nothing of others."""
+    from model_check.guided.account import account_of
+    from model_check.guided.walker import GUIDED, GuidedWalker
+
+    if parameters.choice != GUIDED:
+        return None
+    walker = GuidedWalker(parameters.profile, parameters.environment, parameters.instance)
+    return account_of(walker, parameters.seed, parameters.steps, walks=parameters.traces, most=ACCOUNTED)
+
+
+ACCOUNTED: Final = 1_000_000
+"""States after which no more guided walks are looked at for the account of them."""
 
 
 def _source_of(of: str) -> EventSource:
@@ -128,18 +153,20 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
     print(f"steps: {steps}")
 
 
-def _print(done: Simulation, *, as_json: bool) -> None:
+def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
     from spark_trace_analysis.manifest import to_json
 
     told = to_json(done.run)
     rate = told["traces"] / done.seconds if done.seconds else 0.0
     if as_json:
-        more = {
+        more: dict[str, Any] = {
             "reused": done.reused,
             "files_found": done.files_found,
             "seconds": round(done.seconds, 3),
             "traces_per_second": round(rate),
         }
+        if account is not None:
+            more["guided"] = account.to_json()
         print(json.dumps(told | more, ensure_ascii=False, indent=2))
         return
     size = f"{told['traces']:,} traces, {told['events']:,} events, {told['bytes'] / 1e6:.1f} MB in {told['out']}"
@@ -149,6 +176,10 @@ def _print(done: Simulation, *, as_json: bool) -> None:
         print(f"{size}: gone on with, {done.files_found} files were there; {done.seconds:.1f} s")
     else:
         print(f"{size}: {done.seconds:.1f} s, {rate:,.0f} traces/s")
+    if account is not None:
+        from halfcheck.guided_account import print_account
+
+        print_account(account)
 
 
 @contextmanager

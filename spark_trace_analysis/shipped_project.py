@@ -23,8 +23,12 @@ _PACKAGES = ("fuzz", "halfcheck", "model_check", "reference", "spark_trace_analy
 _SUFFIXES = {".py", ".toml", ".json", ".nbi", ".nbc"}
 
 
-def walk_kernels(instance: str) -> tuple[Path, ...]:
-    """The files of an instance's compiled walk, as far as this machine has them."""
+def walk_kernels(*instances: str) -> tuple[Path, ...]:
+    """The files of the compiled walks of some instances, as far as this machine has them."""
+    return tuple(path for instance in instances for path in _walk_kernels(instance))
+
+
+def _walk_kernels(instance: str) -> tuple[Path, ...]:
     compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants_for(VERSIONS[0], (), instance))
     folder = kernel_cache()
     module = compiled.module.__name__

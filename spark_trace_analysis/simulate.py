@@ -126,14 +126,14 @@ def _complete(parameters: Parameters, out: Path, source: EventSource) -> Simulat
 
 
 def prepare(parameters: Parameters, source: EventSource = WALKS) -> None:
-    """Make the first trace: a name that is not known is found, and the tasks find the compiled kernel on disk.
+    """Make the last trace: a name that is not known is found, and the tasks find the compiled kernels on disk.
 
     Raises
     ------
     ModelCheckError
         The profile, a fault, the instance or the choice is unknown; the message says which there are.
     """
-    source.make(parameters, 0, 1)
+    source.make(parameters, max(parameters.traces - 1, 0), 1)
 
 
 def simulate(

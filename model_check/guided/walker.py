@@ -185,6 +185,11 @@ def _times(walked: _Walked, tick: Words) -> Words:
     return found
 
 
+def instances_of(choice: str, instance: str) -> tuple[str, ...]:
+    """The instances whose code the walks of a choice on an instance run."""
+    return tuple(dict.fromkeys((instance, *LEARNED_FROM))) if choice == GUIDED else (instance,)
+
+
 def walker_for(profile: str, faults: Sequence[str], instance: str, choice: str) -> Walker:
     """What walks by a choice, one of `model_check.choices.CHOICES` or `GUIDED`.
 

@@ -62,12 +62,14 @@ def test_a_row_a_property_fits_any_terminal(width: int, lines: int) -> None:
     assert sum("5.3.3" in line for line in told) == (2 if width >= 100 else 1)
 
 
-@pytest.mark.parametrize("of", ["specification", "broker"])
+@pytest.mark.parametrize(
+    ("of", "choice"), [("specification", "swarm"), ("specification", "guided"), ("broker", "swarm")]
+)
 def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
-    of: str, capsys: pytest.CaptureFixture[str]
+    of: str, choice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = ["--instance", "tiny", "--faults", "crash"]
-    asked = ["simulate", "--trace", "4", "--of", of, *world, "--choice", "swarm", "--steps", "12"]
+    asked = ["simulate", "--trace", "4", "--of", of, *world, "--choice", choice, "--steps", "12"]
     assert run([*asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["command"].split()[1:3] == ["simulate", "--trace"]
@@ -99,6 +101,8 @@ def test_one_trace_is_printed_with_the_steps_that_replay_takes_again(
         (["simulate", "--out", "full/a.txt/new"], 151, "--out full/a.txt/new: can't be written (Not a directory)"),
         (["simulate", "--out", "/proc/new"], 151, "--out /proc/new: can't be written (No such file or directory)"),
         (["simulate", "--out", "new", "--choice", "best"], 151, "no choice 'best'; there are uniform, weighted, swarm"),
+        (["simulate", "--out", "new", "--choice", "guided", "--steps", "10001"], 151, "--steps 10001"),
+        (["simulate", "--out", "new", "--choice", "guided", "--of", "broker"], 151, "no choice 'guided'; there are"),
         (["simulate", "--out", "new", "--of", "client"], 151, "--of client: expected specification or broker"),
         (["simulate", "--out", "new", "--of", "broker", "--profile", "fixed"], 151, "no reference broker"),
         (["simulate", "--trace", "3", "--out", "new"], 151, "leave --out away"),

@@ -38,8 +38,8 @@ def graph(environment: str, quota: int, instance: str = "tiny") -> Graph:
 def guided(environment: str) -> GuidedWalker:
     """A walker on tiny that has learned from a part of tiny."""
     walks = GuidedWalker("5.3.3", faults_of(environment), "tiny")
-    with patch.object(walker, "LEARNED_FROM", {"tiny": 4_000}):
-        assert walks.learned.expanded["tiny"] < 4_000
+    with patch.object(walker, "LEARNED_FROM", {"tiny": 20_000}):
+        assert walks.learned.expanded["tiny"] < 20_000
     return walks
 
 
