@@ -78,7 +78,7 @@ def missed(fault: str, asked: tuple[str, ...], seeds: Iterable[int]) -> list[Mis
 
 
 def _by_guided(walker: GuidedWalker, seed: int, asked: tuple[str, ...]) -> tuple[str, ...]:
-    met = {one.clause for one in account_of(walker, seed, STEPS, most=MOST).met}
+    met = {one.clause for one in account_of(walker, seed, STEPS, most=MOST, until=asked).met}
     return tuple(sorted(set(asked) - met))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from model_check.guided.population import Population
     from model_check.guided.walker import GuidedWalker
+
+
+_NAMES: Final = tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,17 @@ class Account:
         }
 
 
-def account_of(walker: GuidedWalker, seed: int, steps: int, *, walks: int | None = None, most: int) -> Account:
-    """Walk populations, until they have so many walks or one more could expand more states than `most`.
+def account_of(
+    walker: GuidedWalker, seed: int, steps: int, *, most: int, walks: int | None = None, until: Collection[str] = ()
+) -> Account:
+    """Walk populations, until one more could expand more states than `most` in all.
+
+    Parameters
+    ----------
+    walks
+        No more populations are walked when they have so many walks,
+    until
+        or have met all of these clauses.
 
     Raises
     ------
@@ -97,6 +109,7 @@ def account_of(walker: GuidedWalker, seed: int, steps: int, *, walks: int | None
     searched: Mapping[str, int] = {}
     rare: Collection[int] = ()
     spent = 0
+    awaited = [bit for bit, name in enumerate(_NAMES) if name in until]
     for number in count():
         if walks is not None and number * MOST >= walks:
             break
@@ -108,12 +121,14 @@ def account_of(walker: GuidedWalker, seed: int, steps: int, *, walks: int | None
         populations.append(walker.population(seed, number, steps))
         before.append(spent)
         spent += populations[-1].expanded
+        if until and all(any(one.first[bit] >= 0 for one in populations) for bit in awaited):
+            break
     met = sorted(_met(populations, before, rare), key=lambda one: one.cost)
     return Account(tuple(met), searched, sum(one.expanded for one in populations), MOST * len(populations))
 
 
 def _met(populations: Sequence[Population], before: Sequence[int], rare: Collection[int]) -> Iterator[Met]:
-    for bit, clause in enumerate(TRANSACTIONAL_MESSAGES.clauses):
+    for bit, name in enumerate(_NAMES):
         hits = [number for number, one in enumerate(populations) if one.first[bit] >= 0]
         if not hits:
             continue
@@ -121,7 +136,7 @@ def _met(populations: Sequence[Population], before: Sequence[int], rare: Collect
         traces = (n * MOST + int(walks[0]) for n, walks in ends if walks.size)
         split = [float(one.shares[bit]) for one in populations[1:]]
         yield Met(
-            f"{clause.identifier}.{clause.clause}",
+            name,
             bit in rare,
             before[hits[0]] + int(populations[hits[0]].first[bit]),
             next(traces, None),

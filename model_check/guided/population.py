@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.emit import CLAIMS_A_WORD
 from model_check.guided.world import are_violated
 
 if TYPE_CHECKING:
@@ -126,8 +125,8 @@ def walk_together(world: World, promises: Promises | None, length: int, draws: n
         When a step leaves a declared range.
     """
     bits = np.zeros(0, dtype=np.int64) if promises is None else promises.clauses
-    counted = world.compiled.verdict_words * CLAIMS_A_WORD
-    shares, first = np.zeros(counted), np.full(counted, -1, dtype=np.int64)
+    clauses = range(len(world.compiled.machine.clauses))
+    shares, first = np.zeros(len(clauses)), np.full(len(clauses), -1, dtype=np.int64)
     initial = np.zeros(1, dtype=np.int64)
     walks = _Walks(
         world.initial[None, :],
@@ -142,10 +141,10 @@ def walk_together(world: World, promises: Promises | None, length: int, draws: n
     for _ in range(length):
         after, new, cost = _gone_on(world, walks)
         rows = np.flatnonzero(new.any(axis=1))
-        violated = are_violated(new[rows], range(counted))
+        violated = are_violated(new[rows], clauses)
         shares += after.weights[rows] @ violated
-        some = violated.any(axis=0) & (first < 0)
-        first[some] = expanded + after.origins[rows[violated[:, some].argmax(axis=0)]]
+        for clause in np.flatnonzero(violated.any(axis=0) & (first < 0)):
+            first[clause] = expanded + after.origins[rows[violated[:, clause].argmax()]]
         expanded += cost
         after = _merged(world, after, draws)
         if promises is not None:

@@ -110,7 +110,7 @@ class World:
         """The bits of the clauses that each state violates, shape (count, words of a verdict)."""
         found = np.empty((len(states), self.compiled.verdict_words), dtype=np.int64)
         self.compiled.module.judge_each(states.reshape(-1), len(states), self.switches, found)
-        return found
+        return found & _OF_CLAUSES[: found.shape[1]]
 
     def hashes(self, states: Words) -> Hashes:
         """A hash of each state, as `model_check.walk.Walker.visited` gives them."""
@@ -124,6 +124,16 @@ class World:
         view_keys(states, self.table, found)
         return found
 
+
+_CLAUSES = len(TRANSACTIONAL_MESSAGES.clauses)
+_OF_CLAUSES = np.array(
+    [
+        (1 << min(max(_CLAUSES - first, 0), CLAIMS_A_WORD)) - 1
+        for first in range(0, _CLAUSES + len(TRANSACTIONAL_MESSAGES.witnesses), CLAIMS_A_WORD)
+    ],
+    dtype=np.int64,
+)
+"""The bits of clauses in each word of a verdict; behind them are those of the witnesses."""
 
 AT_ONCE = 1024
 """States that are expanded together."""

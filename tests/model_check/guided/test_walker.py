@@ -90,6 +90,15 @@ def test_the_account_names_walks_that_violate_the_clause_and_its_share() -> None
     assert all(abs(some.share - share) < 5 * some.standard_error for some, share in told)
 
 
+def test_an_account_ends_when_what_is_awaited_was_met() -> None:
+    awaited = ("S1.after_a_check", "S2.rollback_after_commit")
+    whole = account_of(guided(FAULT), 7, STEPS, most=400_000)
+    until = account_of(guided(FAULT), 7, STEPS, most=400_000, until=awaited)
+    costs = {one.clause: one.cost for one in whole.met}
+    assert {one.clause for one in until.met} >= set(awaited)
+    assert max(costs[name] for name in awaited) < until.cost < whole.cost
+
+
 def test_an_account_of_few_walks_has_no_estimate() -> None:
     account = account_of(guided(FAULT), 7, STEPS, walks=10, most=10**9)
     assert (account.walks, account.searched) == (MOST, {})
