@@ -104,8 +104,9 @@ def command(
 
 def _account(parameters: Parameters) -> Account | None:
     """What guided walks have met; nothing of others."""
+    from model_check.choices import GUIDED
     from model_check.guided.account import account_of
-    from model_check.guided.walker import GUIDED, GuidedWalker
+    from model_check.guided.walker import GuidedWalker
 
     if parameters.choice != GUIDED:
         return None

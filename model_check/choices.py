@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 CHOICES: Final = ("uniform", "weighted", "swarm")
 
+GUIDED: Final = "guided"
+"""The choice of `model_check.guided`: weighted walks of which some are split and others given up, no sample of them."""
+
 ORDINARY: Final = 8
 """The weight of an action that is not named below: a step of a producer, of an END_TRANSACTION or within a round."""
 

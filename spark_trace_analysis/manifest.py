@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from model_check.choices import GUIDED
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.schema import SCHEMA_VERSION
 
@@ -32,7 +33,7 @@ class Parameters:
     Attributes
     ----------
     choice
-        How a step is chosen, one of ``model_check.choices.CHOICES``.
+        How a step is chosen, one of ``model_check.choices.CHOICES``, or ``model_check.choices.GUIDED``.
     of
         What the traces are of: the specification, or what else there is a source of events for.
     """
@@ -52,8 +53,9 @@ class Parameters:
 
     @property
     def environment_name(self) -> str:
-        """The faults joined by commas; ``quiet`` when there are none."""
-        return ",".join(self.environment) or QUIET
+        """The faults joined by commas, or ``quiet``. Guided walks, which are no sample, have a name of their own."""
+        name = ",".join(self.environment) or QUIET
+        return f"{name} ({self.choice})" if self.choice == GUIDED else name
 
     @property
     def command(self) -> str:

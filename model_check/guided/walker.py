@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from model_check.choices import CHOICES
+from model_check.choices import CHOICES, GUIDED
 from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
 from model_check.explicit.emit import OBSERVED
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from model_check.guided.views import Words
-
-GUIDED: Final = "guided"
 
 LEARNED_FROM: Final = {"tiny": 150_000, "small": 150_000}
 """The instances that are searched, and how many states of each."""

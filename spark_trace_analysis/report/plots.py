@@ -11,6 +11,7 @@ from typing import Any
 
 import altair as alt
 
+from model_check.choices import GUIDED
 from spark_trace_analysis.intervals import wilson
 from spark_trace_analysis.report.plot_style import (
     WIDTH,
@@ -135,6 +136,8 @@ def _violation_rates(section: SimulationSection) -> Plot | None:
     )
     if unseen:
         reading += f" No walk breaks {', '.join(unseen)}."
+    if any(count.environment.endswith(f"({GUIDED})") for count in section.counts):
+        reading += " Guided walks are no sample of others: their shares are those of what was kept."
     return _plot("How often a random walk breaks a property", reading, rows, draw)
 
 

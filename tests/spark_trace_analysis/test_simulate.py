@@ -13,11 +13,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from model_check.errors import ModelCheckError
+from model_check.guided.walker import walker_for
 from model_check.walk import Walker
 from spark_trace_analysis import simulate as simulation
 from spark_trace_analysis import unfinished_run
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.event_source import WALKS, Events, remade_events, walk_the_specification
+from spark_trace_analysis.judge import judge
 from spark_trace_analysis.manifest import Parameters, Run, source_fingerprint
 from spark_trace_analysis.schema import EVENT_SCHEMA
 from spark_trace_analysis.simulate import Progress, find_complete, prepare, simulate
@@ -56,6 +58,26 @@ def test_a_trace_is_the_walk_of_its_number(simulated: list[Run]) -> None:
     assert written["action"].to_pylist() == [walker.actions[code] for code in walked["action"]]
     for name in ("trace", "step", "time", "transaction", "half", "copy", "op", "check_times", "outcome"):
         assert np.array_equal(written[name].to_numpy(), walked[name])
+
+
+@pytest.mark.sweep
+def test_guided_walks_are_those_of_their_populations_and_have_a_name_of_their_own(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    guided = replace(SMALL, environment=("slow_local",), traces=2_200, steps=20, choice="guided")
+    assert guided.environment_name == "slow_local (guided)"
+    prepare(guided)
+    run = simulate(spark, guided, tmp_path / "guided").run
+    table = table_of(run)
+    walker = walker_for("5.3.3", ("slow_local",), "tiny", "guided")
+    for first, count in ((990, 20), (2_190, 10)):
+        walked = walker.walk(3, first, count, 20)
+        written = table.filter(pa.compute.is_in(table["trace"], pa.array(range(first, first + count))))
+        for name in ("trace", "step", "time", "transaction", "half", "copy", "op", "check_times", "outcome"):
+            assert np.array_equal(written[name].to_numpy(), walked[name])
+    judged = judge(spark, [run])
+    assert set(judged.violations()["5.3.3"]) == {"slow_local (guided)"}
+    assert judged.violations()["5.3.3"]["slow_local (guided)"]["S2"] > 0
 
 
 def test_spark_reads_back_as_many_rows_as_the_manifest_counts(spark: SparkSession, simulated: list[Run]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_check.choices import GUIDED
 from model_check.errors import ModelCheckError
 from model_check.guided.account import account_of
 from model_check.guided.population import MOST
-from model_check.guided.walker import GUIDED, walker_for
+from model_check.guided.walker import walker_for
 from model_check.guided.world import are_violated
 from model_check.instances import constants_for
 from spec.language import holds, take
