@@ -227,8 +227,9 @@ def _print(
         console.print(each.sentence())
     if judgement.files_found:
         console.print(f"gone on with: {judgement.files_found} files were judged before")
-    phases = ", ".join(f"{phase} {taken:.1f} s" for phase, taken in seconds.items())
-    console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and queries agree ({phases})")
+    words = {"queries": "expressions"}
+    phases = ", ".join(f"{words.get(phase, phase)} {taken:.1f} s" for phase, taken in seconds.items())
+    console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and expressions agree ({phases})")
 
 
 def _print_counts(console: Console, counts: Sequence[Count]) -> None:

@@ -37,4 +37,4 @@ def _cells(one: Met) -> tuple[str, str, str, str]:
     if one.estimate is None:
         return one.clause, "-", "-", trace
     low, high = one.estimate.interval
-    return one.clause, f"{one.estimate.share:.2e}", f"{low:.1e} to {high:.1e}", trace
+    return one.clause, f"{one.estimate.share:.2e}", f"{low:.2e} to {high:.2e}", trace

@@ -23,7 +23,7 @@ def test_rare_violations_are_told_with_their_shares_and_traces(capsys: pytest.Ca
     rows = [line.split() for line in told if line.startswith(("S1", "L5"))]
     assert [row[0] for row in rows] == ["L5.refused_late", "S1.after_a_check"]
     assert rows[0][-1] == "-"
-    assert rows[1][1:] == ["3.30e-04", "2.6e-04", "to", "4.1e-04", "1338"]
+    assert rows[1][1:] == ["3.30e-04", "2.63e-04", "to", "4.14e-04", "1338"]
     assert told[-1] == "not rare: S3.not_decided"
     assert "and of no others." in " ".join(" ".join(told).split())
 
