@@ -60,12 +60,16 @@ def test_a_trace_is_the_walk_of_its_number(simulated: list[Run]) -> None:
         assert np.array_equal(written[name].to_numpy(), walked[name])
 
 
+def test_walks_that_are_no_sample_are_not_added_up_with_others() -> None:
+    names = {choice: replace(SMALL, choice=choice).environment_name for choice in ("uniform", "weighted", "guided")}
+    assert names == {"uniform": "crash", "weighted": "crash", "guided": "crash (guided)"}
+
+
 @pytest.mark.sweep
 def test_guided_walks_are_those_of_their_populations_and_have_a_name_of_their_own(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     guided = replace(SMALL, environment=("slow_local",), traces=2_200, steps=20, choice="guided")
-    assert guided.environment_name == "slow_local (guided)"
     prepare(guided)
     run = simulate(spark, guided, tmp_path / "guided").run
     table = table_of(run)

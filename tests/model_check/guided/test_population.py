@@ -108,3 +108,19 @@ def test_a_walk_that_ends_stays_what_it_was_and_costs_nothing_more() -> None:
     before = found.places[-2].states[last.origins[ended]]
     assert (before == last.states[ended]).all()
     assert found.expanded < sum(len(place.states) for place in found.places)
+
+
+def test_walks_become_one_that_are_in_the_same_state_and_have_violated_the_same() -> None:
+    there = world(FAULT)
+    after = there.after(there.initial[None, :]).states[:2]
+    states, met = after[[0, 1, 0, 0]], np.array([[0, 0], [0, 0], [4, 0], [0, 0]])[:, : there.compiled.verdict_words]
+    weights, names = np.array([0.25, 0.5, 0.125, 0.75]), np.arange(4)
+    walks = population._Walks(states, met, weights, np.zeros((4, 0)), names, names)
+    past = set()
+    for seed in range(40):
+        merged = population._merged(there, walks, np.random.default_rng(seed))
+        assert sorted(zip(merged.weights.tolist(), merged.met[:, 0].tolist(), strict=True)) == [
+            (0.125, 4), (0.5, 0), (1.0, 0),
+        ]  # fmt: skip
+        past.add(int(merged.origins[merged.weights == 1.0][0]))
+    assert past == {0, 3}
