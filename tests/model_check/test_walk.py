@@ -86,6 +86,17 @@ def test_every_walk_is_a_legal_path_with_the_observed_fields_of_the_cpython_read
     assert went_back is ("clock_step" in environment)
 
 
+def test_what_walks_violate_does_not_depend_on_those_beside_them_that_end_earlier() -> None:
+    walks = walker("5.3.3", "power_loss")
+    lengths = [len(walks.path(7, number, 100)) for number in range(30)]
+    assert 0 < sum(length < 100 for length in lengths) < 15, "some end before others"
+    whole, steps = walks.violated(7, 0, 30, 100)
+    alone = [walks.violated(7, number, 1, 100) for number in range(30)]
+    assert whole.tolist() == [some.tolist()[0] for some, _ in alone]
+    assert steps == sum(steps for _, steps in alone)
+    assert len({tuple(row) for row in whole.tolist()}) > 5
+
+
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_bad_seed_is_refused(seed: int) -> None:
     with pytest.raises(ModelCheckError, match=rf"^seed {seed} is not a number from 0 to 9223372036854775807$"):

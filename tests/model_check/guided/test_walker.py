@@ -51,10 +51,12 @@ def test_no_walks_are_an_empty_table() -> None:
     assert {len(column) for column in guided("crash").walk(7, 0, 0, STEPS).values()} == {0}
 
 
-def test_each_path_is_enabled_step_by_step_and_violates_what_is_said() -> None:
-    walks, constants = guided("crash"), constants_for("5.3.3", ("crash",), "tiny")
-    numbers = [0, 5, MOST, MOST + 1, 2 * MOST + 999]
-    for number in numbers:
+@pytest.mark.parametrize("choice", ["weighted", GUIDED])
+def test_each_path_is_enabled_step_by_step_and_violates_what_is_said(choice: str) -> None:
+    constants = constants_for("5.3.3", ("crash",), "tiny")
+    walks = guided("crash") if choice == GUIDED else walker_for("5.3.3", ("crash",), "tiny", choice)
+    seen: set[str] = set()
+    for number in (0, 5, MOST, MOST + 1, 2 * MOST + 999):
         state = TRANSACTIONAL_MESSAGES.initial(constants)
         violated: set[str] = set()
         for step in walks.path(7, number, STEPS):
@@ -64,8 +66,11 @@ def test_each_path_is_enabled_step_by_step_and_violates_what_is_said() -> None:
                 for name, clause in zip(CLAUSES, TRANSACTIONAL_MESSAGES.clauses, strict=True)
                 if not holds(state, constants, clause)
             }
-        met, _ = walks.violated(7, number, 1, STEPS)
+        met, steps = walks.violated(7, number, 1, STEPS)
         assert {CLAUSES[i] for i in np.flatnonzero(are_violated(met, range(len(CLAUSES)))[0])} == violated
+        assert steps == len(walks.path(7, number, STEPS))
+        seen |= violated
+    assert seen
 
 
 def test_the_account_names_walks_that_violate_the_clause_and_its_share() -> None:
