@@ -104,13 +104,14 @@ def command(
 
 def _account(parameters: Parameters) -> Account | None:
     """What guided walks have met; nothing of others."""
-    from model_check.choices import GUIDED
     from model_check.guided.account import account_of
     from model_check.guided.walker import GuidedWalker
+    from spark_trace_analysis.event_source import walker_of
+    from spark_trace_analysis.manifest import SPECIFICATION
 
-    if parameters.choice != GUIDED:
+    walker = walker_of(parameters) if parameters.of == SPECIFICATION else None
+    if not isinstance(walker, GuidedWalker):
         return None
-    walker = GuidedWalker(parameters.profile, parameters.environment, parameters.instance)
     return account_of(walker, parameters.seed, parameters.steps, walks=parameters.traces, most=ACCOUNTED)
 
 

@@ -108,18 +108,15 @@ class Walker:
         """
         require_numbers(seed, first, count, steps)
         hashes = np.empty(count * (steps + 1), np.uint64)
-        written = self._checked(
-            self._compiled.module.walk_over(
-                self._initial, seed, first, count, steps, *self._choice(), self._K, *self._room(), hashes
-            )
-        )
-        distinct: npt.NDArray[np.uint64] = np.unique(hashes[:written])
+        seen = self._look(seed, first, count, steps, hashes, np.empty((0, self._compiled.verdict_words), np.int64))
+        distinct: npt.NDArray[np.uint64] = np.unique(hashes[:seen])
         return distinct
 
     def violated(self, seed: int, first: int, count: int, steps: int) -> tuple[npt.NDArray[np.int64], int]:
         """The bits of the clauses that each of these walks violates, shape (count, words), and the steps of all.
 
-        Clause i of the specification is bit i % `CLAIMS_A_WORD` of word i // `CLAIMS_A_WORD`.
+        Clause i of the specification is bit i % `CLAIMS_A_WORD` of word i // `CLAIMS_A_WORD`; the witnesses
+        stand behind the clauses.
 
         Raises
         ------
@@ -128,10 +125,15 @@ class Walker:
         """
         require_numbers(seed, first, count, steps)
         found = np.zeros((count, self._compiled.verdict_words), dtype=np.int64)
-        walked = self._compiled.module.walk_judged(
-            self._initial, seed, first, count, steps, *self._choice(), self._K, *self._room(), found
+        seen = self._look(seed, first, count, steps, np.empty(0, np.uint64), found)
+        return found, seen - count
+
+    def _look(self, seed: int, first: int, count: int, steps: int, *out: npt.NDArray[Any]) -> int:
+        """Note what there is room for of the states that these walks see; returns how many these are."""
+        walk = seed, first, count, steps
+        return self._checked(
+            self._compiled.module.walk_over(self._initial, *walk, *self._choice(), self._K, *self._room(), *out)
         )
-        return found, self._checked(walked)
 
     def _walk(
         self, seed: int, first: int, count: int, steps: int

@@ -64,14 +64,14 @@ class EventSource:
 
 def walk_the_specification(parameters: Parameters, first: int, count: int) -> Events:
     """Give some random walks of the specification."""
-    walker = _walker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
+    walker = walker_of(parameters)
     columns = walker.walk(parameters.seed, first, count, parameters.steps)
     return Events(columns, {"event": walker.events, "action": walker.actions})
 
 
 def steps_of_a_walk(parameters: Parameters, number: int) -> str:
     """Give the steps of one walk."""
-    walker = _walker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
+    walker = walker_of(parameters)
     return "; ".join(map(str, walker.path(parameters.seed, number, parameters.steps)))
 
 
@@ -92,6 +92,17 @@ def remade_events(parameters: Parameters, number: int, source: "EventSource") ->
         }
         for row in rows
     ]
+
+
+def walker_of(parameters: Parameters) -> Walker:
+    """What makes the walks of a run; one for all runs of the same world and choice, as it may have learned.
+
+    Raises
+    ------
+    ModelCheckError
+        A name is unknown.
+    """
+    return _walker(parameters.profile, parameters.environment, parameters.instance, parameters.choice)
 
 
 @lru_cache(maxsize=8)

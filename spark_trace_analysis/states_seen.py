@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -10,8 +9,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from model_check.check import check
-from model_check.guided.walker import walker_for
-from model_check.walk import Walker
+from spark_trace_analysis.event_source import walker_of
 from spark_trace_analysis.manifest import SPECIFICATION, Parameters, Run
 
 WALKS: Final = 20_000
@@ -77,8 +75,7 @@ def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
             for place in batch.column(0).to_pylist():
                 number, first, count = blocks[place]
                 told = runs[number]
-                walker = _walker(told.profile, told.environment, told.instance, told.choice)
-                hashes = walker.visited(told.seed, first, count, told.steps).view(np.int64)
+                hashes = walker_of(told).visited(told.seed, first, count, told.steps).view(np.int64)
                 yield pa.RecordBatch.from_pydict({"run": np.full(len(hashes), number), "state": hashes})
 
     tasks = min(spark.sparkContext.defaultParallelism, len(blocks))
@@ -90,8 +87,3 @@ def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
 def _command(told: Parameters) -> str:
     faults = f" --faults {','.join(told.environment)}" if told.environment else ""
     return f"halfcheck check --profile {told.profile} --instance {told.instance}{faults}"
-
-
-@lru_cache(maxsize=8)
-def _walker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> Walker:
-    return walker_for(profile, environment, instance, choice)

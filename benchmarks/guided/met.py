@@ -12,7 +12,7 @@ from model_check.guided.walker import GuidedWalker
 from model_check.guided.world import LAW, are_violated
 from model_check.instances import constants_for
 from model_check.occurrence import why_it_cannot_occur
-from model_check.verdicts.environment import QUIET
+from model_check.verdicts.environment import QUIET, clause_names
 from model_check.verdicts.known import table_of_verdicts
 from model_check.walk import Walker
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -26,7 +26,7 @@ STEPS: Final = 60
 MOST: Final = 1_000_000
 WALKS_AT_ONCE: Final = 1_000
 
-CLAUSES: Final = {f"{clause.identifier}.{clause.clause}": clause for clause in TRANSACTIONAL_MESSAGES.clauses}
+CLAUSES: Final = dict(zip(clause_names(), TRANSACTIONAL_MESSAGES.clauses, strict=True))
 NUMBERS: Final = {name: number for number, name in enumerate(CLAUSES)}
 
 

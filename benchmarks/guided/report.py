@@ -6,6 +6,7 @@ import os
 import platform
 from collections import Counter
 from importlib.metadata import version
+from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -71,7 +72,7 @@ def _met(left_out: Sequence[Missed], seeds: Sequence[int]) -> Iterator[str]:
         of_seed = [one for one in left_out if one.seed == seed]
         left = [
             [clause for one in of_seed for clause in missed(one) if clause not in impossible[one.fault]]
-            for missed in (_left_by_guided, _left_by_weighted)
+            for missed in (attrgetter("guided"), attrgetter("weighted"))
         ]
         counts = [len(possible) - len(some) for some in left]
         parts.append([count / len(possible) for count in counts])
@@ -95,14 +96,6 @@ def _met(left_out: Sequence[Missed], seeds: Sequence[int]) -> Iterator[str]:
     for pair in possible:
         if guided[pair] or weighted[pair]:
             yield f"| {pair[0]} | {pair[1]} | {guided[pair]} | {weighted[pair]} |"
-
-
-def _left_by_guided(one: Missed) -> tuple[str, ...]:
-    return one.guided
-
-
-def _left_by_weighted(one: Missed) -> tuple[str, ...]:
-    return one.weighted
 
 
 def _covered(coverage: Sequence[Covered]) -> Iterator[str]:

@@ -135,9 +135,14 @@ def walk(
 
 
 @compiled
-def walk_over(initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, hashes):
-    """The hashes of the states on the same walks, the first one included; returns how many, or -1 - step as above."""
-    written = 0
+def walk_over(
+    initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, hashes, violated
+):  # fmt: skip
+    """Look at the states on the same walks, the first ones included; returns how many, or -1 - step as above.
+
+    Out, where there is room for it: the hashes of the states; the bits that they add to each walk's row of `violated`.
+    """
+    seen = 0
     here = np.empty(TOGETHER * WORDS, dtype=np.int64)
     states = np.empty(TOGETHER, dtype=np.uint64)
     walker, total, picked = np.empty((3, TOGETHER), dtype=np.int64)
@@ -150,31 +155,12 @@ def walk_over(initial, seed, first, count, length, weights, switches, is_on, K, 
                 if n < 0:
                     return n
             for i in range(n):
-                hashes[written] = hash_of(here, i * WORDS)
-                written += 1
-    return written
-
-
-@compiled
-def walk_judged(
-    initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, violated
-):  # fmt: skip
-    """Add the bits of what each of the same walks violates, shape (count, words of a verdict); returns their steps."""
-    walked = 0
-    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
-    states = np.empty(TOGETHER, dtype=np.uint64)
-    walker, total, picked = np.empty((3, TOGETHER), dtype=np.int64)
-    for some in range(0, count, TOGETHER):
-        n = min(TOGETHER, count - some)
-        begin(initial, seed, first + some, n, here, walker, states, is_on)
-        for _ in range(length):
-            n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
-            if n < 0:
-                return n
-            walked += n
-            for i in range(n):
-                judge(here, i, K, violated[some + walker[i]])
-    return walked
+                if hashes.shape[0] > 0:
+                    hashes[seen] = hash_of(here, i * WORDS)
+                if violated.shape[0] > 0:
+                    judge(here, i, K, violated[some + walker[i]])
+                seen += 1
+    return seen
 
 
 @compiled

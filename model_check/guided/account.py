@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from model_check.guided.estimate import Estimate, estimate
 from model_check.guided.population import MOST
 from model_check.guided.world import are_violated
+from model_check.verdicts.environment import clause_names
 from model_check.walk import require_numbers
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from model_check.guided.population import Population
     from model_check.guided.walker import GuidedWalker
-
-
-_NAMES: Final = tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +106,7 @@ def account_of(
     searched: Mapping[str, int] = {}
     rare: Collection[int] = ()
     spent = 0
-    awaited = [bit for bit, name in enumerate(_NAMES) if name in until]
+    awaited = [bit for bit, name in enumerate(clause_names()) if name in until]
     for number in count():
         if walks is not None and number * MOST >= walks:
             break
@@ -128,7 +125,7 @@ def account_of(
 
 
 def _met(populations: Sequence[Population], before: Sequence[int], rare: Collection[int]) -> Iterator[Met]:
-    for bit, name in enumerate(_NAMES):
+    for bit, name in enumerate(clause_names()):
         hits = [number for number, one in enumerate(populations) if one.first[bit] >= 0]
         if not hits:
             continue

@@ -31,9 +31,6 @@ SWEEPS_BETWEEN: Final = 5
 """After so many sweeps, states that were not expanded are given the chance of their like once more."""
 
 
-_COARSER: Final = (Grain.QUEUES, Grain.MESSAGES)
-
-
 @dataclass(frozen=True)
 class Graph:
     """What a search in breadth found, cut off where its quota ended.
@@ -69,11 +66,13 @@ class Graph:
         violated = are_violated(self.verdicts, clauses)
         chances = np.zeros(violated.shape)
         views = self.world.views(self.states)
-        likes = [_numbered(views[:, -1:, Grain.QUEUES]), *(_numbered(views[:, :-1, g]) for g in _COARSER)]
+        ours = views[:, :-1]
+        likes = [views[:, -1:, Grain.QUEUES], ours[:, :, Grain.QUEUES], ours[:, :, Grain.MESSAGES]]
+        numbered = [_numbered(keys) for keys in likes]
         is_ahead = violated.any(axis=0)
         for sweep in range(SWEEPS):
             if sweep % SWEEPS_BETWEEN == 0:
-                chances[self.expanded :] = self._of_their_like(chances, likes)
+                chances[self.expanded :] = self._of_their_like(chances, numbered)
             before = chances[0].copy()
             _sweep(self.firsts, self.targets, self.weights, violated, DISCOUNT, chances)
             is_settled = (chances[0] > 0) & (np.abs(chances[0] - before) <= SETTLED * chances[0])

@@ -25,7 +25,7 @@ LAW = "weighted"
 
 
 class Successors(NamedTuple):
-    """What some states lead to, in the order of the states and, for each, of the steps.
+    """What some states lead to, in the order of the states and, for each, of the steps; until more are asked for.
 
     Attributes
     ----------
@@ -97,9 +97,8 @@ class World:
         if count < 0:
             msg = f"{self.compiled.steps[-1 - count]}: a value left its declared range in a walk"
             raise EvaluationError(msg)
-        taken = steps[:count].copy()
         after = found[: count * self.words].reshape(count, self.words)
-        return Successors(after, taken, parents[:count].copy(), self.weights[taken])
+        return Successors(after, steps[:count], parents[:count], self.weights[steps[:count]])
 
     @cached_property
     def _room(self) -> tuple[Words, npt.NDArray[np.int32], Words]:

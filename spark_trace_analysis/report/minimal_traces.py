@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
-from model_check.guided.walker import walker_for
 from model_check.instances import constants_for
+from spark_trace_analysis.event_source import walker_of
 from spark_trace_analysis.invariants import ALL
 from spark_trace_analysis.judge import Count
 from spark_trace_analysis.manifest import QUIET, SPECIFICATION, Run
@@ -45,8 +45,7 @@ def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counte
 
 def _told(run: Run, count: Count) -> Counterexample:
     told = run.parameters
-    walker = walker_for(told.profile, told.environment, told.instance, told.choice)
-    path = walker.path(told.seed, count.shortest_trace or 0, told.steps)[: count.shortest_events]
+    path = walker_of(told).path(told.seed, count.shortest_trace or 0, told.steps)[: count.shortest_events]
     constants = constants_for(told.profile, told.environment, told.instance)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     clause = next((clause for clause in replayed.violated if clause.identifier == count.property_id), None)

@@ -22,32 +22,39 @@ def rows(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
     return list(zip(*(columns[field.name].tolist() for field in FIELDS), strict=True))
 
 
-def require_legal_walks(columns: dict[str, Any], numbers: Collection[int], profile: str, environment: str) -> None:
-    """Every trace of these numbers, on tiny, is a path with these events, times and observed fields."""
+def illegal_step(columns: dict[str, Any], numbers: Collection[int], profile: str, environment: str) -> str:
+    """What is wrong, if not every trace of these numbers, on tiny, is a path with these events, times and fields."""
     constants = constants_for(profile, faults_of(environment), "tiny")
     state = TRANSACTIONAL_MESSAGES.initial(constants)
     start = tuple(state.memory.values)
     steps_of: dict[str, list[Step]] = {}
     for step in TRANSACTIONAL_MESSAGES.steps(constants):
         steps_of.setdefault(step.action.name, []).append(step)
-    assert set(columns["trace"].tolist()) == set(numbers)
+    if set(columns["trace"].tolist()) != set(numbers):
+        return f"walks {sorted(set(columns['trace'].tolist()) ^ set(numbers))} are missing or too many"
     candidates: set[tuple[int, ...]] = set()
     expected_step = 0
     for trace, number, time, event, action, *observed in rows(columns):
         if number == 0:
             candidates = {start}
             expected_step = 0
-        assert number == expected_step
+        where = f"walk {trace}, step {number}, {ACTIONS[action]}"
+        if number != expected_step:
+            return f"{where}: step {expected_step} expected"
         expected_step += 1
         after = set()
         for values in candidates:
             for step in steps_of[ACTIONS[action]]:
                 if take(state.load(values), constants, step) is None and seen(state, constants, step) == observed:
                     after.add(tuple(state.memory.values))
-        assert after, f"walk {trace}, step {number}: {ACTIONS[action]} {observed}"
-        assert {values[0] - start[0] for values in after} == {time}
-        assert EVENTS[event] == steps_of[ACTIONS[action]][0].action.event
+        if not after:
+            return f"{where}: not enabled, or not with {observed}"
+        if {values[0] - start[0] for values in after} != {time}:
+            return f"{where}: not at {time}"
+        if EVENTS[event] != steps_of[ACTIONS[action]][0].action.event:
+            return f"{where}: shows no {EVENTS[event]}"
         candidates = after
+    return ""
 
 
 def seen(state: MachineState, constants: object, step: Step) -> list[int]:

@@ -12,13 +12,13 @@ from model_check.guided import walker
 from model_check.guided.graph import search_graph
 from model_check.guided.walker import GuidedWalker
 from model_check.guided.world import World, are_violated
-from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from model_check.verdicts.environment import clause_names
 from tests.model_check.checked import faults_of
 
 if TYPE_CHECKING:
     from model_check.guided.graph import Graph, Numbers
 
-CLAUSES = tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)
+CLAUSES = clause_names()
 ALL = range(len(CLAUSES))
 WHOLE = 1_000_000
 """More states than tiny has in the worlds of the tests."""
