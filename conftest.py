@@ -53,9 +53,6 @@ SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
 SECONDS_A_TEST = 0.1
 """Of a group that was not measured yet."""
 
-JAVA_THAT_IS_OVER_SOON = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java's second compiler takes longer over a session of seconds than it saves."""
-
 
 class OneWorkerForAnInstance(LoadScopeScheduling):  # type: ignore[misc]
     """Tests that need the same compiled instance run on one worker, where it is compiled once; others go by their file.
@@ -108,13 +105,12 @@ class NobodyLooks(Listener):
 
 
 def pytest_configure() -> None:
-    """Numba tells when it compiles; each Java that a test starts for Spark is told that it is over soon.
+    """Numba tells when it compiles.
 
     The code of the many small searches is compiled quickly; `make sweeps` and the main job have it compiled well.
     """
     os.environ.setdefault("HALFCHECK_COMPILE", "quick")
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA_THAT_IS_OVER_SOON)
     listen: Callable[[str, Listener], None] = register
     listen("numba:compile", NobodyLooks())
 

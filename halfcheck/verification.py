@@ -31,7 +31,7 @@ from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.report.searched import contradictions, searched
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
-from spark_trace_analysis.session import OVER_SOON, spark_session
+from spark_trace_analysis.session import spark_session
 from spark_trace_analysis.simulate import find_complete, simulate
 from spark_trace_analysis.states_seen import states_seen
 from spark_trace_analysis.statistics import statistics
@@ -180,7 +180,7 @@ class Verification:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
         began = perf_counter()
         self.say("starting Spark")
-        with spark_session(master, self.work / "spark", conf=OVER_SOON if master.startswith("local") else ()) as spark:
+        with spark_session(master, self.work / "spark") as spark:
             runs = self._simulated(spark)
             self.seconds["simulate"] = perf_counter() - began
             self.say(f"judging {self.traces:,} traces twice")

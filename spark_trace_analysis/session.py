@@ -33,8 +33,8 @@ A Python worker dies where the kernel kills it for want of memory, and its task 
 _LONG_METHODS = "-XX:-DontCompileHugeMethods"
 """Spark writes methods that are longer than what Java compiles unless told so; interpreted they are slow."""
 
-OVER_SOON = ("spark.driver.extraJavaOptions=-XX:+UseSerialGC -XX:TieredStopAtLevel=1",)
-"""Settings for a local session of less than a minute or two: Java's second compiler takes longer than it saves."""
+_ON_THIS_MACHINE = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {_LONG_METHODS}"
+"""What is costly is done by Python workers: Java's second compiler takes longer than it saves."""
 
 _ON_A_CLUSTER = {
     **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
@@ -175,7 +175,7 @@ def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": f"-XX:+UseSerialGC {_LONG_METHODS}",
+            "spark.driver.extraJavaOptions": _ON_THIS_MACHINE,
             "spark.executorEnv.PYTHONPATH": str(_PROJECT),
             "spark.python.daemon.module": "spark_trace_analysis.worker_daemon",
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
