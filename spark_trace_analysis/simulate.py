@@ -49,7 +49,10 @@ Progress = Callable[[int, int], None]
 """Called now and then, from another thread, with the traces that are written and the traces asked for."""
 
 _TASKS_A_CORE = 3
-"""More than one, so that no core waits long for the last task; a few, because a task costs as much as a small file."""
+"""The most: more than one, so that no core waits long for the last task."""
+
+_FILES_A_TASK = 4
+"""The fewest, unless a core would have none: a task costs as much as a small file."""
 
 _HOW: Any = {
     "compression": "zstd",
@@ -249,8 +252,10 @@ def _make_files(
                 files += 1
         yield _task_row(files, found, None)
 
+    cores = spark.sparkContext.defaultParallelism
+    usual = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores)
     told = (
-        spark.range(0, len(firsts), 1, min(tasks or _TASKS_A_CORE * spark.sparkContext.defaultParallelism, len(firsts)))
+        spark.range(0, len(firsts), 1, min(tasks or usual, len(firsts)))
         .mapInArrow(make, _TASK_ROW)
         .selectExpr("sum(files)", "sum(found)", "min(problem)")
         .collect()[0]

@@ -183,8 +183,8 @@ Written by `make cluster-kills` (seed {seed}); {seconds:.0f} s in all.
 each a process of its own. `simulate` writes {TRACES:,} traces of up to {STEPS} steps, `analyze` judges them, and
 `audit` reads a store of {STORE_BYTES / 1e6:.0f} MB. Something is killed once as many pieces of the work (files of
 traces, or splits of the log) are finished as the table says, and the executors are at work on others, or on what comes
-after all of them (`analyze` then judges by SQL, `audit` joins and judges transactions): an executor with its Python
-workers; a worker with its executor, for which no other one comes; or the driver with its Java. After a killed
+after all of them (`analyze` then judges by expressions, `audit` joins and judges transactions): an executor with its
+Python workers; a worker with its executor, for which no other one comes; or the driver with its Java. After a killed
 driver the same command is run once more: the fourth column is what it says that it found, the fifth the time of both.
 
 The result is the same if every byte of the traces and rows, and what `--json` says, is what one machine gives.
