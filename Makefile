@@ -110,7 +110,7 @@ arbitrary-traces: setup ## judge arbitrary event sequences both ways, and compar
 	@$(BIN)/python -m tests.spark_trace_analysis.arbitrary_traces $(ARGS)
 
 cluster-kills: setup ## simulate, analyze and audit on a Spark cluster, executors, workers and drivers killed; writes benchmarks/spark/KILLS.md (ARGS=SEED)
-	@$(BIN)/python -m tests.spark_trace_analysis.cluster_kills $(ARGS)
+	@$(BIN)/python -m tests.spark_trace_analysis.cluster.cluster_kills $(ARGS)
 
 format: setup ## rewrite the sources in the house format, with the safe lint fixes
 	$(BIN)/ruff format .

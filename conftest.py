@@ -41,7 +41,7 @@ COMPILED = (
 ONE_JAVA = "Spark"
 NEEDS_JAVA = (
     *(f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "verify")),
-    "tests/spark_trace_analysis/test_",
+    *(f"tests/spark_trace_analysis/{folder}test_" for folder in ("", "cluster/", "judge/", "statistics/", "traces/")),
 )
 """These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the
 session that the tests of spark_trace_analysis share is begun behind the last command."""

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from reference.store.broker_conf import BrokerConf
-    from spark_trace_analysis.explain import Explained
-    from spark_trace_analysis.judge import Count, Judgement
-    from spark_trace_analysis.manifest import Run
+    from spark_trace_analysis.audit.explanation.explained_runs import Explained
+    from spark_trace_analysis.judge.both_ways import Count, Judgement
     from spark_trace_analysis.report.simulation_data import SimulationSection
+    from spark_trace_analysis.traces.manifest import Run
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
@@ -71,13 +71,13 @@ def command(
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
     from halfcheck.going_on import goes_on_later
-    from spark_trace_analysis.explain import explain_some
-    from spark_trace_analysis.judge import judge
+    from spark_trace_analysis.audit.explanation.explained_runs import explain_some
+    from spark_trace_analysis.cluster.session import spark_session
+    from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.simulation_section import simulation_section
-    from spark_trace_analysis.session import spark_session
-    from spark_trace_analysis.states_seen import states_seen
-    from spark_trace_analysis.statistics import statistics
+    from spark_trace_analysis.statistics.run_statistics import statistics
+    from spark_trace_analysis.statistics.states_seen import states_seen
 
     if report is not None and report.is_dir():
         message = f"--report {report} is a directory, give the name of a file"
@@ -135,8 +135,8 @@ def _runs_of(
     from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
-    from spark_trace_analysis.invariants import World
-    from spark_trace_analysis.runs import find_runs
+    from spark_trace_analysis.judge.properties import World
+    from spark_trace_analysis.traces.runs import find_runs
 
     if directory.is_file():
         files, beside = [directory], directory.parent
@@ -185,7 +185,7 @@ def _write_report(section: SimulationSection, runs: Sequence[Run], path: Path) -
 def _print(
     judgement: Judgement, seconds: Mapping[str, float], explained: Sequence[Explained], *, as_json: bool
 ) -> None:
-    from spark_trace_analysis.invariants import NOT_SHOWN
+    from spark_trace_analysis.judge.properties import NOT_SHOWN
 
     if as_json:
         told = {

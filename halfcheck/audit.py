@@ -64,7 +64,7 @@ def command(
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
-    from spark_trace_analysis.audit.row_files import require_takes_files
+    from spark_trace_analysis.audit.columns.row_files import require_takes_files
 
     if version is not None:
         from model_check.releases import profile_for
@@ -112,7 +112,7 @@ def _audit(
     """In this process if the store is small, otherwise as a Spark job."""
     if master is None and work is None and not conf and _is_small(store):
         from spark_trace_analysis.audit.audit_store import audit_store
-        from spark_trace_analysis.audit.row_files import require_new, write_audit
+        from spark_trace_analysis.audit.columns.row_files import require_new, write_audit
 
         if out is not None:
             require_new(out)
@@ -124,7 +124,7 @@ def _audit(
     from halfcheck.going_on import goes_on_later
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
     from spark_trace_analysis.audit.work_folder import count_finished, place_of
-    from spark_trace_analysis.session import spark_session
+    from spark_trace_analysis.cluster.session import spark_session
 
     place = place_of(work, out)
     with (

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from spark_trace_analysis.event_source import Events, EventSource
+from spark_trace_analysis.traces.event_source import Events, EventSource
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from fuzz.broker_trace import BrokerTraces
-    from spark_trace_analysis.manifest import Parameters
+    from spark_trace_analysis.traces.manifest import Parameters
 
 _WORDS: Final = {"event": EVENTS, "action": tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)}
 _EVENTS_A_FILE: Final = 5_000

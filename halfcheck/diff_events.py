@@ -10,18 +10,18 @@ from conformance.recorded_run import RecordedRun
 from conformance.replay import Replay
 from halfcheck.diff_answer import Answer
 from halfcheck.diff_sides import Kind, Side
-from spark_trace_analysis.compared_traces import compare_traces
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.ingest.read_store import read_store_trace
-from spark_trace_analysis.ingest.recorded_trace import RecordedTrace, Row, read_recorded_traces
 from spark_trace_analysis.ingest.stored_rows import as_a_store_shows_it, rows_of_store
+from spark_trace_analysis.traces.compared_traces import compare_traces
+from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row, read_recorded_traces
 from spec.language import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from spark_trace_analysis.compared_traces import Parting
+    from spark_trace_analysis.traces.compared_traces import Parting
 
 
 def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_times: bool) -> Answer:

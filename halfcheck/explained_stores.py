@@ -10,7 +10,7 @@ from spark_trace_analysis.report.data import Audit, AuditedTransaction, Explanat
 
 if TYPE_CHECKING:
     from conformance.golden_stores import GoldenStore
-    from spark_trace_analysis.audit.trace_verdict import TraceVerdict
+    from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
 SHOWN: Final = 200
 """Transactions of a store that the page lists at most; the command beside them lists all."""

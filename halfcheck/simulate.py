@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.guided.account import Account
-    from spark_trace_analysis.event_source import EventSource
-    from spark_trace_analysis.manifest import Parameters
-    from spark_trace_analysis.simulate import Progress, Simulation
+    from spark_trace_analysis.traces.event_source import EventSource
+    from spark_trace_analysis.traces.manifest import Parameters
+    from spark_trace_analysis.traces.simulate import Progress, Simulation
 
 
 def command(
@@ -67,7 +67,7 @@ def command(
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
     from spark_trace_analysis.errors import BadOptionError
-    from spark_trace_analysis.manifest import SPECIFICATION, Parameters
+    from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters
 
     chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
     source = _source_of(of)
@@ -82,14 +82,14 @@ def command(
         message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
         raise BadOptionError(message)
     from halfcheck.going_on import goes_on_later
-    from spark_trace_analysis.simulate import find_complete, prepare, simulate
-    from spark_trace_analysis.unfinished_run import count_kept
+    from spark_trace_analysis.traces.simulate import find_complete, prepare, simulate
+    from spark_trace_analysis.traces.unfinished_run import count_kept
 
     done = find_complete(parameters, out, source)
     if done is None:
         from model_check.guided.walker import instances_of
-        from spark_trace_analysis.session import spark_session
-        from spark_trace_analysis.shipped_project import walk_kernels
+        from spark_trace_analysis.cluster.session import spark_session
+        from spark_trace_analysis.cluster.shipped_project import walk_kernels
 
         prepare(parameters, source)
         kernels = walk_kernels(*instances_of(choice, instance)) if of == SPECIFICATION else ()
@@ -106,8 +106,8 @@ def _account(parameters: Parameters) -> Account | None:
     """What guided walks have met; nothing of others."""
     from model_check.guided.account import account_of
     from model_check.guided.walker import GuidedWalker
-    from spark_trace_analysis.event_source import walker_of
-    from spark_trace_analysis.manifest import SPECIFICATION
+    from spark_trace_analysis.traces.event_source import walker_of
+    from spark_trace_analysis.traces.manifest import SPECIFICATION
 
     walker = walker_of(parameters) if parameters.of == SPECIFICATION else None
     if not isinstance(walker, GuidedWalker):
@@ -122,7 +122,7 @@ ACCOUNTED: Final = 1_000_000
 def _source_of(of: str) -> EventSource:
     from halfcheck.broker_traces import BROKER_RUNS
     from spark_trace_analysis.errors import BadOptionError
-    from spark_trace_analysis.event_source import WALKS
+    from spark_trace_analysis.traces.event_source import WALKS
 
     sources = {source.of: source for source in (WALKS, BROKER_RUNS)}
     if of not in sources:
@@ -134,7 +134,7 @@ def _source_of(of: str) -> EventSource:
 def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as_json: bool) -> None:
     """Its events, one a line, and the steps that `halfcheck replay --steps` takes again."""
     from spark_trace_analysis.errors import BadOptionError
-    from spark_trace_analysis.event_source import remade_events
+    from spark_trace_analysis.traces.event_source import remade_events
     from spec.language import NONE
 
     if number < 0:
@@ -156,7 +156,7 @@ def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as
 
 
 def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
-    from spark_trace_analysis.manifest import to_json
+    from spark_trace_analysis.traces.manifest import to_json
 
     told = to_json(done.run)
     rate = told["traces"] / done.seconds if done.seconds else 0.0

@@ -16,8 +16,8 @@ from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS, refused_specifi
 from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
 from model_check.verdicts.schedules import read_schedules
-from spark_trace_analysis.judge import judge
-from spark_trace_analysis.manifest import Parameters, commit, source_fingerprint
+from spark_trace_analysis.cluster.session import spark_session
+from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.report.data import (
     Audit,
     Fact,
@@ -31,10 +31,10 @@ from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.report.searched import contradictions, searched
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
-from spark_trace_analysis.session import spark_session
-from spark_trace_analysis.simulate import find_complete, simulate
-from spark_trace_analysis.states_seen import states_seen
-from spark_trace_analysis.statistics import statistics
+from spark_trace_analysis.statistics.run_statistics import statistics
+from spark_trace_analysis.statistics.states_seen import states_seen
+from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
+from spark_trace_analysis.traces.simulate import find_complete, simulate
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from halfcheck.parts_of_verify import Begun
-    from spark_trace_analysis.manifest import Run
+    from spark_trace_analysis.traces.manifest import Run
 
     Say = Callable[[str], None]
 

@@ -47,7 +47,7 @@ def command(
     from halfcheck.on_all_cores import on_all_cores
     from halfcheck.parts_of_verify import begin
     from halfcheck.verification import Verification
-    from spark_trace_analysis.java import require_java
+    from spark_trace_analysis.cluster.java import require_java
     from spark_trace_analysis.report.page import write
 
     if out.exists() and not out.is_dir():

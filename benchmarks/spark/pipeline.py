@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spark_trace_analysis.manifest import Run
+    from spark_trace_analysis.traces.manifest import Run
 
 SEED: Final = 7
 ENVIRONMENTS: Final = ((), ("crash",), ("lose_end",), ("slow_local",), ("put_failure",))
@@ -30,16 +30,16 @@ COUNTING, REMAKING, WRITING = "states seen", "minimal traces", "page"
 def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
     """Run all phases; the traces are shared out evenly among the runs."""
     _tell(phase=STARTING)
-    from spark_trace_analysis.judge import judge
-    from spark_trace_analysis.manifest import Parameters
+    from spark_trace_analysis.cluster.session import spark_session
+    from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.report.data import ReportData
     from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.page import write
     from spark_trace_analysis.report.simulation_section import simulation_section
-    from spark_trace_analysis.session import spark_session
-    from spark_trace_analysis.simulate import simulate
-    from spark_trace_analysis.states_seen import states_seen
-    from spark_trace_analysis.statistics import statistics
+    from spark_trace_analysis.statistics.run_statistics import statistics
+    from spark_trace_analysis.statistics.states_seen import states_seen
+    from spark_trace_analysis.traces.manifest import Parameters
+    from spark_trace_analysis.traces.simulate import simulate
     from spec.profiles import VERSIONS
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

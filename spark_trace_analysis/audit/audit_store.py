@@ -17,26 +17,32 @@ from reference.store.corrupt_region import CorruptRegion
 from reference.store.cross_check import CrossCheck
 from reference.store.errors import NotAStoreError
 from reference.store.frame import Frame
-from spark_trace_analysis.audit.consistency import Consistency
-from spark_trace_analysis.audit.grouping import Grouping
-from spark_trace_analysis.audit.put_back_parents import link_put_backs
-from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
-from spark_trace_analysis.audit.resembles import Circumstances
-from spark_trace_analysis.audit.rocksdb_halves import require_halves_in_the_log
-from spark_trace_analysis.audit.rows import row_of
-from spark_trace_analysis.audit.state import ScanOffsets
+from spark_trace_analysis.audit.explanation.trace_verdict import (
+    TraceVerdict,
+    judge_trace,
+    profiles_for,
+    settings_of,
+    why_judged_by,
+)
+from spark_trace_analysis.audit.rules.consistency import Consistency
+from spark_trace_analysis.audit.rules.grouping import Grouping
+from spark_trace_analysis.audit.rules.put_back_parents import link_put_backs
+from spark_trace_analysis.audit.rules.resembles import Circumstances
+from spark_trace_analysis.audit.rules.rows import row_of
+from spark_trace_analysis.audit.rules.state import ScanOffsets
 from spark_trace_analysis.audit.table import Audit
-from spark_trace_analysis.audit.trace_verdict import TraceVerdict, judge_trace, profiles_for, settings_of, why_judged_by
-from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
+from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
+from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from spark_trace_analysis.audit.history import History
+    from spark_trace_analysis.audit.rules.history import History
     from spec.switches import Switches
 
 _PROGRESS_RECORDS = 10_000

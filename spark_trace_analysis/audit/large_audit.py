@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spark_trace_analysis.audit.state import TransactionState
+from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.table import HistoryEvent, TransactionRow, audit_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reference.store.corrupt_region import CorruptRegion
-    from spark_trace_analysis.audit.trace_verdict import TraceVerdict
+    from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,33 +26,33 @@ from spark_trace_analysis.audit.audit_store import (
     scan_offsets,
     too_many,
 )
-from spark_trace_analysis.audit.damage import Damage
-from spark_trace_analysis.audit.findings import Rank, found
-from spark_trace_analysis.audit.group_stage import GroupTask
-from spark_trace_analysis.audit.judged_buckets import (
+from spark_trace_analysis.audit.columns.row_files import SUMMARY, move, new_directory, require_new
+from spark_trace_analysis.audit.columns.stage_files import read_findings, write_facts
+from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
+from spark_trace_analysis.audit.large_audit import LargeAudit
+from spark_trace_analysis.audit.rules.damage import Damage
+from spark_trace_analysis.audit.rules.findings import Rank, found
+from spark_trace_analysis.audit.rules.resembles import Circumstances
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.stages.group_stage import GroupTask
+from spark_trace_analysis.audit.stages.judged_buckets import (
     all_rows,
     facts_of,
     gravest_rows,
     places_of_records,
 )
-from spark_trace_analysis.audit.judging_rounds import JudgingRounds
-from spark_trace_analysis.audit.large_audit import LargeAudit
-from spark_trace_analysis.audit.op_stage import OpTask
-from spark_trace_analysis.audit.record_kind import classify
-from spark_trace_analysis.audit.resembles import Circumstances
-from spark_trace_analysis.audit.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
-from spark_trace_analysis.audit.row_files import SUMMARY, move, new_directory, require_new
-from spark_trace_analysis.audit.scan_progress import watched
-from spark_trace_analysis.audit.scan_task import ScanTask
-from spark_trace_analysis.audit.spark_stage import run_stage
-from spark_trace_analysis.audit.stage_files import read_findings, write_facts
-from spark_trace_analysis.audit.state import TransactionState
-from spark_trace_analysis.audit.trace_verdict import TraceVerdict
-from spark_trace_analysis.audit.version import RECORDED_DISCARDS, is_before
-from spark_trace_analysis.audit.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
+from spark_trace_analysis.audit.stages.judging_rounds import JudgingRounds
+from spark_trace_analysis.audit.stages.op_stage import OpTask
+from spark_trace_analysis.audit.stages.scan_progress import watched
+from spark_trace_analysis.audit.stages.scan_task import ScanTask
+from spark_trace_analysis.audit.stages.spark_stage import run_stage
+from spark_trace_analysis.audit.stages.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
 from spark_trace_analysis.audit.work_folder import count_finished, key_of, work_folder
-from spark_trace_analysis.ingest.store_splits import SPLIT_BYTES, Split, splits_of
 from spark_trace_analysis.ingest.store_trace import StoreTrace
+from spark_trace_analysis.records.record_kind import classify
+from spark_trace_analysis.records.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
+from spark_trace_analysis.records.store_splits import SPLIT_BYTES, Split, splits_of
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from spark_trace_analysis.audit.advice import advice
-from spark_trace_analysis.audit.state import TransactionState
+from spark_trace_analysis.audit.rules.advice import advice
+from spark_trace_analysis.audit.rules.state import TransactionState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reference.store.corrupt_region import CorruptRegion
-    from spark_trace_analysis.audit.trace_verdict import TraceVerdict
+    from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
 SCHEMA = Path(__file__).with_name("schema.json")
 """The JSON Schema of :meth:`Audit.to_json`."""

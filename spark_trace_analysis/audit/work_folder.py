@@ -15,7 +15,7 @@ import reference.store
 import spark_trace_analysis
 from reference.store.consume_queue import FOLDER as CONSUME_QUEUES
 from reference.store.errors import StoreError
-from spark_trace_analysis.audit.stage_files import read_facts, write_facts
+from spark_trace_analysis.audit.columns.stage_files import read_facts, write_facts
 from spark_trace_analysis.errors import BadOptionError
 
 if TYPE_CHECKING:

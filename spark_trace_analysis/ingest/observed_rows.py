@@ -15,7 +15,7 @@ from spark_trace_analysis.ingest.stored_rows import ENDS_OF_A_PROCESS, name_entr
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from spark_trace_analysis.ingest.recorded_trace import RecordedTrace, Row
+    from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
 
 LONGEST_WAY_MS: Final = 1_000
 """So much earlier than it was stored a half may have been born; more must be an immunity that is shorter than that."""

@@ -9,10 +9,10 @@ from reference.store.commit_log import CommitLog
 from reference.store.corrupt_region import CorruptRegion
 from reference.store.errors import NotAStoreError
 from reference.store.frame import Frame
-from spark_trace_analysis.audit.record_kind import classify, concerns_a_transaction
-from spark_trace_analysis.audit.rocksdb_halves import require_halves_in_the_log
-from spark_trace_analysis.audit.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spark_trace_analysis.ingest.store_trace import StoreTrace
+from spark_trace_analysis.records.record_kind import classify, concerns_a_transaction
+from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,9 +21,8 @@ from model_check.counterexample.itf import read_itf
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.ingest.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
-from spark_trace_analysis.invariants import World
-from spark_trace_analysis.manifest import (
+from spark_trace_analysis.judge.properties import World
+from spark_trace_analysis.traces.manifest import (
     MANIFEST,
     Parameters,
     Run,
@@ -32,9 +31,10 @@ from spark_trace_analysis.manifest import (
     read_manifest,
     write_manifest,
 )
-from spark_trace_analysis.runs import open_run
-from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
-from spark_trace_analysis.world import world_of, write_world
+from spark_trace_analysis.traces.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
+from spark_trace_analysis.traces.run_settings import world_of, write_world
+from spark_trace_analysis.traces.runs import open_run
+from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
 from spec.language import NONE, take
 from spec.observation import OBSERVATIONS

@@ -48,10 +48,10 @@ from pyspark.sql.datasource import (
 
 from reference.store.commit_log import CommitLog
 from spark_trace_analysis.errors import BadOptionError
-from spark_trace_analysis.ingest.record_kernels import Outline
-from spark_trace_analysis.ingest.split_records import SplitRecords, read_split
 from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, SplitRows
-from spark_trace_analysis.ingest.store_splits import Split, splits_of
+from spark_trace_analysis.records.record_kernels import Outline
+from spark_trace_analysis.records.split_records import SplitRecords, read_split
+from spark_trace_analysis.records.store_splits import Split, splits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
@@ -199,7 +199,7 @@ class _Reader(DataSourceReader):
             column = o[Outline.POSITION] + records.reader.file.start if name == "physical_offset" else o[NUMBERS[name]]
             fits &= _COMPARISONS[type(one)](column, value)
         if self._topics is not None:
-            from spark_trace_analysis.ingest.bytes_kernels import hash_bytes
+            from spark_trace_analysis.records.bytes_kernels import hash_bytes
 
             hashes = [hash_bytes(topic.encode()) for topic in self._topics]
             fits &= np.isin(o[Outline.TOPIC_HASH], hashes)

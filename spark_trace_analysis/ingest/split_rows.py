@@ -10,13 +10,13 @@ import pyarrow as pa
 from reference.store.properties import parse_properties
 from reference.store.record import MalformedRecordError, Record
 from reference.store.stored_message import host_text
-from spark_trace_analysis.ingest.property_kernels import gather
-from spark_trace_analysis.ingest.record_kernels import BORN_HOST_AT, Outline
+from spark_trace_analysis.records.property_kernels import gather
+from spark_trace_analysis.records.record_kernels import BORN_HOST_AT, Outline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spark_trace_analysis.ingest.split_records import SplitRecords
+    from spark_trace_analysis.records.split_records import SplitRecords
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.observed import Kind, ObservedEvent
-from spark_trace_analysis.ingest.recorded_trace import RecordedTrace, Row
+from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
 from spec.events import OUTCOMES
 from spec.language import NONE
 

@@ -6,11 +6,11 @@ from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
-from spark_trace_analysis.event_source import walker_of
-from spark_trace_analysis.invariants import ALL
-from spark_trace_analysis.judge import Count
-from spark_trace_analysis.manifest import QUIET, SPECIFICATION, Run
+from spark_trace_analysis.judge.both_ways import Count
+from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.report.told_steps import Counterexample, told_steps
+from spark_trace_analysis.traces.event_source import walker_of
+from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, Run
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 

@@ -14,12 +14,12 @@ from markupsafe import Markup
 from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.wording.clauses import meaning_of
-from spark_trace_analysis.intervals import wilson
-from spark_trace_analysis.manifest import QUIET
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.told_steps import Counterexample
 from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
+from spark_trace_analysis.statistics.intervals import wilson
+from spark_trace_analysis.traces.manifest import QUIET
 
 _STATES = ("lost", "doubled", "parked", "pending", "delivered", "rolled_back")
 

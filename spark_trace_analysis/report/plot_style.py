@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from spark_trace_analysis.manifest import QUIET
+from spark_trace_analysis.traces.manifest import QUIET
 
 WIDTH = 330
 """Pixels of a plot's inside; the page scales the whole drawing to its column."""

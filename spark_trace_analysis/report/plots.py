@@ -12,7 +12,6 @@ from typing import Any
 import altair as alt
 
 from model_check.choices import GUIDED
-from spark_trace_analysis.intervals import wilson
 from spark_trace_analysis.report.plot_style import (
     WIDTH,
     by_profile,
@@ -26,7 +25,8 @@ from spark_trace_analysis.report.plot_style import (
     whole_numbers,
 )
 from spark_trace_analysis.report.simulation_data import SimulationSection
-from spark_trace_analysis.statistics import Distribution, RunStatistics
+from spark_trace_analysis.statistics.intervals import wilson
+from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spark_trace_analysis.judge import Count
+from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.report.told_steps import Counterexample
-from spark_trace_analysis.states_seen import StatesSeen
-from spark_trace_analysis.statistics import RunStatistics
+from spark_trace_analysis.statistics.run_statistics import RunStatistics
+from spark_trace_analysis.statistics.states_seen import StatesSeen
 
 
 @dataclass(frozen=True)

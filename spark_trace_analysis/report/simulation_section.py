@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from spark_trace_analysis.invariants import ALL, NOT_SHOWN
-from spark_trace_analysis.judge import Judgement
-from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.judge.both_ways import Judgement
+from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
 from spark_trace_analysis.report.told_steps import Counterexample
-from spark_trace_analysis.states_seen import StatesSeen
-from spark_trace_analysis.statistics import Statistics
+from spark_trace_analysis.statistics.run_statistics import Statistics
+from spark_trace_analysis.statistics.states_seen import StatesSeen
+from spark_trace_analysis.traces.manifest import Run
 
 
 def simulation_section(

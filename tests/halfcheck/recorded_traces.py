@@ -14,7 +14,7 @@ from conformance.golden_stores import golden_store
 from conformance.replay import Replay
 from conformance.schedule import read_schedule
 from model_check.walk import Walker
-from spark_trace_analysis.schema import EVENT_SCHEMA
+from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spec.events import FIELDS
 
 if TYPE_CHECKING:

@@ -230,9 +230,9 @@ def test_rows_and_a_page_are_written_and_never_over_something(
 
 
 def test_a_transaction_s_line_of_advice_is_that_of_its_defect_or_its_state() -> None:
-    from spark_trace_analysis.audit.advice import advice
-    from spark_trace_analysis.audit.resembles import RULES
-    from spark_trace_analysis.audit.state import TransactionState
+    from spark_trace_analysis.audit.rules.advice import advice
+    from spark_trace_analysis.audit.rules.resembles import RULES
+    from spark_trace_analysis.audit.rules.state import TransactionState
 
     plain = {advice(state, ()) for state in TransactionState}
     assert len(plain) == len(TransactionState)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
-from spark_trace_analysis.audit.advice import advice
+from spark_trace_analysis.audit.rules.advice import advice
 from spark_trace_analysis.audit.table import SCHEMA
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ import pyarrow.parquet as pq
 
 from fuzz.broker_trace import BrokerTraces
 from halfcheck.broker_traces import BROKER_RUNS, run_the_broker
-from spark_trace_analysis.event_source import WALKS, remade_events
-from spark_trace_analysis.manifest import Parameters, source_fingerprint
-from spark_trace_analysis.schema import EVENT_SCHEMA
-from spark_trace_analysis.simulate import _file_of
+from spark_trace_analysis.traces.event_source import WALKS, remade_events
+from spark_trace_analysis.traces.manifest import Parameters, source_fingerprint
+from spark_trace_analysis.traces.schema import EVENT_SCHEMA
+from spark_trace_analysis.traces.simulate import _file_of
 
 PARAMETERS = Parameters("5.3.3", ("crash",), "small", 7, traces=9, steps=20, choice="weighted", of="broker")
 

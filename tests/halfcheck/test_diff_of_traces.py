@@ -14,7 +14,7 @@ from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
 from spark_trace_analysis.audit import table
-from spark_trace_analysis.manifest import Parameters, make_manifest, write_manifest
+from spark_trace_analysis.traces.manifest import Parameters, make_manifest, write_manifest
 from tests.halfcheck.recorded_traces import Rows, recorded, walked, write_json_lines, write_parquet
 
 FIVE = "5.3.3/five"

@@ -152,7 +152,7 @@ def test_an_audit_without_a_folder_that_has_a_name_keeps_nothing_and_promises_no
 def test_ctrl_c_before_anything_is_kept_promises_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("spark_trace_analysis.session.require_java", pressed)
+    monkeypatch.setattr("spark_trace_analysis.cluster.session.require_java", pressed)
     words = ["simulate", "--traces", "10", "--instance", "tiny", "--out", str(tmp_path / "traces")]
     assert app.run(words) == ExitCode.INTERRUPTED
     assert capsys.readouterr().err == "halfcheck: interrupted\n"

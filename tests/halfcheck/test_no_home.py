@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_check.cache_folder import cache_folder, let_numba_keep_its_code
-from spark_trace_analysis import session
+from spark_trace_analysis.cluster import session
 
 NO_HOME = "/dev/null/home"
 """Below a file: not even root can make it."""

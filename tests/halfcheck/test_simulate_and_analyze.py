@@ -10,8 +10,8 @@ from rich.console import Console
 
 from halfcheck.analyze import _print_counts
 from halfcheck.app import run
-from spark_trace_analysis.invariants import ALL, NOT_SHOWN
-from spark_trace_analysis.judge import Count
+from spark_trace_analysis.judge.both_ways import Count
+from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from tests.halfcheck.recorded_traces import recorded
 
 

@@ -19,7 +19,7 @@ from halfcheck.parts_of_verify import begin
 from halfcheck.verification import Verification
 from halfcheck.verify import command
 from halfcheck.wrong_specifications import WRONG_SPECIFICATIONS
-from spark_trace_analysis.manifest import source_fingerprint
+from spark_trace_analysis.traces.manifest import source_fingerprint
 from spec.profiles import VERSIONS
 
 STORES = ("4.5.1/five", "4.9.7/crash2", "5.3.3/crash2", "5.3.3/immunity", "5.4.0/crash", "5.5.1/immunity")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from spark_trace_analysis.invariants import ALL, NOT_SHOWN
+from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 
 PAGE = Path(__file__).parents[2] / "docs" / "judging-traces.md"
 

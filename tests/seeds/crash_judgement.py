@@ -29,10 +29,10 @@ from reference.store.consumer_offsets import read_consumer_offsets
 from reference.store.errors import StoreError
 from reference.system_topics import HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_store import Question, audit_store
-from spark_trace_analysis.audit.record_kind import RecordKind, classify
-from spark_trace_analysis.audit.trace_verdict import profiles_for, settings_of
+from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
 from spark_trace_analysis.ingest.driver_log import read_driver_log
 from spark_trace_analysis.ingest.read_store import read_store_trace
+from spark_trace_analysis.records.record_kind import RecordKind, classify
 from spec.language import holds
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -13,8 +13,8 @@ from reference.store.corrupt_region import CorruptRegion
 from reference.store.record import Record
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
-from spark_trace_analysis.audit.trace_verdict import profiles_for
+from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
+from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from spark_trace_analysis.invariants import ALL, World
-from spark_trace_analysis.judge_by_expressions import find_broken, read_rows
-from spark_trace_analysis.judge_by_kernel import find_violations
-from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
-from spark_trace_analysis.whole_traces import read_whole_traces
+from spark_trace_analysis.judge.by_expressions import find_broken, read_rows
+from spark_trace_analysis.judge.by_kernel import find_violations
+from spark_trace_analysis.judge.properties import ALL, World
+from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
+from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.events import EVENTS, OUTCOMES
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND, fields_of
 

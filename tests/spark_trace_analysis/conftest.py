@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from spark_trace_analysis.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
-from spark_trace_analysis.runs import open_run
-from spark_trace_analysis.schema import ACTIONS, EVENT_SCHEMA, to_batch
-from spark_trace_analysis.session import spark_session
-from spark_trace_analysis.simulate import simulate
+from spark_trace_analysis.cluster.session import spark_session
+from spark_trace_analysis.traces.manifest import Parameters, Run, TraceFile, make_manifest, write_manifest
+from spark_trace_analysis.traces.runs import open_run
+from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
+from spark_trace_analysis.traces.simulate import simulate
 from spec.events import EVENTS
 from tests.spark_trace_analysis.traces_by_hand import Event, fields_of
 

@@ -16,9 +16,9 @@ from model_check.clock_events import TICKS
 from model_check.explicit.compile import HEADER, _text, compile_machine, load_generated
 from model_check.explicit.emit import CLAIMS_A_WORD, OBSERVED
 from model_check.instances import constants_for
-from spark_trace_analysis.invariants import World
-from spark_trace_analysis.schema import ACTIONS
-from spark_trace_analysis.whole_traces import WholeTraces
+from spark_trace_analysis.judge.properties import World
+from spark_trace_analysis.traces.schema import ACTIONS
+from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.events import EVENTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis import judge_by_expressions, judge_by_kernel
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
-from spark_trace_analysis.invariants import ALL
-from spark_trace_analysis.judge import judge
-from spark_trace_analysis.judge_files import JudgeFile, judge_files
-from spark_trace_analysis.manifest import Run
+from spark_trace_analysis.judge import by_expressions, by_kernel
+from spark_trace_analysis.judge.both_ways import judge
+from spark_trace_analysis.judge.judge_files import JudgeFile, judge_files
+from spark_trace_analysis.judge.properties import ALL
+from spark_trace_analysis.traces.manifest import Run
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND
 
 WriteRun = Callable[..., Run]
-KERNELS, EXPRESSIONS = judge_by_kernel.judge_file, judge_by_expressions.judge_file
+KERNELS, EXPRESSIONS = by_kernel.judge_file, by_expressions.judge_file
 SOME = [each for each in ALL if each.property_id in {"S1", "S3"}]
 
 

@@ -22,7 +22,7 @@ from halfcheck import app
 from halfcheck.exit_codes import ExitCode
 from reference.store.commit_log import CommitLog
 from reference.store.record import Record
-from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
 from tests.reference.store.store_writer import StoreWriter
 
 LOG = f"commitlog/{0:020d}"
@@ -171,7 +171,7 @@ def _spark_is_there(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Non
         assert master == "local[2]"
         yield spark
 
-    monkeypatch.setattr("spark_trace_analysis.session.spark_session", shared)
+    monkeypatch.setattr("spark_trace_analysis.cluster.session.spark_session", shared)
 
 
 def told_by(store: Path, capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, dict[str, Any], list[str]]:

@@ -13,10 +13,10 @@ from reference.store.commit_log import CommitLog
 from reference.store.consumer_offsets import read_consumer_offsets
 from reference.store.frame import Frame
 from reference.store.record import Record
-from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
-from spark_trace_analysis.audit.trace_verdict import profiles_for, settings_of
+from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
+from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:

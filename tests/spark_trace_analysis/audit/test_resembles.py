@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.resembles import RULES
+from spark_trace_analysis.audit.rules.resembles import RULES
 from tests.reference.store.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both
 

@@ -13,12 +13,12 @@ from halfcheck.exit_codes import ExitCode
 from reference.store.commit_log import CommitLog
 from reference.store.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.rocksdb_halves import (
+from spark_trace_analysis.ingest.read_store import read_store_trace
+from spark_trace_analysis.records.rocksdb_halves import (
     NotJudgedError,
     require_deliveries_from_the_queue,
     require_no_rocksdb_queue,
 )
-from spark_trace_analysis.ingest.read_store import read_store_trace
 from tests.spark_trace_analysis.audit.both_audits import in_stages
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from reference.store.commit_log import CommitLog
 from reference.store.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.record_kind import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
 from tests.reference.store.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, assert_both, in_stages
 from tests.spark_trace_analysis.audit.random_broker import write_random_store
@@ -246,8 +246,8 @@ def test_a_finding_of_each_stage_changes_what_a_lost_half_resembles(tmp_path: Pa
 def test_a_cut_short_audit_goes_on_from_its_files_with_the_same_result(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_trace_analysis.audit import group_stage, scan_stage
-    from spark_trace_analysis.ingest.split_records import read_split
+    from spark_trace_analysis.audit.stages import group_stage, scan_stage
+    from spark_trace_analysis.records.split_records import read_split
 
     work, out = tmp_path / "work", tmp_path / "rows"
     times = []

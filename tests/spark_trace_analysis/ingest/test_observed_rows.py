@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model_check.trace_validation.observed import Kind
 from spark_trace_analysis.ingest.observed_rows import observed
-from spark_trace_analysis.ingest.recorded_trace import RecordedTrace, Row
+from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
 from spec.language import NONE
 
 TIMEOUT = 6_000

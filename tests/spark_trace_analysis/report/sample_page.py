@@ -7,8 +7,7 @@ from halfcheck.verdict_files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
 from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.schedules import read_schedules
-from spark_trace_analysis.action_pairs import RareTrace
-from spark_trace_analysis.judge import Count
+from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.report.data import (
     Audit,
     AuditedTransaction,
@@ -24,9 +23,10 @@ from spark_trace_analysis.report.data import (
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
 from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
 from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
-from spark_trace_analysis.states_seen import StatesSeen
-from spark_trace_analysis.statistics import RunStatistics
-from spark_trace_analysis.transaction_tally import Fates, Records
+from spark_trace_analysis.statistics.action_pairs import RareTrace
+from spark_trace_analysis.statistics.run_statistics import RunStatistics
+from spark_trace_analysis.statistics.states_seen import StatesSeen
+from spark_trace_analysis.statistics.transaction_tally import Fates, Records
 
 
 def of_run(environment: str) -> RunStatistics:

@@ -1,0 +1,118 @@
+"""The rows of the transactions of one bucket: of straight histories by columns, of the others one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark_trace_analysis.audit.columns.bucket import ranges
+from spark_trace_analysis.audit.columns.row_files import ROW_SCHEMA, table_of
+from spark_trace_analysis.audit.columns.stage_files import appearing
+from spark_trace_analysis.audit.columns.straight_histories import STATES
+from spark_trace_analysis.audit.rules.rows import DELIVERED, DISCARDED, EVENTS, HALF, OP, PUT_BACK
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.records.told_fields import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
+    from spark_trace_analysis.audit.columns.straight_histories import Straight
+    from spark_trace_analysis.audit.table import TransactionRow
+
+_WORDS = {Kind.FIRST_HALF: HALF, Kind.PUT_BACK: PUT_BACK, Kind.DELIVERED: DELIVERED, Kind.DISCARDED: DISCARDED}
+_WORD_OF_KIND = np.array([EVENTS.index(_WORDS[kind]) for kind in sorted(_WORDS)], np.int8)
+_REPEATED = ["group", "topic", "state", "also.list.element", "resembles.list.element", "history.list.element.event"]
+"""Columns in which values recur, so that a dictionary makes them small."""
+
+_ROWS_OF_A_GROUP = 1 << 17
+
+
+def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Table:
+    """The rows of some straight histories."""
+    numbers, put_backs = straight.numbers[chosen], straight.put_backs[chosen]
+    starts, sizes, ops = bucket.starts[numbers], bucket.sizes[numbers], bucket.op_counts[numbers]
+    count = len(numbers)
+    nothing = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), pa.array([], pa.string()))
+    op_places = ranges(bucket.op_starts[numbers], ops)
+    copies = ranges(starts, put_backs + 1)
+    columns = [
+        bucket.texts("unique_key", starts),
+        bucket.texts("producer_group", starts),
+        bucket.texts("topic", starts),
+        pa.DictionaryArray.from_arrays(
+            pa.array(straight.state[chosen].astype(np.int8)), pa.array([state.value for state in STATES])
+        ),
+        nothing,
+        pa.array((straight.state[chosen] == STATES.index(TransactionState.DELIVERED)).astype(np.int64)),
+        pa.array(put_backs),
+        pa.array(put_backs),
+        _lists(put_backs + 1, pa.array(bucket.column("queue_offset")[copies])),
+        _lists(ops, pa.array(bucket.op_column("op_offset")[op_places])),
+        nothing,
+        pa.array(bucket.at[starts]),
+        _history(bucket, ranges(starts, sizes), sizes, op_places, ops),
+    ]
+    arrays = [column.cast(field.type) for column, field in zip(columns, ROW_SCHEMA, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=ROW_SCHEMA)
+
+
+def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Numbers, ops: Numbers) -> pa.ListArray:
+    """The records of each history, and its op, which always comes last where all is straight."""
+    lengths = sizes + ops
+    is_op = np.zeros(int(lengths.sum()), bool)
+    is_op[np.cumsum(lengths)[ops > 0] - 1] = True
+    word = np.full(len(is_op), EVENTS.index(OP), np.int8)
+    word[~is_op] = _WORD_OF_KIND[bucket.column("kind")[records]]
+    at, time = np.empty(len(is_op), np.int64), np.empty(len(is_op), np.int64)
+    at[~is_op], at[is_op] = bucket.at[records], bucket.op_column("at")[op_places]
+    time[~is_op] = bucket.column("store_timestamp")[records]
+    time[is_op] = bucket.op_column("store_timestamp")[op_places]
+    words = pa.DictionaryArray.from_arrays(pa.array(word), pa.array(EVENTS)).cast(pa.string())
+    return _lists(lengths, pa.StructArray.from_arrays([words, pa.array(at), pa.array(time)], ["event", "at", "time"]))
+
+
+def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:
+    """Lists of some lengths, out of values that stand one behind the other."""
+    ends = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), values)
+
+
+def write_rows(path: Path, bucket: Bucket, straight: Straight, rows: Iterable[TransactionRow]) -> dict[str, Any]:
+    """Write the rows of a bucket as Parquet, those that are not plain in row groups of their own.
+
+    Parameters
+    ----------
+    rows
+        Those of the transactions that are not told from columns.
+
+    Returns
+    -------
+    dict of str to object
+        ``counts``: state to the number of transactions; ``plain``: how many are plainly delivered or rolled back;
+        ``plain_groups``: how many row groups hold these, at the start of the file.
+    """
+    rows = list(rows)
+    plain = [straight_table(bucket, straight, straight.is_plain), table_of([row for row in rows if row.is_plain])]
+    grave = [straight_table(bucket, straight, ~straight.is_plain), table_of([row for row in rows if not row.is_plain])]
+    with (
+        appearing(path) as unfinished,
+        pq.ParquetWriter(unfinished, ROW_SCHEMA, compression="zstd", use_dictionary=_REPEATED) as writer,
+    ):
+        for table in (*plain, *grave):
+            if table.num_rows:
+                writer.write_table(table, row_group_size=_ROWS_OF_A_GROUP)
+    counts = dict.fromkeys((state.value for state in STATES), 0)
+    for state, number in enumerate(np.bincount(straight.state, minlength=len(STATES)).tolist()):
+        counts[STATES[state].value] += number
+    for row in rows:
+        counts[row.state.value] += 1
+    return {
+        "counts": counts,
+        "plain": sum(table.num_rows for table in plain),
+        "plain_groups": sum(-(-table.num_rows // _ROWS_OF_A_GROUP) for table in plain),
+    }

@@ -1,0 +1,241 @@
+"""Holds the records of one split against consume queues and neighbours: :mod:`reference.store.cross_check` by columns.
+
+Columns show at once which records are as they should be; each other one is asked about by the rules themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference.store.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
+from reference.store.frame import Frame
+from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.records.record_kernels import Outline
+from spark_trace_analysis.records.told_fields import NOTHING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.store.commit_log import CommitLog
+    from spark_trace_analysis.records.split_records import SplitRecords
+
+    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+_ENTRY = np.dtype([("at", ">i8"), ("size", ">i4"), ("tags", ">i8")])
+_LEAST_TAGS_CODE = -(1 << 31)
+_SPARSE = 8
+"""Of a stretch of a queue in which fewer than one entry in so many is asked for, each is read by itself."""
+
+_RULES = 1000
+_EDGE = 3
+
+
+@dataclass(slots=True)
+class Checked:
+    """What the cross-check says of one split.
+
+    Attributes
+    ----------
+    missing
+        Records without an entry; damage only if later records have theirs.
+    facts
+        What all splits together must know.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    missing: list[Finding] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def frame_of(records: SplitRecords, number: int) -> Frame:
+    """The frame of one record of a split."""
+    known = records.by_python.get(number)
+    if isinstance(known, Frame):
+        return known
+    o = records.outlines[:, number]
+    if isinstance(known, Record):
+        topic = known.topic.encode()
+    else:
+        at = int(o[Outline.TOPIC_AT])
+        topic = records.data[at : at + int(o[Outline.TOPIC_SIZE])].tobytes()
+    return Frame(
+        physical_offset=int(records.reader.file.start + o[Outline.POSITION]),
+        total_size=int(o[Outline.SIZE]),
+        topic=topic,
+        queue_id=int(o[Outline.QUEUE_ID]),
+        queue_offset=int(o[Outline.QUEUE_OFFSET]),
+        sys_flag=int(o[Outline.SYS_FLAG]),
+        store_timestamp=int(o[Outline.STORE_TIMESTAMP]),
+        prepared_transaction_offset=int(o[Outline.PREPARED_OFFSET]),
+        is_body_sound=bool(o[Outline.IS_BODY_SOUND]),
+    )
+
+
+def check_columns(
+    log: CommitLog, store: Path, records: SplitRecords, is_record: np.ndarray[Any, Any], tags_codes: Numbers
+) -> Checked:
+    """Check the records of one split.
+
+    Parameters
+    ----------
+    is_record
+        Which of the outlines are records that could be read.
+    tags_codes
+        The Java hash of each transactional record's tags; ``NOTHING`` for ordinary messages.
+    """
+    return _Columns(log, store, records, np.flatnonzero(is_record), tags_codes).check()
+
+
+class _Columns:
+    def __init__(
+        self, log: CommitLog, store: Path, records: SplitRecords, numbers: Numbers, tags_codes: Numbers
+    ) -> None:
+        self.log = log
+        self.records = records
+        self.o = records.outlines
+        self.numbers = numbers
+        self.physical = self.o[Outline.POSITION] + records.reader.file.start
+        self.tags_codes = tags_codes
+        self.queues = open_consume_queues(store)
+        self.rules = CrossCheck(log, self.queues)
+        self.checked = Checked()
+        self.matched: dict[str, int] = {}
+        self.edges: list[list[Any]] = []
+        self.last_dispatched = -1
+
+    def check(self) -> Checked:
+        o, numbers = self.o, self.numbers
+        kind = o[Outline.SYS_FLAG, numbers] & TRANSACTION_BITS
+        names_half = (kind == 0) & (o[Outline.PREPARED_OFFSET, numbers] != 0)
+        for number in numbers[((kind != 0) & (kind != TRANSACTION_COMMIT)) | names_half]:
+            self.rules.check_flags(frame_of(self.records, int(number)))
+            self._take(int(number))
+        self._check_queues()
+        self._check_times()
+        self.checked.facts = {
+            "matched": self.matched,
+            "last_dispatched": self.last_dispatched,
+            "edges": self.edges,
+            "first_times": self._times(numbers[:_EDGE]),
+            "last_times": self._times(numbers[-_EDGE:]),
+        }
+        return self.checked
+
+    def _times(self, numbers: Numbers) -> list[list[int]]:
+        times = self.o[Outline.STORE_TIMESTAMP]
+        return [[int(self.physical[number]), int(times[number])] for number in numbers]
+
+    def _take(self, number: int, rank: Rank = Rank.RECORD) -> None:
+        """Take over what the rules have found of one record."""
+        at = int(self.physical[number]) * _RULES
+        for rule, region in enumerate(self.rules.found):
+            self.checked.findings.append(found(rank, at + rule, region))
+        self.rules.found.clear()
+        for missing in self.rules.missing:
+            self.checked.missing.append(found(Rank.MISSING_ENTRY, missing.commit_log_offset, missing.region()))
+        self.rules.missing.clear()
+
+    def _check_queues(self) -> None:
+        o, numbers = self.o, self.numbers
+        if not len(numbers):
+            return
+        topics, queue_ids = o[Outline.TOPIC_HASH, numbers], o[Outline.QUEUE_ID, numbers]
+        order = np.lexsort((numbers, queue_ids, topics))
+        changes = np.flatnonzero((np.diff(topics[order]) != 0) | (np.diff(queue_ids[order]) != 0)) + 1
+        for chosen in np.split(numbers[order], changes):
+            frame = frame_of(self.records, int(chosen[0]))
+            key = frame.topic.decode(errors="replace"), frame.queue_id
+            queue = self.queues.get(key)
+            if queue is not None:
+                self._check_entries(queue, key, chosen)
+            elif not self.queues:
+                self._check_counting(key, chosen)
+
+    def _check_entries(self, queue: ConsumeQueue, key: tuple[str, int], chosen: Numbers) -> None:
+        """Most records have the entry that they should have; the rules are asked about the others."""
+        o = self.o
+        entries = _entries(queue, o[Outline.QUEUE_OFFSET, chosen])
+        tags = self.tags_codes[chosen]
+        is_right = (entries["at"] == self.physical[chosen]) & (entries["size"] == o[Outline.SIZE, chosen])
+        is_right &= (entries["size"] > 0) & (entries["at"] >= 0)
+        is_right &= (entries["size"] != PRE_BLANK_SIZE) | (entries["at"] != 0)
+        is_right &= (tags == NOTHING) | (entries["tags"] < _LEAST_TAGS_CODE) | (entries["tags"] == tags)
+        is_batch = o[Outline.SYS_FLAG, chosen] & INNER_BATCH_FLAG != 0
+        right = chosen[is_right & ~is_batch]
+        count = len(right)
+        if count:
+            self.last_dispatched = max(self.last_dispatched, int(self.physical[right].max()))
+        before = self.rules.matched.get(key, 0)
+        for number in chosen[~is_right & ~is_batch]:
+            record = self._record(int(number)) if self.tags_codes[number] != NOTHING else None
+            self.rules.check_entry(queue, key, record or frame_of(self.records, int(number)))
+            self._take(int(number))
+        count += self.rules.matched.get(key, 0) - before
+        self.last_dispatched = max(self.last_dispatched, self.rules.last_dispatched)
+        if count:
+            self.matched[f"{key[0]}/{key[1]}"] = count
+
+    def _record(self, number: int) -> Record:
+        known = self.records.by_python.get(number)
+        if isinstance(known, Record):
+            return known
+        o = self.o[:, number]
+        return self.records.reader.decode(int(o[Outline.POSITION]), int(o[Outline.SIZE]))
+
+    def _check_counting(self, key: tuple[str, int], chosen: Numbers) -> None:
+        """Without any consume queue the records of a queue must count up; how it begins, all splits together know."""
+        offsets = self.o[Outline.QUEUE_OFFSET, chosen]
+        is_batch = self.o[Outline.SYS_FLAG, chosen] & INNER_BATCH_FLAG != 0
+        expected = np.append(offsets[0], offsets[:-1] + 1)
+        for place in np.flatnonzero((offsets != expected) & (offsets != 0) & ~is_batch):
+            at = int(self.physical[chosen[place]])
+            reason = wrong_count(key, int(offsets[place]), int(expected[place]))
+            region = CorruptRegion(*self.log.place(at), reason)
+            self.checked.findings.append(found(Rank.RECORD, at * _RULES, region))
+        first = [int(self.physical[chosen[0]]), int(offsets[0]), bool(is_batch[0]), int(offsets[-1]) + 1]
+        self.edges.append([key[0], key[1], *first])
+
+    def _check_times(self) -> None:
+        """Three records in a row; those at the edges of the split are asked about with their neighbours."""
+        times = self.o[Outline.STORE_TIMESTAMP, self.numbers]
+        low, middle, high = times[:-2], times[1:-1], times[2:]
+        for place in np.flatnonzero((low <= high) & ((middle < low) | (middle > high))):
+            before, record, after = (frame_of(self.records, int(self.numbers[place + step])) for step in range(_EDGE))
+            self.rules.is_start = False
+            self.rules.check_neighbours(before, record, after)
+            self._take(int(self.numbers[place + 1]), Rank.TIMES)
+
+
+def _entries(queue: ConsumeQueue, offsets: Numbers) -> np.ndarray[Any, Any]:
+    """The entries of some queue offsets as they stand in the files; zeros where there are none."""
+    result = np.zeros(len(offsets), _ENTRY)
+    inside = np.flatnonzero(offsets >= queue.first)
+    if not len(inside):
+        return result
+    wanted = offsets[inside]
+    low, high = int(wanted.min()), int(wanted.max())
+    if high - low > _SPARSE * len(wanted) + _RULES:
+        order = np.argsort(wanted, kind="stable")
+        gaps = np.flatnonzero(np.diff(wanted[order]) > _RULES) + 1
+        for part in np.split(inside[order], gaps):
+            result[part] = _stretch(queue, offsets[part])
+        return result
+    result[inside] = _stretch(queue, wanted)
+    return result
+
+
+def _stretch(queue: ConsumeQueue, offsets: Numbers) -> np.ndarray[Any, Any]:
+    """The entries of queue offsets that lie together."""
+    low, high = int(offsets.min()), int(offsets.max())
+    raw = queue.read(low * ENTRY_BYTES, (high - low + 1) * ENTRY_BYTES)
+    known = np.frombuffer(raw[: len(raw) // ENTRY_BYTES * ENTRY_BYTES], _ENTRY)
+    stretch = np.zeros(high - low + 1, _ENTRY)
+    stretch[: len(known)] = known
+    entries: np.ndarray[Any, Any] = stretch[offsets - low]
+    return entries

@@ -1,0 +1,112 @@
+"""Records that are not as a broker writes them: Python decodes each and fills in what the kernels could not tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reference.store import properties
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.stored_message import host_bytes
+from spark_trace_analysis.audit.columns.release_masks import mask_of
+from spark_trace_analysis.audit.rules.consistency import is_in_a_known_order, wrong_form
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.grouping import check_times, identity_of, immunity_ms
+from spark_trace_analysis.records.bytes_kernels import hash_bytes
+from spark_trace_analysis.records.op_body import parse_op_body
+from spark_trace_analysis.records.property_kernels import birth_hash
+from spark_trace_analysis.records.record_kind import RecordKind, classify
+from spark_trace_analysis.records.told_fields import NOTHING, Feature, Kind, Told
+from spark_trace_analysis.records.version import writers_of
+
+if TYPE_CHECKING:
+    from reference.store.commit_log import CommitLog
+    from reference.store.record import Record
+
+_KINDS = {
+    RecordKind.FIRST_HALF: Kind.FIRST_HALF,
+    RecordKind.PUT_BACK: Kind.PUT_BACK,
+    RecordKind.DELIVERED: Kind.DELIVERED,
+    RecordKind.DISCARDED: Kind.DISCARDED,
+    RecordKind.OP: Kind.OP,
+    RecordKind.OTHER: Kind.OTHER,
+}
+
+_RULES = 1000
+
+
+class OddRecords:
+    """Takes in the odd records of one split.
+
+    Parameters
+    ----------
+    timeout_ms
+        What an unreadable immunity stands for.
+
+    Attributes
+    ----------
+    findings
+        What a record of its kind never looks like.
+    ops
+        Commit log offset of each odd op message, and the half offsets in its body.
+    texts
+        Place of each other record to its unique key, group and real topic.
+    """
+
+    def __init__(self, log: CommitLog, timeout_ms: int) -> None:
+        self._log = log
+        self._timeout_ms = timeout_ms
+        self.findings: list[Finding] = []
+        self.ops: list[tuple[int, list[int]]] = []
+        self.texts: dict[int, tuple[str, str, str]] = {}
+
+    def tell(self, record: Record, told: Any, place: int) -> int:
+        """Fill in what a record tells; gives the releases that could have written it as bits.
+
+        Parameters
+        ----------
+        told
+            Its column, a number for each field of :class:`~spark_trace_analysis.records.told_fields.Told`.
+        place
+            The number of that column.
+        """
+        kind = classify(record)
+        at = record.physical_offset
+        values = record.properties
+        told[Told.KIND], told[Told.IS_ODD] = _KINDS[kind], 1
+        checks = check_times(record)
+        told[Told.CHECK_TIMES] = NOTHING if checks is None else checks
+        immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
+        told[Told.IMMUNITY_SECONDS] = NOTHING if immunity is None else immunity
+        told[Told.HAS_PREPARED_QUEUE_OFFSET] = properties.PREPARED_QUEUE_OFFSET in values
+        told[Told.TAGS_CODE] = properties.java_string_hash(values.get(properties.TAGS, ""))
+        told[Told.STORE_HOST] = hash_bytes(record.store_host.encode())
+        told[Told.BIRTH] = birth_hash(record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc)
+        told[Told.ENTRIES] = 0
+        told[Told.KEY_SIZE] = told[Told.GROUP_SIZE] = told[Told.TOPIC_SIZE] = 0
+        self.findings.extend(
+            self._finding(Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
+        )
+        if kind is RecordKind.OP:
+            self._tell_op(record)
+        elif kind is not RecordKind.OTHER:
+            group = values.get(properties.PRODUCER_GROUP, "")
+            unique_key = values.get(properties.UNIQUE_KEY)
+            if unique_key:
+                told[Told.KEY_HASH], told[Told.GROUP_HASH] = hash_bytes(unique_key.encode()), hash_bytes(group.encode())
+            else:
+                told[Told.KEY_HASH], told[Told.GROUP_HASH] = hash_bytes(repr(identity_of(record)).encode()), 2
+            topic = values.get(properties.REAL_TOPIC, record.topic)
+            self.texts[place] = unique_key or f"@{at}", group, topic
+            told[Told.FEATURES] = Feature.SMALL_ORDER if is_in_a_known_order(record) else 0
+        return mask_of(writers_of(record, kind))
+
+    def _tell_op(self, record: Record) -> None:
+        offsets = parse_op_body(record.body) if record.has_sound_body else None
+        if offsets is not None:
+            self.ops.append((record.physical_offset, list(offsets)))
+        elif record.has_sound_body:
+            reason = f"the op body {record.body[:40]!r} is not a list of half offsets"
+            self.findings.append(self._finding(Rank.OP, record.physical_offset, reason))
+
+    def _finding(self, rank: Rank, at: int, reason: str, rule: int = 0) -> Finding:
+        return found(rank, at * _RULES + rule, CorruptRegion(*self._log.place(at), reason))

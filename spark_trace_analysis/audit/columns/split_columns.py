@@ -1,0 +1,140 @@
+"""What a split hands on to the next stages: op entries, halves by their place in the queue, records by transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from spark_trace_analysis.records.property_kernels import gather, list_entries
+from spark_trace_analysis.records.record_kernels import Outline
+from spark_trace_analysis.records.told_fields import Kind, Told
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.audit.columns.odd_records import OddRecords
+    from spark_trace_analysis.records.split_records import SplitRecords
+
+
+@dataclass(frozen=True, slots=True)
+class SplitEvents:
+    """The records of one split that are part of a transaction's life.
+
+    Attributes
+    ----------
+    records
+        All records of the split.
+    numbers
+        Which of them.
+    told
+        What each tells: a row for each field of :class:`~spark_trace_analysis.records.told_fields.Told`.
+    odd
+        What Python told of those that are not as a broker writes them, the texts by their places here.
+    """
+
+    records: SplitRecords
+    numbers: np.ndarray[Any, np.dtype[np.int64]]
+    told: np.ndarray[Any, np.dtype[np.int64]]
+    odd: OddRecords
+
+    def outline(self, field: Outline) -> Any:
+        """One field of each record's outline."""
+        return self.records.outlines[field, self.numbers]
+
+    @property
+    def at(self) -> Any:
+        """Where each stands in the commit log."""
+        return self.outline(Outline.POSITION) + self.records.reader.file.start
+
+    def chosen(self, places: Any) -> SplitEvents:
+        """Some of them, by place or flag."""
+        return SplitEvents(self.records, self.numbers[places], self.told[:, places], self.odd)
+
+
+def entry_columns(events: SplitEvents) -> dict[str, Any]:
+    """The op entries, each with the end of the half queue as far as this split knows it."""
+    o, told, start = events.records.outlines, events.told, events.records.reader.file.start
+    is_plain_op = (told[Told.KIND] == Kind.OP) & (told[Told.IS_ODD] == 0)
+    plain = events.numbers[is_plain_op]
+    offsets, owners = list_entries(events.records.data, o, plain, int(told[Told.ENTRIES, is_plain_op].sum()))
+    numbers = plain[owners] if len(owners) else np.empty(0, np.int64)
+    odd = events.odd.ops
+    if odd:
+        by_place = dict(zip(events.at.tolist(), events.numbers.tolist(), strict=True))
+        offsets = np.append(offsets, [offset for _, listed in odd for offset in listed])
+        numbers = np.append(numbers, [by_place[at] for at, listed in odd for _ in listed])
+        order = np.argsort(numbers, kind="stable")
+        offsets, numbers = offsets[order], numbers[order]
+    queue_ids = o[Outline.QUEUE_ID, numbers]
+    halves = events.numbers[told[Told.KIND] <= Kind.PUT_BACK]
+    ends = np.zeros(len(numbers), np.int64)
+    for queue in np.unique(queue_ids):
+        of_queue = halves[o[Outline.QUEUE_ID, halves] == queue]
+        end = np.maximum.accumulate(np.append(0, o[Outline.QUEUE_OFFSET, of_queue] + 1))
+        here = queue_ids == queue
+        ends[here] = end[np.searchsorted(of_queue, numbers[here])]
+    return {
+        "queue_id": queue_ids,
+        "half_offset": offsets,
+        "op_offset": o[Outline.QUEUE_OFFSET, numbers],
+        "at": o[Outline.POSITION, numbers] + start,
+        "store_timestamp": o[Outline.STORE_TIMESTAMP, numbers],
+        "half_end": ends,
+    }
+
+
+def half_columns(events: SplitEvents) -> dict[str, Any]:
+    """The halves and their copies by their place in the queue."""
+    halves = events.chosen(events.told[Told.KIND] <= Kind.PUT_BACK)
+    return {
+        "key": halves.told[Told.KEY_HASH],
+        "group": halves.told[Told.GROUP_HASH],
+        "queue_id": halves.outline(Outline.QUEUE_ID),
+        "queue_offset": halves.outline(Outline.QUEUE_OFFSET),
+        "at": halves.at,
+    }
+
+
+def record_columns(events: SplitEvents) -> dict[str, Any]:
+    """Halves, copies, deliveries and discards by transaction."""
+    places = np.flatnonzero(events.told[Told.KIND] <= Kind.DISCARDED)
+    chosen = events.chosen(places)
+    told = chosen.told
+    texts = {int(np.searchsorted(places, place)): text for place, text in events.odd.texts.items()}
+    return {
+        "key": told[Told.KEY_HASH],
+        "group": told[Told.GROUP_HASH],
+        "at": chosen.at,
+        "kind": told[Told.KIND].astype(np.int8),
+        "is_odd": told[Told.IS_ODD].astype(bool),
+        "queue_id": chosen.outline(Outline.QUEUE_ID).astype(np.int32),
+        "queue_offset": chosen.outline(Outline.QUEUE_OFFSET),
+        "check_times": told[Told.CHECK_TIMES],
+        "store_timestamp": chosen.outline(Outline.STORE_TIMESTAMP),
+        "born_timestamp": chosen.outline(Outline.BORN_TIMESTAMP),
+        "flag": chosen.outline(Outline.FLAG).astype(np.int32),
+        "prepared_offset": chosen.outline(Outline.PREPARED_OFFSET),
+        "is_renewed": told[Told.HAS_PREPARED_QUEUE_OFFSET].astype(bool),
+        "immunity_ms": told[Told.IMMUNITY_SECONDS],
+        "unchanging": told[Told.UNCHANGING],
+        "real_topic": told[Told.REAL_TOPIC],
+        "real_queue": told[Told.REAL_QUEUE],
+        "prepared_queue_offset": told[Told.PREPARED_QUEUE_OFFSET],
+        "birth": told[Told.BIRTH],
+        "unique_key": _texts(chosen, Told.KEY_AT, texts, 0),
+        "producer_group": _texts(chosen, Told.GROUP_AT, texts, 1).dictionary_encode(),
+        "topic": _texts(chosen, Told.TOPIC_AT, texts, 2).dictionary_encode(),
+    }
+
+
+def _texts(events: SplitEvents, at: Told, texts: dict[int, tuple[str, str, str]], which: int) -> pa.Array:
+    """One text of each record: out of the file, or as Python read it."""
+    raw, offsets = gather(events.records.data, events.told[at], events.told[at + 1])
+    array = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(raw))
+    if texts:
+        listed = array.to_pylist()
+        for place, text in texts.items():
+            listed[place] = text[which]
+        array = pa.array(listed, pa.string())
+    return array

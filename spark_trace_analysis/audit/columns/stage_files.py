@@ -1,0 +1,110 @@
+"""The files between the stages of an audit: columns by bucket as Arrow files, and a task's small facts as JSON.
+
+A task writes under a name of its own and renames at the end, the JSON file last. So a task that is started twice, or
+again after a crash, leaves the same one file; and a JSON file that is there says that the task is done.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from spark_trace_analysis.audit.rules.findings import Finding, from_line, to_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+
+def write_buckets(path: Path, columns: dict[str, Any], buckets: np.ndarray[Any, Any], count: int) -> None:
+    """Write rows as one Arrow file with a batch for each bucket.
+
+    Parameters
+    ----------
+    columns
+        Name to NumPy or Arrow array.
+    buckets
+        The bucket of each row.
+    count
+        The number of buckets.
+    """
+    order = np.argsort(buckets, kind="stable")
+    table = pa.table(columns).take(pa.array(order))
+    ends = np.searchsorted(buckets[order], np.arange(count + 1))
+    with (
+        appearing(path) as unfinished,
+        pa.OSFile(unfinished, "wb") as sink,
+        pa.ipc.new_file(sink, table.schema) as file,
+    ):
+        whole = table.combine_chunks()
+        batches = whole.to_batches()
+        batch = batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
+        for bucket in range(count):
+            file.write_batch(batch.slice(ends[bucket], ends[bucket + 1] - ends[bucket]))
+
+
+def read_bucket(paths: Sequence[Path], bucket: int) -> pa.Table:
+    """The rows of one bucket out of the files of several tasks, in the order of the files."""
+    batches = []
+    for path in paths:
+        with pa.memory_map(str(path)) as source:
+            batches.append(pa.ipc.open_file(source).get_batch(bucket))
+    return pa.Table.from_batches(batches).unify_dictionaries()
+
+
+class appearing:  # noqa: N801 - read as a word: with appearing(path) as unfinished
+    """Write under a name of its own, which becomes the path's when the block ends well.
+
+    The same task may run twice at a time, on machines whose process ids are the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.unfinished")
+
+    def __enter__(self) -> str:
+        return str(self._unfinished)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._unfinished.replace(self._path)
+        else:
+            self._unfinished.unlink(missing_ok=True)
+
+
+def write_facts(path: Path, facts: dict[str, Any]) -> None:
+    """Write the small facts of a task; with them it is done."""
+    with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
+        json.dump(facts, stream, ensure_ascii=False)
+
+
+def read_facts(path: Path) -> dict[str, Any] | None:
+    """The facts of a task; None if it is not done."""
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return facts
+
+
+def write_findings(path: Path, findings: Iterable[Finding]) -> int:
+    """Write what a task found damaged, if anything; gives the number."""
+    kept = list(findings)
+    if kept:
+        with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
+            stream.write(to_lines(kept))
+    return len(kept)
+
+
+def read_findings(path: Path) -> Iterator[Finding]:
+    """What a task found damaged."""
+    if path.exists():
+        with path.open(encoding="utf-8") as stream:
+            for line in stream:
+                yield from_line(line)
+            return
+    yield from ()

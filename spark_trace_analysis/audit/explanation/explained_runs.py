@@ -1,0 +1,161 @@
+"""Which traces no path of the specification explains: some of each run, searched for in Spark tasks.
+
+Trace validation puts in what leaves no event; the first event that no path explains is told, and the guard that refuses
+it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from model_check.instances import switches_of
+from reference.store.broker_conf import BrokerConf
+from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
+from spark_trace_analysis.errors import TraceAnalysisError
+from spark_trace_analysis.traces.schema import EVENT_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from spark_trace_analysis.traces.manifest import Run
+
+_TOLD = (
+    "run bigint, accepted bigint, refused bigint, trace bigint, step bigint, event string, guard string, problem string"
+)
+_COLUMNS = tuple(part.split()[0] for part in _TOLD.split(", "))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What the specification says of some traces of a run.
+
+    Attributes
+    ----------
+    accepted, refused
+        How many traces some path explains, and how many none.
+    trace, step, event, guard
+        The refused trace with the lowest number: its first event that no path explains, and what refuses that.
+    problem
+        Why a trace could not be asked about, if one could not.
+    """
+
+    profile: str
+    environment: str
+    accepted: int
+    refused: int
+    trace: int | None
+    step: int | None
+    event: str | None
+    guard: str | None
+    problem: str | None
+
+    def sentence(self) -> str:
+        """The result in words."""
+        of = f"{self.profile}, {self.environment}"
+        told = f"{of}: {self.accepted:,} of {self.accepted + self.refused:,} traces are explained by the specification"
+        if self.trace is not None:
+            told += f"; trace {self.trace} is refused at step {self.step} ({self.event}): {self.guard}"
+        return told if self.problem is None else f"{told}; {self.problem}"
+
+
+def explain_some(
+    spark: SparkSession, runs: Sequence[Run], number: int, conf: BrokerConf | None = None
+) -> tuple[Explained, ...]:
+    """Ask the specification about some traces of each run, evenly over their numbers.
+
+    Parameters
+    ----------
+    number
+        How many of each run; all, where a run has no more.
+    conf
+        The settings of the broker that left recorded traces.
+    """
+    asked = [
+        (place, str(run.folder.resolve() / file.name), trace)
+        for place, run in enumerate(runs)
+        for file, trace in _chosen(run, number)
+    ]
+    questions = [
+        RecordedQuestion(
+            profile=run.parameters.profile,
+            switches=switches_of(run.parameters.profile),
+            conf=conf or BrokerConf(),
+            instance=None if conf is not None else run.parameters.instance,
+        )
+        for run in runs
+    ]
+
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for which in batch.column(0).to_pylist():
+                place, path, trace = asked[which]
+                row = {"run": place, **_ask(Path(path), trace, questions[place])}
+                yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in _COLUMNS}], _SCHEMA)
+
+    told = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
+    told.mapInArrow(ask, _TOLD).createOrReplaceTempView("asked")
+    rows = spark.sql("""
+        SELECT run, sum(accepted) AS accepted, sum(refused) AS refused, min(problem) AS problem,
+            min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
+        FROM asked GROUP BY run ORDER BY run
+    """).collect()
+    return tuple(_explained(runs[row["run"]], row) for row in rows)
+
+
+def _explained(run: Run, row: Any) -> Explained:
+    trace, step, event, guard = row["least"] or (None, None, None, None)
+    return Explained(
+        run.parameters.profile, run.parameters.environment_name, row["accepted"], row["refused"],
+        trace, step, event, guard, row["problem"],
+    )  # fmt: skip
+
+
+_SCHEMA = pa.schema(
+    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _TOLD.split(", ")]
+)
+
+
+def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
+    """Files and trace places, evenly over the run."""
+    total = run.parameters.traces
+    wanted = [place * total // min(number, total) for place in range(min(number, total))]
+    before = 0
+    for file in run.manifest.files:
+        for place in wanted:
+            if before <= place < before + file.traces:
+                yield file, place - before
+        before += file.traces
+
+
+def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
+    """Cut one trace out of a file, and ask about it; what goes wrong is told, not raised."""
+    table = pq.read_table(path)
+    numbers = pc.unique(table["trace"]).sort().to_pylist()
+    rows = table.filter(pc.equal(table["trace"], numbers[place])).cast(EVENT_SCHEMA)
+    with TemporaryDirectory(prefix="halfcheck-") as folder:
+        file = Path(folder) / "trace.parquet"
+        pq.write_table(rows, file)
+        try:
+            verdict = judge_recorded(file, question)
+        except TraceAnalysisError as problem:
+            return {
+                "accepted": 0,
+                "refused": 0,
+                "problem": f"{path.name}: {str(problem).replace(str(file), 'a trace')}",
+            }
+    if verdict.accepted:
+        return {"accepted": 1, "refused": 0}
+    found = verdict.refusal
+    refused = {"accepted": 0, "refused": 1, "trace": numbers[place]}
+    if found is None:
+        return refused | {"guard": "the search did not get to a reason"}
+    return refused | {"step": found.row.step, "event": str(found.row), "guard": found.guard}

@@ -1,0 +1,191 @@
+"""Whether the specification of a version explains a recorded trace: what a broker did, or a walk with its actions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from model_check.instances import constants_for
+from model_check.trace_validation.follow import SEEN, NamedEvent, TooManyStatesError, follow
+from model_check.trace_validation.validate import validate
+from spark_trace_analysis.audit.explanation.trace_verdict import settings_of
+from spark_trace_analysis.errors import BadOptionError, BadTracesError
+from spark_trace_analysis.ingest.observed_rows import observed
+from spark_trace_analysis.traces.manifest import MANIFEST, read_manifest
+from spark_trace_analysis.traces.recorded_trace import read_recorded_traces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reference.store.broker_conf import BrokerConf
+    from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
+    from spec.switches import Switches
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The first event that no path explains.
+
+    Attributes
+    ----------
+    trace
+        The number of its trace.
+    guard, nearest
+        What refuses it, and what was possible instead.
+    """
+
+    trace: int
+    row: Row
+    guard: str
+    nearest: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedVerdict:
+    """What the specification says of a file of traces.
+
+    Attributes
+    ----------
+    events
+        How many events were explained, or are in the traces that were asked about.
+    faults
+        The faults that the paths need, each with how often.
+    accepted, is_complete
+        Whether each trace is explained, and whether the search ran to its end.
+    refusal
+        Where the first one is not; None where all are, or a search that was cut short gives no reason.
+    """
+
+    profile: str
+    accepted: bool
+    events: int
+    explained: int
+    faults: dict[str, int]
+    is_complete: bool
+    refusal: Refusal | None
+
+    def sentence(self) -> str:
+        """The verdict in words."""
+        if self.accepted:
+            with_faults = ", ".join(f"{count} {fault}" for fault, count in self.faults.items())
+            return f"accepted by the specification of {self.profile} with {with_faults or 'no fault'}"
+        found = self.refusal
+        if found is None:
+            return f"refused by the specification of {self.profile}; the search did not get to a reason"
+        return (
+            f"refused by the specification of {self.profile} at step {found.row.step} of trace {found.trace} "
+            f"({found.row}): {found.guard}; allowed were: {'; '.join(found.nearest) or 'nothing'}"
+            f"{'' if self.is_complete else '; the search was cut short'}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON values, with the keys of a store's."""
+        found = self.refusal
+        divergence = None
+        if found is not None:
+            event = {"number": found.row.step, "text": str(found.row), **asdict(found.row)}
+            divergence = {"event": event, "guard": found.guard, "nearest": list(found.nearest)}
+        return {
+            "events": self.events,
+            "accepted": self.accepted,
+            "divergence": divergence,
+            "profile": self.profile,
+            "faults": self.faults,
+            "explained": self.explained,
+            "complete": self.is_complete,
+            "reason": None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedQuestion:
+    """What to hold traces against.
+
+    Attributes
+    ----------
+    profile, switches
+        The specification.
+    conf
+        The settings of the broker that left the traces.
+    instance
+        The instance in which traces with actions were walked; without it, the one that the manifest beside them names.
+    report
+        Called with the number of events explained and of all events of a trace.
+    """
+
+    profile: str
+    switches: Switches
+    conf: BrokerConf
+    instance: str | None = None
+    report: Callable[[int, int], None] | None = None
+
+
+def judge_recorded(path: Path, question: RecordedQuestion) -> RecordedVerdict:
+    """Hold each trace of a file against a specification, until one is refused.
+
+    Raises
+    ------
+    BadTracesError, BadOptionError
+        The file holds no traces; or walks, and nothing says in which instance.
+    """
+    events = explained = 0
+    faults: Counter[str] = Counter()
+    for trace in read_recorded_traces(path):
+        names_actions = [bool(row.action) for row in trace.rows]
+        if any(names_actions) and not all(names_actions):
+            place = trace.rows[names_actions.index(False)].step
+            message = f"{path}: step {place} of trace {trace.number} names no action, others do; expected all or none"
+            raise BadTracesError(message)
+        told = _follow(path, trace, question) if any(names_actions) else _validate(trace, question)
+        events += told.events
+        explained += told.explained
+        faults.update(told.faults)
+        if not told.accepted:
+            break
+    return replace(told, events=events, explained=explained, faults=dict(sorted(faults.items())))
+
+
+def _follow(path: Path, trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
+    """A walk says which actions were taken."""
+    constants = constants_for(question.profile, (), question.instance or _instance_beside(path))
+    named = (NamedEvent(row.action, row.time, tuple(getattr(row, name) for name in SEEN)) for row in trace.rows)
+    try:
+        told = follow(named, constants)
+    except TooManyStatesError as error:
+        message = f"{path}: trace {trace.number}: {error}"
+        raise BadTracesError(message) from None
+    accepted, refusal = told.guard is None, None
+    if told.guard is not None:
+        refusal = Refusal(trace.number, trace.rows[told.explained], told.guard, told.nearest)
+    faults = told.faults
+    return RecordedVerdict(
+        question.profile, accepted, len(trace.rows), told.explained, faults, is_complete=True, refusal=refusal
+    )
+
+
+def _instance_beside(path: Path) -> str:
+    if not (path.parent / MANIFEST).is_file():
+        message = (
+            f"{path}: its events name actions, but no {MANIFEST} beside it says in which instance it was walked; "
+            f"give --instance NAME"
+        )
+        raise BadOptionError(message)
+    return read_manifest(path.parent).parameters.instance
+
+
+def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
+    """A broker's own recording says what it did, but not what producers did."""
+    settings = settings_of(question.conf, question.profile)
+    recording = observed(trace, settings.timeout, with_discards=question.switches.keeps_discarded)
+    verdict = validate(recording.trace, settings, question.switches, question.report)
+    found = verdict.divergence
+    total = len(recording.trace.events)
+    explained = total if verdict.accepted else 0 if found is None else found.number
+    refusal = None
+    if found is not None:
+        refusal = Refusal(trace.number, recording.rows[found.number], found.guard, found.nearest)
+    return RecordedVerdict(
+        question.profile, verdict.accepted, total, explained, verdict.faults, verdict.is_complete, refusal
+    )

@@ -1,0 +1,211 @@
+"""Whether the specification explains a store: which profile, which settings, and how the answer is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.releases import profile_for
+from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.validate import Verdict, validate
+from spark_trace_analysis.audit.rules.advice import on_refusal
+from spark_trace_analysis.records.version import RELEASES
+from spec.broker_defaults import release_numbers
+from spec.language import NONE
+from spec.profiles import VERSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reference.store.broker_conf import BrokerConf
+    from spark_trace_analysis.ingest.driver_log import DriverLog
+    from spark_trace_analysis.ingest.store_trace import StoreTrace
+    from spec.switches import Switches
+
+
+@dataclass(frozen=True, slots=True)
+class TraceVerdict:
+    """What the specification says of a store.
+
+    Attributes
+    ----------
+    events
+        How many records are part of a transaction.
+    accepted
+        Whether some path explains them all; None if that is not known, and `reason` says why.
+    profile
+        The profile that was asked.
+    verdict
+        The search's own result; None if nothing was searched.
+    why_profile
+        Why it is that profile, where the release has none of its own or no record tells it.
+    broker_conf
+        The file that the settings were taken from; None for the defaults.
+    """
+
+    events: int
+    accepted: bool | None
+    profile: str | None = None
+    reason: str | None = None
+    verdict: Verdict | None = None
+    trace: StoreTrace | None = None
+    why_profile: str = ""
+    broker_conf: str | None = None
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """The faults that the path needs, each with how often."""
+        return {} if self.verdict is None else self.verdict.faults
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the search ran to its end; a refusal by one that was cut short says less."""
+        return self.verdict is not None and self.verdict.is_complete
+
+    def sentence(self) -> str:
+        """The verdict in words."""
+        if self.accepted is None:
+            return f"not held against the specification: {self.reason}"
+        if self.accepted:
+            with_faults = ", ".join(f"{count} {fault}" for fault, count in self.faults.items())
+            return f"accepted by the specification of {self.profile} with {with_faults or 'no fault'}"
+        found = None if self.verdict is None else self.verdict.divergence
+        if found is None:
+            return f"refused by the specification of {self.profile}; the search did not get to a reason"
+        return (
+            f"refused by the specification of {self.profile} at event {found.number} ({found.event}): {found.guard}; "
+            f"allowed were: {'; '.join(found.nearest) or 'nothing'}"
+            f"{'' if self.is_complete else '; the search was cut short'}"
+        )
+
+    def advice(self) -> list[str]:
+        """What it means to an operator that the store is not explained, and what to do about it; empty if it is."""
+        is_refused = self.accepted is False or (self.accepted is None and self.profile is not None)
+        return on_refusal(self.profile or "", self.broker_conf, is_complete=self.is_complete) if is_refused else []
+
+    def divergence_json(self) -> dict[str, Any] | None:
+        """The first event that no path explains, the refusing guard, and what was allowed instead."""
+        found = None if self.verdict is None else self.verdict.divergence
+        if found is None or self.trace is None:
+            return None
+        return {
+            "event": event_json(found.number, found.event, self.trace),
+            "guard": found.guard,
+            "nearest": list(found.nearest),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as JSON values, the key `trace` of an audit."""
+        found = None if self.verdict is None else self.verdict.divergence
+        explained = self.events if self.accepted else None if found is None else found.number
+        return {
+            "events": self.events,
+            "accepted": self.accepted,
+            "divergence": self.divergence_json(),
+            "profile": self.profile,
+            "faults": self.faults,
+            "explained": explained,
+            "complete": self.is_complete,
+            "reason": self.reason,
+            "why_profile": self.why_profile,
+            "broker_conf": self.broker_conf,
+            "advice": self.advice(),
+        }
+
+
+def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str, Any]:
+    """One event as JSON values; what it does not say is left out."""
+    told: dict[str, Any] = {"number": number, "event": event.kind.value, "text": str(event), "time": event.time}
+    if trace.commit_log_offsets[number] != NONE:
+        told["commit_log_offset"] = trace.commit_log_offsets[number]
+    if event.transaction != NONE:
+        told |= {"transaction": event.transaction, "unique_key": trace.keys[event.transaction]}
+    for name in ("half", "op"):
+        if getattr(event, name) != NONE:
+            told[name] = getattr(event, name)
+    if event.kind is Kind.OP_STORED:
+        told["names"] = list(event.names)
+    if event.check_times:
+        told["check_times"] = event.check_times
+    return told
+
+
+def profiles_for(version: str | None) -> list[str]:
+    """The profiles that stand for a version, or for a range of versions, the oldest first; all if it is not known.
+
+    Examples
+    --------
+    >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.4.0"), profiles_for("4.5.2")
+    (['4.9.7'], ['5.3.3', '5.4.0'], ['4.5.1'])
+    """
+    if version is None:
+        return list(VERSIONS)
+    ends = [release_numbers(end) for end in version.split("-")]
+    between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
+    return list(dict.fromkeys(profile_for(release)[0] for release in between or [version]))
+
+
+def why_judged_by(profile: str, version: str | None) -> str:
+    """Why a store of a version, or of a range of versions, is judged by a profile; empty where they are the same.
+
+    Examples
+    --------
+    >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
+    'no record tells 5.4.0 to 5.5.1 apart: judged by 5.4.0, which stands for them'
+    >>> why_judged_by("5.3.3", "5.2.0-5.5.1")
+    'no record tells 5.2.0 to 5.5.1 apart: 5.3.3 and 5.4.0 were asked in turn'
+    """
+    if version is not None and "-" not in version:
+        return profile_for(version)[1]
+    asked = " and ".join(profiles_for(version))
+    if version is None:
+        return f"no record tells which release wrote it: {asked} were asked in turn"
+    alike = f"no record tells {version.replace('-', ' to ')} apart"
+    by_one = f"{alike}: judged by {profile}, which stands for them"
+    return by_one if asked == profile else f"{alike}: {asked} were asked in turn"
+
+
+def settings_of(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:
+    """The settings of a broker; what its `broker.conf` leaves out is the default of its release."""
+    return Settings.of_release(
+        release,
+        check_max=conf.transaction_check_max if check_max is None else check_max,
+        timeout=conf.transaction_timeout_ms,
+        check_interval=conf.transaction_check_interval_ms,
+        op_batch_interval=conf.op_batch_interval_ms,
+        op_message_max_size=conf.op_message_max_size,
+    )
+
+
+def judge_trace(
+    store: StoreTrace,
+    driver: DriverLog | None,
+    profiles: Iterable[tuple[str, Switches, Settings]],
+    report: Callable[[int, int], None] | None = None,
+) -> TraceVerdict:
+    """Ask one profile after the other; the first that accepts counts, or else the one that explains most.
+
+    Parameters
+    ----------
+    profiles
+        Name, switches and settings of each.
+    """
+    requests = None if driver is None else driver.requests
+    trace = Trace(tuple(store.events), requests, frozenset() if driver is None else driver.checked)
+    records = sum(event.kind is not Kind.OFFSETS_SAVED for event in trace.events)
+    best: TraceVerdict | None = None
+    for profile, switches, settings in profiles:
+        verdict = validate(trace, settings, switches, report)
+        told = TraceVerdict(records, verdict.accepted, profile, None, verdict, store)
+        if verdict.accepted:
+            return told
+        if best is None or _explained(told) > _explained(best):
+            best = told
+    if best is None:
+        return TraceVerdict(records, None, reason="no profile stands for the version")
+    return best
+
+
+def _explained(told: TraceVerdict) -> int:
+    found = None if told.verdict is None else told.verdict.divergence
+    return -1 if found is None else found.number

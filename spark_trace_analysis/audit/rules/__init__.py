@@ -1,0 +1,1 @@
+"""What a store's records say of a transaction, one history at a time."""

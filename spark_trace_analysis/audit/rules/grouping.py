@@ -1,0 +1,175 @@
+"""Groups the records of a log by transaction.
+
+The producer's UNIQ_KEY and its group name a transaction. A message without a UNIQ_KEY (a client may leave it out) is
+followed by what a put-back never changes: birth, host, body and real queue.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.store import properties
+from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry, TransactionKey
+from spark_trace_analysis.records.op_body import parse_op_body
+from spark_trace_analysis.records.record_kind import RecordKind, classify
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from reference.store.record import Record
+
+
+class Grouping:
+    """Takes in records in the order of the log and holds the histories.
+
+    Parameters
+    ----------
+    transaction_timeout_ms
+        What a negative or unreadable immunity stands for (``TransactionalMessageServiceImpl#getImmunityTime``).
+
+    Attributes
+    ----------
+    histories
+        By identity, in the order of their first record.
+    half_end
+        Half queue id to the offset behind its last record so far.
+    strange_ops
+        Op records that can't be right, with the reason.
+    """
+
+    def __init__(self, transaction_timeout_ms: int) -> None:
+        self.histories: dict[Hashable, History] = {}
+        self.half_end: dict[int, int] = {}
+        self.half_first: dict[int, int] = {}
+        self.op_first: dict[int, int] = {}
+        self.strange_ops: list[tuple[Record, str]] = []
+        self._timeout_ms = transaction_timeout_ms
+        self._copies: dict[tuple[int, int], HalfCopy] = {}
+
+    def add(self, record: Record) -> tuple[RecordKind, History | None]:
+        """Take in one record and say what it is, and whose; an op may concern many transactions and is nobody's."""
+        kind = classify(record)
+        history = None
+        if kind is RecordKind.OP:
+            self._add_op(record)
+        elif kind is not RecordKind.OTHER:
+            history = self._history_of(record)
+            if kind is RecordKind.DELIVERED:
+                history.deliveries.append(_delivery(record))
+            elif kind is RecordKind.DISCARDED:
+                history.discards.append(Discard(record.physical_offset, check_times(record), record.store_timestamp))
+            else:
+                self._add_half(record, history)
+        return kind, history
+
+    def put_backs(self) -> list[HalfCopy]:
+        """Every copy of every half that a round put back, in the order of the half queue."""
+        return sorted(
+            (copy for copy in self._copies.values() if copy.check_times is not None),
+            key=lambda copy: copy.commit_log_offset,
+        )
+
+    def _add_half(self, record: Record, history: History) -> None:
+        queue_id, offset = record.queue_id, record.queue_offset
+        self.half_first.setdefault(queue_id, offset)
+        self.half_end[queue_id] = max(self.half_end.get(queue_id, 0), offset + 1)
+        age_ms = record.store_timestamp - record.born_timestamp
+        copy = HalfCopy(
+            queue_id=queue_id,
+            queue_offset=offset,
+            commit_log_offset=record.physical_offset,
+            check_times=check_times(record),
+            store_timestamp=record.store_timestamp,
+            flag=record.flag,
+            is_immunity_put_back=properties.PREPARED_QUEUE_OFFSET in record.properties
+            and history.immunity_ms is not None
+            and age_ms <= history.immunity_ms,
+        )
+        history.copies.append(copy)
+        self._copies[queue_id, offset] = copy
+
+    def _add_op(self, record: Record) -> None:
+        queue_id = record.queue_id
+        self.op_first.setdefault(queue_id, record.queue_offset)
+        offsets = parse_op_body(record.body) if record.has_sound_body else None
+        if offsets is None:
+            if record.has_sound_body:
+                self.strange_ops.append((record, f"the op body {record.body[:40]!r} is not a list of half offsets"))
+            return
+        for offset in offsets:
+            copy = self._copies.get((queue_id, offset))
+            if copy is not None:
+                copy.ops.append(
+                    OpEntry(queue_id, record.queue_offset, record.physical_offset, offset, record.store_timestamp)
+                )
+            elif offset >= self.half_end.get(queue_id, 0):
+                end = self.half_end.get(queue_id, 0)
+                self.strange_ops.append((record, beyond_the_end(offset, end)))
+
+    def _history_of(self, record: Record) -> History:
+        identity = identity_of(record)
+        history = self.histories.get(identity)
+        if history is None:
+            values = record.properties
+            key = values.get(properties.UNIQUE_KEY) or f"@{record.physical_offset}"
+            history = History(
+                key=TransactionKey(key, values.get(properties.PRODUCER_GROUP, "")),
+                topic=values.get(properties.REAL_TOPIC, record.topic),
+                born_timestamp=record.born_timestamp,
+                birth=(record.born_timestamp, record.born_host, record.body_crc),
+                immunity_ms=immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms),
+            )
+            self.histories[identity] = history
+        return history
+
+
+def beyond_the_end(offset: int, end: int) -> str:
+    """What is said of an op that names a half which was not there yet."""
+    return f"the op names half {offset}, but the half queue ended at {end} when it was written"
+
+
+def _delivery(record: Record) -> Delivery:
+    return Delivery(
+        commit_log_offset=record.physical_offset,
+        prepared_offset=record.prepared_transaction_offset,
+        store_timestamp=record.store_timestamp,
+        flag=record.flag,
+        check_times=check_times(record),
+    )
+
+
+def identity_of(record: Record) -> Hashable:
+    """What all records of one transaction have in common: UNIQ_KEY and group, or what no put-back changes."""
+    values = record.properties
+    group = values.get(properties.PRODUCER_GROUP, "")
+    unique_key = values.get(properties.UNIQUE_KEY)
+    if unique_key:
+        return unique_key, group
+    real_topic = values.get(properties.REAL_TOPIC, record.topic)
+    real_queue = values.get(properties.REAL_QUEUE_ID, str(record.queue_id))
+    return group, record.born_timestamp, record.born_host, record.body_crc, len(record.body), real_topic, real_queue
+
+
+def immunity_ms(text: str | None, timeout_ms: int) -> int | None:
+    """CHECK_IMMUNITY_TIME_IN_SECONDS as the check round reads it; None if the message does not carry it.
+
+    RocketMQ: TransactionalMessageServiceImpl#getImmunityTime: -1 and what is no number stand for the timeout.
+    """
+    if text is None:
+        return None
+    seconds = _java_long(text)
+    return timeout_ms if seconds == -1 else seconds * 1000
+
+
+def check_times(record: Record) -> int | None:
+    """The check count of a half or a discarded message; None if it has none, -1 if it is not a number."""
+    text = record.properties.get(properties.CHECK_TIMES)
+    return None if text is None else _java_long(text)
+
+
+def _java_long(text: str) -> int:
+    """``TransactionalMessageServiceImpl#getLong`` and ``#getInt``: -1 for what is no number."""
+    try:
+        return int(text) if text.strip() == text and "_" not in text else -1
+    except ValueError:
+        return -1

@@ -1,0 +1,53 @@
+"""The row of one history: its states, what it looks like, and what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spark_trace_analysis.audit.rules.resembles import catalogue_ids
+from spark_trace_analysis.audit.rules.state import states_of
+from spark_trace_analysis.audit.table import HistoryEvent, TransactionRow
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.audit.rules.history import History
+    from spark_trace_analysis.audit.rules.resembles import Circumstances
+    from spark_trace_analysis.audit.rules.state import ScanOffsets
+
+HALF, PUT_BACK, OP, DELIVERED, DISCARDED = EVENTS = ("half", "put back", "op", "delivered", "discarded")
+"""The words for what happens to a transaction."""
+
+
+def row_of(history: History, offsets: ScanOffsets, circumstances: Circumstances) -> TransactionRow:
+    """Judge one history."""
+    states = states_of(history, offsets)
+    put_backs = sum(copy.check_times is not None for copy in history.copies)
+    last = (
+        history.copies[-1].check_times
+        if history.copies
+        else max((discard.check_times or 0 for discard in history.discards), default=0)
+    )
+    return TransactionRow(
+        unique_key=history.key.unique_key,
+        group=history.key.group,
+        topic=history.topic,
+        state=states[0],
+        also=tuple(states[1:]),
+        deliveries=len(history.deliveries),
+        checks=max(last or 0, 0),
+        put_backs=put_backs,
+        half_offsets=tuple(copy.queue_offset for copy in history.copies),
+        op_offsets=tuple(dict.fromkeys(op.op_offset for op in history.ops)),
+        resembles=tuple(catalogue_ids(history, states, circumstances)),
+        history=_events(history),
+    )
+
+
+def _events(history: History) -> tuple[HistoryEvent, ...]:
+    events = [
+        HistoryEvent(HALF if copy.check_times is None else PUT_BACK, copy.commit_log_offset, copy.store_timestamp)
+        for copy in history.copies
+    ]
+    events += [HistoryEvent(OP, op.commit_log_offset, op.store_timestamp) for op in history.ops]
+    events += [HistoryEvent(DELIVERED, one.commit_log_offset, one.store_timestamp) for one in history.deliveries]
+    events += [HistoryEvent(DISCARDED, one.commit_log_offset, one.store_timestamp) for one in history.discards]
+    return tuple(sorted(events, key=lambda event: event.at))

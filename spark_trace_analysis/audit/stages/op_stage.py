@@ -1,0 +1,116 @@
+"""The second stage of an audit: each task takes some places of the half queue and finds whom each op entry concerns.
+
+An op counts for the half that stood at its place when it was written; after a crash two halves may bear one offset.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference.store.commit_log import CommitLog
+from reference.store.corrupt_region import CorruptRegion
+from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.grouping import beyond_the_end
+from spark_trace_analysis.audit.stages.scan_task import ScanTask, key_bucket
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_RULES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class OpTask:
+    """What every task of the stage must know.
+
+    Attributes
+    ----------
+    splits
+        The numbers of the splits whose files count.
+    half_ends
+        For each of them where the half queues ended before it, by queue id.
+    """
+
+    scan: ScanTask
+    splits: Sequence[int]
+    half_ends: Sequence[dict[int, int]]
+
+    def path(self, bucket: int, suffix: str = "arrow") -> Path:
+        """A file of one bucket."""
+        return self.scan.folder / f"ops-{bucket:06d}.{suffix}"
+
+    def run(self, bucket: int) -> None:
+        """Join the op entries of one bucket to their halves and write them by transaction."""
+        halves = _columns([self.scan.path("halves", split) for split in self.splits], bucket)
+        files = [self.scan.path("entries", split) for split in self.splits]
+        entries = _columns(files, bucket)
+        owner = _last_before(halves, entries)
+        is_known = owner >= 0
+        findings = self._strange(entries, np.flatnonzero(~is_known), files, bucket)
+        named = owner[is_known]
+        shadowed = _shadowed(halves)
+        zeros = np.zeros(len(shadowed), np.int64)
+        columns = {
+            "key": np.append(halves["key"][named], halves["key"][shadowed]),
+            "group": np.append(halves["group"][named], halves["group"][shadowed]),
+            "half_at": np.append(halves["at"][named], halves["at"][shadowed]),
+            "is_shadow": np.append(np.zeros(len(named), bool), np.ones(len(shadowed), bool)),
+            "op_offset": np.append(entries["op_offset"][is_known], zeros),
+            "at": np.append(entries["at"][is_known], zeros),
+            "store_timestamp": np.append(entries["store_timestamp"][is_known], zeros),
+        }
+        buckets = key_bucket(columns["key"], self.scan.buckets)
+        write_buckets(self.path(bucket), columns, buckets, self.scan.buckets)
+        count = write_findings(self.path(bucket, "jsonl"), findings)
+        write_facts(self.path(bucket, "json"), {"damage": count, "entries": len(owner)})
+
+    def _strange(self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int) -> list[Finding]:
+        """Entries that name a half beyond the end that the half queue had when they were written."""
+        if not len(unknown):
+            return []
+        ends = np.cumsum([read_bucket([path], bucket).num_rows for path in files])
+        log = CommitLog.open(self.scan.store)
+        findings: list[Finding] = []
+        for number in unknown:
+            before = self.half_ends[int(np.searchsorted(ends, number, side="right"))]
+            end = max(before.get(int(entries["queue_id"][number]), 0), int(entries["half_end"][number]))
+            offset, at = int(entries["half_offset"][number]), int(entries["at"][number])
+            if offset >= end:
+                region = CorruptRegion(*log.place(at), beyond_the_end(offset, end))
+                findings.append(found(Rank.OP, at * _RULES + min(len(findings), _RULES - 1), region))
+        return findings
+
+
+def _columns(paths: Sequence[Path], bucket: int) -> dict[str, Any]:
+    table = read_bucket(paths, bucket)
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def _last_before(halves: dict[str, Any], entries: dict[str, Any]) -> Any:
+    """For each entry the number of the last half at its place that was written before it; -1 if there is none."""
+    count = len(halves["at"])
+    queue = np.append(halves["queue_id"], entries["queue_id"])
+    offset = np.append(halves["queue_offset"], entries["half_offset"])
+    order = np.lexsort((np.append(halves["at"], entries["at"]), offset, queue))
+    is_half = order < count
+    place = np.arange(len(order))
+    last = np.maximum.accumulate(np.where(is_half, place, -1)) if len(order) else place
+    owner = np.full(len(entries["at"]), -1, np.int64)
+    asked = place[~is_half & (last >= 0)]
+    half, entry = order[last[asked]], order[asked]
+    is_same = (queue[half] == queue[entry]) & (offset[half] == offset[entry])
+    owner[entry[is_same] - count] = half[is_same]
+    return owner
+
+
+def _shadowed(halves: dict[str, Any]) -> Any:
+    """Halves at whose place another one was written later."""
+    queue, offset = halves["queue_id"], halves["queue_offset"]
+    order = np.lexsort((halves["at"], offset, queue))
+    is_same = (np.diff(queue[order]) == 0) & (np.diff(offset[order]) == 0)
+    return order[:-1][is_same]

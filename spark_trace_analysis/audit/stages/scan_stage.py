@@ -1,0 +1,174 @@
+"""The first stage of an audit: each task reads one split of the commit log and writes its records as columns.
+
+What a record says by itself is judged here, and what the records beside it and its consume queue say of it. The rows go
+into buckets: records by their transaction, halves and op entries by their place in the half queue.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference.store.commit_log import CommitLog
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.record import MalformedRecordError, Record
+from spark_trace_analysis.audit.columns.columns_cross_check import check_columns, frame_of
+from spark_trace_analysis.audit.columns.odd_records import OddRecords
+from spark_trace_analysis.audit.columns.release_masks import masks_of
+from spark_trace_analysis.audit.columns.split_columns import SplitEvents, entry_columns, half_columns, record_columns
+from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
+from spark_trace_analysis.audit.rules.consistency import UNORDERED
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
+from spark_trace_analysis.records.property_kernels import tell
+from spark_trace_analysis.records.record_kernels import Outline, TopicKind
+from spark_trace_analysis.records.split_records import SplitRecords, read_split
+from spark_trace_analysis.records.told_fields import NOTHING, Feature, Kind, Told
+
+if TYPE_CHECKING:
+    from spark_trace_analysis.audit.stages.scan_task import ScanTask
+    from spark_trace_analysis.records.store_splits import Split
+
+_RULES = 1000
+"""Findings of one record keep the order of the rules that made them."""
+
+
+def scan_split(task: ScanTask, split: Split) -> None:
+    """Read one split and write its files."""
+    log = CommitLog.open(task.store)
+    _Scan(task, split, log, read_split(log, split)).write()
+
+
+class _Scan:
+    """One split on its way from bytes to files."""
+
+    def __init__(self, task: ScanTask, split: Split, log: CommitLog, records: SplitRecords) -> None:
+        self.task = task
+        self.split = split
+        self.log = log
+        self.records = records
+        self.outlines = records.outlines
+        self.is_record = np.ones(records.outlines.shape[1], bool)
+        self.findings: list[Finding] = [
+            found(Rank.LOG, self._physical(region.offset) * _RULES, region) for region in records.damage
+        ]
+
+    def write(self) -> None:
+        """Write all files of the split, the one that says that it is done last."""
+        self._tell_unsound_bodies()
+        events, masks = self._tell()
+        self.findings += events.odd.findings
+        tags_codes = np.full(self.outlines.shape[1], NOTHING)
+        tags_codes[events.numbers] = events.told[Told.TAGS_CODE]
+        cross = check_columns(self.log, self.task.store, self.records, self.is_record, tags_codes)
+        self.findings += cross.findings
+        entries, halves, records = entry_columns(events), half_columns(events), record_columns(events)
+        count = self.task.buckets
+        self._write("entries", entries, half_bucket(entries["queue_id"], entries["half_offset"], count))
+        self._write("halves", halves, half_bucket(halves["queue_id"], halves["queue_offset"], count))
+        self._write("records", records, key_bucket(records["key"], count))
+        name, number = self.task.path, self.split.number
+        unordered = write_findings(name("unordered", number, "jsonl"), self._unordered(events))
+        write_findings(name("missing", number, "jsonl"), cross.missing)
+        facts = {
+            "start": self.records.start,
+            "end": self.records.end,
+            "is_end": self.records.is_end,
+            "records": int(np.count_nonzero(self.is_record)),
+            "damage": write_findings(name("findings", number, "jsonl"), self.findings),
+            "ordered": len(records["key"]) - unordered,
+            "unordered": unordered,
+        }
+        write_facts(name("scan", number, "json"), facts | self._facts(events, masks) | cross.facts)
+
+    def _write(self, kind: str, columns: dict[str, Any], buckets: Any) -> None:
+        write_buckets(self.task.path(kind, self.split.number), columns, buckets, self.task.buckets)
+
+    def _tell(self) -> tuple[SplitEvents, Any]:
+        """What the records of transactions tell, and the releases that could have written each as bits."""
+        o = self.outlines
+        numbers = np.flatnonzero((o[Outline.TOPIC_KIND] != TopicKind.ORDINARY) | (o[Outline.IS_REPAIRED] != 0))
+        told = tell(self.records.data, o, numbers)
+        told[Told.IMMUNITY_SECONDS] = self._immunity(told[Told.IMMUNITY_SECONDS])
+        masks = masks_of(told)
+        odd = OddRecords(self.log, self.task.timeout_ms)
+        is_kept = np.ones(len(numbers), bool)
+        for place in map(int, np.flatnonzero(told[Told.IS_ODD])):
+            number = int(numbers[place])
+            try:
+                record = self._record(number)
+            except MalformedRecordError as error:
+                region = self.records.reader.region(int(o[Outline.POSITION, number]), str(error))
+                self.findings.append(found(Rank.LOG, self._physical(region.offset) * _RULES + 1, region))
+                self.is_record[number] = is_kept[place] = False
+                continue
+            masks[place] = odd.tell(record, told[:, place], place)
+        odd.texts = {int(np.count_nonzero(is_kept[:place])): text for place, text in odd.texts.items()}
+        return SplitEvents(self.records, numbers, told, odd).chosen(is_kept), masks[is_kept]
+
+    def _facts(self, events: SplitEvents, masks: Any) -> dict[str, Any]:
+        """What all splits together must know of the records of transactions."""
+        kind, checks = events.told[Told.KIND], events.told[Told.CHECK_TIMES]
+        halves = np.flatnonzero(kind <= Kind.PUT_BACK)
+        counted = np.where(checks == NOTHING, 0, checks)
+        tells = kind != Kind.OTHER
+        return {
+            "events": len(kind),
+            "releases": int(np.bitwise_and.reduce(masks[tells])) if tells.any() else None,
+            "last_half": int(masks[halves[-1]]) if len(halves) else None,
+            "discard_checks": int(counted[kind == Kind.DISCARDED].max(initial=0)),
+            "copy_checks": int(counted[kind <= Kind.PUT_BACK].max(initial=0)),
+            "half_end": _half_end(events.chosen(halves)),
+            "hosts": self._hosts(events),
+        }
+
+    def _hosts(self, events: SplitEvents) -> dict[str, list[int]]:
+        """For each store host the number of its records, and where the first one stands."""
+        _, first, counts = np.unique(events.told[Told.STORE_HOST], return_index=True, return_counts=True)
+        places = events.at[first].tolist()
+        merged: dict[str, list[int]] = {}
+        for place, at, count in zip(first, places, counts.tolist(), strict=True):
+            name = self._record(int(events.numbers[place])).store_host
+            known = merged.setdefault(name, [0, at])
+            merged[name] = [known[0] + count, min(known[1], at)]
+        return merged
+
+    def _tell_unsound_bodies(self) -> None:
+        for number in np.flatnonzero(self.outlines[Outline.IS_BODY_SOUND] == 0):
+            if self.outlines[Outline.IS_REPAIRED, number]:
+                continue
+            frame = frame_of(self.records, int(number))
+            region = self.records.reader.region(
+                int(self.outlines[Outline.POSITION, number]), f"the body of {frame.name} does not match its checksum"
+            )
+            self.findings.append(found(Rank.LOG, frame.physical_offset * _RULES, region))
+
+    def _record(self, number: int) -> Record:
+        """A record, decoded by Python."""
+        known = self.records.by_python.get(number)
+        if isinstance(known, Record):
+            return known
+        outline = self.outlines[:, number]
+        return self.records.reader.decode(int(outline[Outline.POSITION]), int(outline[Outline.SIZE]))
+
+    def _unordered(self, events: SplitEvents) -> list[Finding]:
+        """Records whose properties are in no known order; whether that is damage, all splits together say."""
+        told = events.told
+        is_in_order = told[Told.FEATURES] & (Feature.SMALL_ORDER | Feature.LARGE_ORDER) != 0
+        places = events.at[(told[Told.KIND] <= Kind.DISCARDED) & ~is_in_order].tolist()
+        return [found(Rank.UNORDERED, at * _RULES, CorruptRegion(*self.log.place(at), UNORDERED)) for at in places]
+
+    def _immunity(self, seconds: Any) -> Any:
+        """:func:`spark_trace_analysis.audit.rules.grouping.immunity_ms` of numbers."""
+        milliseconds = np.where(seconds == -1, self.task.timeout_ms, seconds * 1000)
+        return np.where(seconds == NOTHING, NOTHING, milliseconds)
+
+    def _physical(self, position: int) -> int:
+        return int(self.records.reader.file.start) + position
+
+
+def _half_end(halves: SplitEvents) -> dict[str, int]:
+    """Where each half queue ends as far as this split knows it."""
+    queues, offsets = halves.outline(Outline.QUEUE_ID), halves.outline(Outline.QUEUE_OFFSET)
+    return {str(queue): int(offsets[queues == queue].max()) + 1 for queue in np.unique(queues)}

@@ -1,0 +1,59 @@
+"""What every task of an audit's first stage must know, and into which bucket a row goes.
+
+Apart from the stage itself, so that the driver, which only names the tasks, need not load the kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from spark_trace_analysis.records.store_splits import Split
+
+_HALF_ROWS = 1024
+"""So many places of the half queue in a row share a bucket."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanTask:
+    """What every task of the stage must know.
+
+    Attributes
+    ----------
+    store, folder
+        The store, and where the stage's files go.
+    buckets
+        How many there are.
+    timeout_ms
+        What an unreadable immunity stands for.
+    """
+
+    store: Path
+    folder: Path
+    buckets: int
+    timeout_ms: int
+
+    def path(self, kind: str, split: int, suffix: str = "arrow") -> Path:
+        """A file of one split."""
+        return self.folder / f"{kind}-{split:06d}.{suffix}"
+
+    def run(self, split: Split) -> None:
+        """Read one split and write its files."""
+        from spark_trace_analysis.audit.stages.scan_stage import scan_split
+
+        scan_split(self, split)
+
+
+def half_bucket(queue_id: np.ndarray[Any, Any], offset: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
+    """The bucket of places of the half queue."""
+    return np.asarray((offset // _HALF_ROWS + queue_id) % buckets)
+
+
+def key_bucket(key_hash: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:
+    """The bucket of transactions."""
+    return np.asarray(key_hash.view(np.uint64) % np.uint64(buckets))

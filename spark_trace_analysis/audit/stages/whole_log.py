@@ -1,0 +1,234 @@
+"""What the splits of a log say together: that they join, and what none of them can know alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reference.store.commit_log import CommitLog, FileReader
+from reference.store.consume_queue import open_consume_queues
+from reference.store.corrupt_region import CorruptRegion
+from reference.store.cross_check import CrossCheck, wrong_count
+from reference.store.frame import Frame
+from spark_trace_analysis.audit.columns.release_masks import releases_of
+from spark_trace_analysis.audit.columns.stage_files import read_facts, read_findings, write_facts, write_findings
+from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.records.version import VersionMarks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from spark_trace_analysis.audit.stages.scan_task import ScanTask
+    from spark_trace_analysis.records.store_splits import Split
+
+_RULES = 1000
+_EDGE = 3
+
+
+def broken_joins(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> list[int]:
+    """The files of a log whose splits do not begin where the one before them ends."""
+    broken = []
+    for index in range(len(log.files)):
+        position, is_end = 0, False
+        for split in splits:
+            if split.file != index:
+                continue
+            facts = _facts(scan, split)
+            start = facts["start"]
+            is_wrong = start is not None and (is_end or start != position)
+            is_wrong |= start is None and not is_end and position < split.end
+            if is_wrong:
+                broken.append(index)
+                break
+            position, is_end = (position if start is None else facts["end"]), is_end or facts["is_end"]
+    return broken
+
+
+def _facts(scan: ScanTask, split: Split) -> dict[str, Any]:
+    facts = read_facts(scan.path("scan", split.number, "json"))
+    if facts is None:
+        message = f"{scan.path('scan', split.number, 'json')} is missing: the folder was changed during the audit"
+        raise RuntimeError(message)
+    return facts
+
+
+@dataclass(slots=True)
+class WholeLog:
+    """What all splits say together.
+
+    Attributes
+    ----------
+    half_ends
+        For each split, where the half queues ended before it.
+    findings
+        Damage that no split could see alone.
+    """
+
+    records: int = 0
+    events: int = 0
+    marks: VersionMarks = field(default_factory=VersionMarks)
+    discard_checks: int = 0
+    copy_checks: int = 0
+    half_end: dict[int, int] = field(default_factory=dict)
+    half_ends: list[dict[int, int]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    matched: Counter[str] = field(default_factory=Counter)
+    damage: int = 0
+
+
+def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> WholeLog:
+    """Go through the facts of all splits in the order of the log."""
+    whole = WholeLog()
+    hosts: dict[str, list[int]] = {}
+    ordered = unordered = 0
+    last_dispatched = -1
+    times = _Times(log)
+    counting = _Counting(log)
+    ends: dict[int, int] = {}
+    for split in splits:
+        facts = _facts(scan, split)
+        whole.records += facts["records"]
+        whole.events += facts["events"]
+        whole.damage += facts["damage"]
+        if facts["releases"] is not None:
+            last = facts["last_half"]
+            whole.marks.narrow(releases_of(facts["releases"]), None if last is None else releases_of(last))
+        whole.discard_checks = max(whole.discard_checks, facts["discard_checks"])
+        whole.copy_checks = max(whole.copy_checks, facts["copy_checks"])
+        whole.half_ends.append(dict(whole.half_end))
+        for queue, end in facts["half_end"].items():
+            whole.half_end[int(queue)] = max(whole.half_end.get(int(queue), 0), end)
+        for host, (count, first) in facts["hosts"].items():
+            known = hosts.setdefault(host, [0, first])
+            known[0] += count
+        ordered, unordered = ordered + facts["ordered"], unordered + facts["unordered"]
+        last_dispatched = max(last_dispatched, facts["last_dispatched"])
+        whole.matched.update(facts["matched"])
+        times.add(facts["records"], facts["first_times"], facts["last_times"])
+        counting.add(facts["edges"])
+        ends[split.file] = ends.get(split.file, 0) if facts["end"] is None else facts["end"]
+    whole.findings += times.finish()
+    whole.findings += counting.findings
+    whole.findings += _file_ends(log, ends)
+    whole.findings += _of_splits(splits, scan, last_dispatched, has_unordered=unordered < ordered)
+    total = sum(count for count, _ in hosts.values())
+    for host, (count, first) in hosts.items():
+        if count == 1 and total > FEW:
+            region = CorruptRegion(*log.place(first), lone_host(host))
+            whole.findings.append(found(Rank.HOST, first * _RULES, region))
+    return whole
+
+
+def _file_ends(log: CommitLog, ends: dict[int, int]) -> Iterator[Finding]:
+    for index, file in enumerate(log.files):
+        for region in FileReader(file, log.following(index)).check_end(ends[index]):
+            yield found(Rank.LOG, (file.start + region.offset) * _RULES + 2, region)
+
+
+def _of_splits(
+    splits: Sequence[Split], scan: ScanTask, last_dispatched: int, *, has_unordered: bool
+) -> Iterator[Finding]:
+    """Damage that depends on the other splits."""
+    for split in splits:
+        for missing in read_findings(scan.path("missing", split.number, "jsonl")):
+            if missing.order < last_dispatched:
+                yield missing
+        if has_unordered:
+            yield from read_findings(scan.path("unordered", split.number, "jsonl"))
+
+
+class _Times:
+    """Holds the times of records at the edges of splits against each other."""
+
+    def __init__(self, log: CommitLog) -> None:
+        self._rules = CrossCheck(log, {})
+        self._rules.is_start = False
+        self._first: list[list[int]] = []
+        self._last: list[list[int]] = []
+        self._findings: list[Finding] = []
+
+    def add(self, records: int, first: list[list[int]], last: list[list[int]]) -> None:
+        edge = self._last[-2:] + first[:2]
+        if self._last and first:
+            for place in range(len(edge) - 2):
+                self._rules.check_neighbours(*map(_frame, edge[place : place + _EDGE]))
+                self._take(edge[place + 1][0], Rank.TIMES)
+        self._first = (self._first + first)[:_EDGE]
+        self._last = last if records >= _EDGE else (self._last + last)[-_EDGE:]
+
+    def finish(self) -> list[Finding]:
+        if len(self._first) == _EDGE:
+            before, record, after = map(_frame, self._first)
+            if before.store_timestamp > after.store_timestamp >= record.store_timestamp:
+                self._rules.is_start = True
+                self._rules.check_neighbours(before, record, after)
+                self._take(before.physical_offset, Rank.TIMES)
+            self._rules.check_last(*map(_frame, self._last))
+            self._take(self._last[-1][0], Rank.LAST_TIME)
+        return self._findings
+
+    def _take(self, at: int, rank: Rank) -> None:
+        self._findings += [found(rank, at * _RULES, region) for region in self._rules.found]
+        self._rules.found.clear()
+
+
+def _frame(told: list[int]) -> Frame:
+    return Frame(told[0], 0, b"", 0, 0, 0, told[1], 0, is_body_sound=True)
+
+
+class _Counting:
+    """Without any consume queue: whether each queue goes on from one split to the next."""
+
+    def __init__(self, log: CommitLog) -> None:
+        self._log = log
+        self._next: dict[tuple[str, int], int] = {}
+        self.findings: list[Finding] = []
+
+    def add(self, edges: list[list[Any]]) -> None:
+        for topic, queue_id, at, offset, is_batch, after in edges:
+            key = topic, queue_id
+            expected = self._next.get(key, 0 if self._log.start == 0 else offset)
+            if offset not in (expected, 0) and not is_batch:
+                region = CorruptRegion(*self._log.place(at), wrong_count(key, offset, expected))
+                self.findings.append(found(Rank.RECORD, at * _RULES, region))
+            self._next[key] = after
+
+
+@dataclass(frozen=True, slots=True)
+class QueueTask:
+    """Looks for entries of a consume queue that no record answers to."""
+
+    scan: ScanTask
+
+    def path(self, number: int, suffix: str) -> Path:
+        """A file of one queue, by its number."""
+        return self.scan.folder / f"queue-{number:06d}.{suffix}"
+
+    def run(self, item: tuple[int, tuple[str, int]]) -> None:
+        """Write the findings of one queue."""
+        number, key = item
+        log = CommitLog.open(self.scan.store)
+        queues = open_consume_queues(self.scan.store)
+        rules = CrossCheck(log, queues)
+        queue = queues[key]
+        findings = (
+            found(Rank.QUEUE, offset, region)
+            for offset, entry in queue.entries()
+            if entry.commit_log_offset >= log.start
+            for region in rules.check_answer(key, queue, offset, entry)
+        )
+        write_facts(self.path(number, "json"), {"damage": write_findings(self.path(number, "jsonl"), findings)})
+
+
+def wrong_queues(log: CommitLog, scan: ScanTask, matched: Counter[str]) -> tuple[list[Finding], list[tuple[str, int]]]:
+    """Queues of a wrong size, and the keys of those that have other entries than the records that matched."""
+    queues = open_consume_queues(scan.store)
+    rules = CrossCheck(log, queues)
+    findings = [
+        found(Rank.QUEUE, region.offset, region) for queue in queues.values() for region in rules.wrong_sizes(queue)
+    ]
+    doubtful = [key for key, queue in queues.items() if queue.end - queue.first != matched[f"{key[0]}/{key[1]}"]]
+    return findings, doubtful

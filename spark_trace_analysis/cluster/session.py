@@ -1,0 +1,272 @@
+"""The Spark session: quiet, modest and bound to loopback on this machine; on a cluster, with this project shipped."""
+
+import logging
+import os
+import pwd
+import re
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from spark_trace_analysis.cluster.java import require_java
+from spark_trace_analysis.cluster.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pack
+from spark_trace_analysis.errors import BadOptionError, SparkFailedError
+
+LOCAL_MASTER = "local[*]"
+_MASTER = re.compile(r"local(\[(\*|[1-9]\d*)(, *\d+)?\])?|spark://\S+:\d+(,\S+:\d+)*|yarn|k8s://\S+")
+_LOCAL_MASTER_WITHOUT_ATTEMPTS = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
+_LOCAL_ATTEMPTS = 4
+"""How often a task is begun on this machine; Spark itself gives up after the first, and is told so by the master only.
+
+A Python worker dies where the kernel kills it for want of memory, and its task does not deserve to end the job.
+"""
+
+_LONG_METHODS = "-XX:-DontCompileHugeMethods"
+"""Spark writes methods that are longer than what Java compiles unless told so; interpreted they are slow."""
+
+_ON_THIS_MACHINE = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 {_LONG_METHODS}"
+"""What is costly is done by Python workers: Java's second compiler takes longer than it saves."""
+
+_ON_A_CLUSTER = {
+    **{f"spark.executorEnv.{name}": value for name, value in WORKERS_ENVIRONMENT.items()},
+    "spark.executor.extraJavaOptions": _LONG_METHODS,
+    "spark.python.worker.faulthandler.enabled": "true",
+    "spark.stage.maxConsecutiveAttempts": "8",
+    "spark.task.maxFailures": "8",
+}
+"""An executor that is killed counts as a failure of each of its tasks; with Spark's 4, a bad hour ends the job."""
+
+_LONGEST_WAIT_SECONDS = 120.0
+_PROJECT = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def spark_session(
+    master: str = LOCAL_MASTER,
+    work: Path | None = None,
+    *,
+    conf: Iterable[str] = (),
+    kernels: Iterable[Path] = (),
+) -> Iterator[SparkSession]:
+    """Start Spark, give its session, stop it at the end.
+
+    On a cluster the workers get this project's packages as they are here; their Python is that of ``PYSPARK_PYTHON``,
+    or, if that is not set, has the same path as this one.
+
+    Parameters
+    ----------
+    master
+        ``local[*]``, ``local[2]``, ``spark://HOST:PORT``, ``yarn`` or ``k8s://URL``. On this machine a task whose
+        worker was killed is begun again, up to three times; ``local[2,1]`` forbids it.
+    work
+        Folder for Spark's own temporary files and its log, ``spark.log``; it is kept. Without one a temporary folder is
+        made and removed.
+    conf
+        Settings of Spark's as ``KEY=VALUE``; they go before this project's own.
+    kernels
+        Compiled kernels that workers of a cluster get, too; see ``shipped_project.walk_kernels``.
+
+    Raises
+    ------
+    BadOptionError
+        The master's URL has no such form, nothing answers there, a setting is not one, or there is no Java that Spark
+        can run on.
+    SparkFailedError
+        Spark did not start, got no executor, or gave up inside the block.
+    """
+    if not _MASTER.fullmatch(master):
+        message = f"--master {master}: expected local[N], spark://HOST:PORT, yarn or k8s://URL"
+        raise BadOptionError(message)
+    given = _settings(conf)
+    require_java()
+    _require_answer(master)
+    folder = Path(tempfile.mkdtemp(prefix="halfcheck-spark-")) if work is None else work
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with failures_in_one_line(), _without_py4j_tracebacks():
+            spark = _start(master, folder, given)
+            try:
+                if not master.startswith("local"):
+                    _ship(spark, folder, kernels)
+                    _wait_for_executors(spark, master)
+                yield spark
+            finally:
+                spark.stop()
+    finally:
+        if work is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def failures_in_one_line() -> Iterator[None]:
+    """Turn an exception that Spark carries over from Java or from a worker into its last reason.
+
+    Raises
+    ------
+    SparkFailedError
+        Whatever Spark raised in the block.
+    """
+    try:
+        yield
+    except (Py4JError, PySparkException) as failure:
+        lines = [line.strip() for line in str(failure).splitlines() if line.strip()]
+        reasons = [line for line in lines if re.match(r"(Caused by: )?[\w.]*(Exception|Error)\b", line)]
+        reason = reasons[-1] if reasons else (lines[0] if lines else type(failure).__name__)
+        message = f"Spark gave up: {reason}"
+        raise SparkFailedError(message) from failure
+
+
+def _settings(conf: Iterable[str]) -> dict[str, str]:
+    """``KEY=VALUE`` as a dictionary."""
+    given = {}
+    for word in conf:
+        name, equals, value = word.partition("=")
+        if not equals or not name.startswith("spark.") or name == "spark.master":
+            message = f"--conf {word}: expected a setting of Spark's such as spark.executor.memory=4g"
+            raise BadOptionError(message)
+        given[name] = value.strip()
+    return given
+
+
+def _require_answer(master: str) -> None:
+    """Say at once that there is no standalone master; Spark itself tries for a minute, and says something else."""
+    if not master.startswith("spark://"):
+        return
+    failures = []
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except (OSError, OverflowError) as failure:
+            failures.append(f"{place}: {getattr(failure, 'strerror', None) or failure}")
+        else:
+            return
+    message = f"--master {master}: no master answers ({'; '.join(failures)}); see docs/cluster.md for how to start one"
+    raise BadOptionError(message)
+
+
+def _start(master: str, folder: Path, given: dict[str, str]) -> SparkSession:
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    settings = {
+        "spark.app.name": "halfcheck",
+        "spark.driver.memory": "1g",
+        "spark.local.dir": str(folder),
+        "spark.log.level": "OFF",
+        "spark.sql.adaptive.enabled": "true",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    settings |= _of_a_user_without_a_name(folder)
+    if master.startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        settings |= {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.extraJavaOptions": _ON_THIS_MACHINE,
+            "spark.executorEnv.PYTHONPATH": str(_PROJECT),
+            "spark.python.daemon.module": "spark_trace_analysis.cluster.worker_daemon",
+            "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
+        }
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        settings |= _ON_A_CLUSTER
+    builder = SparkSession.builder.master(_with_attempts(master))
+    for name, value in (settings | given).items():
+        builder = builder.config(name, value)
+    with _standard_error_into(folder / "spark.log"):
+        return builder.getOrCreate()
+
+
+def _of_a_user_without_a_name(folder: Path) -> dict[str, str]:
+    """What Hadoop and Ivy need where the machine does not know this user, as in a container; elsewhere nothing."""
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        for variable in ("HADOOP_USER_NAME", "SPARK_USER"):
+            os.environ.setdefault(variable, "halfcheck")
+        return {"spark.jars.ivy": str(folder / "ivy")}
+    return {}
+
+
+def _with_attempts(master: str) -> str:
+    """A master on this machine that says how often a task may be begun.
+
+    Examples
+    --------
+    >>> [_with_attempts(master) for master in ("local[2]", "local", "local[*,1]", "yarn")]
+    ['local[2,4]', 'local[1,4]', 'local[*,1]', 'yarn']
+    """
+    found = _LOCAL_MASTER_WITHOUT_ATTEMPTS.fullmatch(master)
+    return master if found is None else f"local[{found[1] or 1},{_LOCAL_ATTEMPTS}]"
+
+
+def _ship(spark: SparkSession, folder: Path, kernels: Iterable[Path]) -> None:
+    """Let every executor unpack this project before its first task."""
+    archive = folder / f"{FOLDER}.zip"
+    pack(archive, kernels)
+    spark.sparkContext.addArchive(f"{archive}#{FOLDER}")
+
+
+def _wait_for_executors(spark: SparkSession, master: str) -> None:
+    """Wait until there are executors, and no more come: how many cores there are decides how a job is shared out.
+
+    Raises
+    ------
+    SparkFailedError
+        None came; Spark itself would wait for ever.
+    """
+    began = monotonic()
+    executors = 0
+    while monotonic() - began < _LONGEST_WAIT_SECONDS:
+        found = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # noqa: SLF001 (no public way)
+        if found and found == executors:
+            return
+        executors = found
+        sleep(1)
+    message = (
+        f"no executor came from {master} in {_LONGEST_WAIT_SECONDS:.0f} s: has it workers with a free core "
+        "and the memory of spark.executor.memory (1g if not set)?"
+    )
+    raise SparkFailedError(message)
+
+
+@contextmanager
+def _without_py4j_tracebacks() -> Iterator[None]:
+    """Py4J logs a traceback for each call that Ctrl-C interrupts, to the root logger; unhandled it is printed."""
+    silent = logging.NullHandler()
+    logging.getLogger().addHandler(silent)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(silent)
+
+
+@contextmanager
+def _standard_error_into(log: Path) -> Iterator[None]:
+    """Processes started in this block (the JVM, and the Python workers that it starts) write to a file.
+
+    The JVM prints several lines before any log level can be set, and inherits the descriptor for good.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)

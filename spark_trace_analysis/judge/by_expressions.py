@@ -1,0 +1,116 @@
+"""The other way of judging: Polars expressions over the rows of whole traces.
+
+A property says what it asks of the rows before each row as running aggregates (`invariants.running`); what several ask
+for is worked out once. Every row of every trace is looked at, but for those by which nothing but time passes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from polars import col, when
+
+from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.judge.properties import Invariant, World
+from spark_trace_analysis.judge.properties.running import Over
+from spark_trace_analysis.judge.running_aggregates import with_all_that_is_known
+from spark_trace_analysis.traces.schema import ACTIONS, null_in, out_of_order
+from spec.events import EVENTS
+
+_CODES = {"event": EVENTS, "action": ACTIONS}
+_MOST = 1 << 62
+"""What a running aggregate of times has room for: what they lie apart, once for each row."""
+
+_READ = ("trace", "step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
+
+
+def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World) -> Iterator[dict[str, Any]]:
+    """One row a property."""
+    rows = read_rows(content)
+    told = (
+        find_broken(rows, invariants, world)
+        .sort("events", "trace")
+        .group_by("property")
+        .agg(
+            pl.len().alias("violations"),
+            col("trace").min().alias("first"),
+            col("trace").first().alias("shortest"),
+            col("events").first().alias("shortest_events"),
+        )
+    )
+    found = {row["property"]: row for row in told.to_dicts()}
+    traces = rows.select(col("trace").n_unique()).item()
+    for invariant in invariants:
+        name = invariant.property_id
+        yield {"traces": traces, "events": rows.height, **found.get(name, {"property": name, "violations": 0})}
+
+
+def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], world: World) -> pl.DataFrame:
+    """A row for each property and trace that breaks it: ``property``, ``trace``, ``events`` up to the violation.
+
+    Parameters
+    ----------
+    rows
+        Of whole traces, as :func:`read_rows` gives them.
+    """
+    asked = [(each.property_id, each.broken(world)) for each in invariants]
+    known = list({column.name: column for _, broken in asked for column in broken.known}.values())
+    rules: dict[Over, dict[str, pl.Expr]] = {over: {} for over in Over}
+    for name, broken in asked:
+        for over, rule in broken.when.items():
+            rules[over][name] = rule
+    told = rows.filter((col("event") != EVENTS.index("time_passed")) | (col("copy") >= 0))
+    frames = with_all_that_is_known(told, known, {over: list(mine.values()) for over, mine in rules.items()})
+    found = [_broken_by(frames[over], mine) for over, mine in rules.items() if mine]
+    return pl.concat(found).group_by("property", "trace").agg(col("events").min())
+
+
+def read_rows(content: pa.Buffer) -> pl.DataFrame:
+    """The rows of a file in their order, events and actions as their places in the vocabulary.
+
+    Raises
+    ------
+    BadTracesError
+        The file is not readable, its rows are out of order, or something is absent that never is.
+    """
+    try:
+        words = pl.read_parquet(BytesIO(content), columns=list(_READ))
+    except pl.exceptions.PolarsError as damage:
+        message = str(damage).splitlines()[0]
+        raise BadTracesError(message) from None
+    absent = [name for name, count in words.null_count().row(0, named=True).items() if count]
+    if absent:
+        raise null_in(absent[0])
+    goes_on = col("trace") == col("trace").shift(1)
+    is_next = (
+        pl.when(goes_on)
+        .then(col("step") == col("step").shift(1) + 1)
+        .otherwise((col("step") == 0) & (col("trace") > col("trace").shift(1)).fill_null(value=True))
+    )
+    wrong = words.filter(~is_next)
+    if wrong.height:
+        raise out_of_order(*wrong.select("trace", "step").row(0))
+    times = words["time"].to_numpy()
+    span = int(times.max()) - int(times.min()) if words.height else 0
+    if span * words.height >= _MOST:
+        message = f"its times lie {span} apart; expected are ticks or milliseconds since 1970"
+        raise BadTracesError(message)
+    return words.with_columns(_codes(words[name], known) for name, known in _CODES.items())
+
+
+def _codes(words: pl.Series, known: Sequence[str]) -> pl.Series:
+    """The place of each word among those that are known, -1 for any other."""
+    spelled = words.cast(pl.Categorical).to_physical()
+    spelling = pl.Series(known, dtype=pl.Categorical).to_physical()
+    most = int(pl.concat([spelled, spelling]).to_numpy().max())
+    places = pl.repeat(-1, most + 1, dtype=pl.Int16, eager=True).scatter(spelling, range(len(known)))
+    return places.gather(spelled).alias(words.name)
+
+
+def _broken_by(rows: pl.DataFrame, rules: Mapping[str, pl.Expr]) -> pl.DataFrame:
+    """A row for each property and row that breaks it."""
+    events = rows.select("trace", *(when(rule).then(col("step") + 1).alias(name) for name, rule in rules.items()))
+    broken = events.filter(pl.any_horizontal(col(list(rules)).is_not_null()))
+    return broken.unpivot(index="trace", variable_name="property", value_name="events").drop_nulls()

@@ -1,0 +1,82 @@
+"""S10: SUCCESS to an END_TRANSACTION implies that its op entry survives."""
+
+import numpy as np
+import numpy.typing as npt
+from polars import col, lit, when
+
+from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
+from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, last, mark
+
+
+def find_lost_entries(
+    starts: npt.NDArray[np.int64],
+    rows: Rows,
+    events: npt.NDArray[np.int16],
+    actions: npt.NDArray[np.int16],
+    world: World,
+    at: npt.NDArray[np.int32],
+) -> None:
+    """Find an op entry that was not stored, or that died in the op batch with the process."""
+    op_stored, op_buffered, op_lost, crashed, stopped, role_changed, power_lost = events
+    acts = actions[0]
+    is_named = np.zeros(room_for(rows.half), np.bool_)
+    for n in range(len(at)):
+        forget(is_named, rows.half, starts[n], starts[n + 1], False)
+        waiting = False
+        for row in range(starts[n], starts[n + 1]):
+            event, half = rows.event[row], rows.half[row]
+            is_lost = False
+            is_end_of_batch = event == role_changed and rows.action[row] == acts
+            if event == stopped:
+                is_end_of_batch = not world.flushes_on_stop
+            if event == op_buffered and half >= 0:
+                waiting = waiting or not is_named[half]
+                is_named[half] = True
+            elif event == op_stored:
+                waiting = False
+                if half >= 0:
+                    is_named[half] = True
+            elif event == op_lost and half >= 0:
+                is_lost = not is_named[half]
+            elif event in (op_lost, crashed) or is_end_of_batch:
+                is_lost, waiting = waiting, False
+            elif event in (power_lost, stopped):
+                waiting = False
+            if is_lost:
+                at[n] = row - starts[n] + 1
+                break
+
+
+def from_the_lost_entry(world: World) -> Broken:
+    """An entry that is not stored; an end of the process that finds one in the op batch."""
+    names_half = col("half") >= 0
+    ends = (is_event("op_lost") & ~names_half) | is_event("crashed")
+    ends |= is_event("role_changed") & is_action("act_for_dead_master")
+    if not world.flushes_on_stop:
+        ends |= is_event("stopped")
+    empties = is_event("op_stored", "power_lost", "stopped") | ends
+    joins = mark("joins", Over.HALF, is_event("op_buffered") & (col("named") == 1))
+    return Broken(
+        {Over.HALF: is_event("op_lost") & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},
+        (
+            count("named", Over.HALF, is_event("op_stored", "op_buffered")),
+            joins,
+            last("waiting", Over.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
+        ),
+    )
+
+
+HONEST_ACKNOWLEDGEMENT = Invariant(
+    property_id="S10",
+    sentence="the op entry of an acknowledged END_TRANSACTION survives",
+    shows=(
+        "an op entry is not stored, or a process dies while one waits in the op batch; what a power loss takes of the "
+        "op queue is in no event"
+    ),
+    is_exact=False,
+    events=("op_stored", "op_buffered", "op_lost", "crashed", "stopped", "role_changed", "power_lost"),
+    actions=("act_for_dead_master",),
+    kernel=find_lost_entries,
+    broken=from_the_lost_entry,
+)

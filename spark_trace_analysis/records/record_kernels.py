@@ -1,0 +1,223 @@
+"""The outlines of a commit log's records as columns, by machine code: what :mod:`reference.store.frame` reads.
+
+The kernel stops at the first byte that it does not understand and leaves the rest to Python, which knows each kind of
+damage (:class:`reference.store.commit_log.FileReader`).
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from reference.store.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
+from spark_trace_analysis.records.bytes_kernels import (
+    CRC_TABLES,
+    crc32,
+    hash_bytes,
+    hash_of,
+    int_at,
+    long_at,
+    unsigned_at,
+)
+from spark_trace_analysis.records.record_kind import DISCARD_TOPIC, HALF_TOPIC, NOT_A_DELIVERY, OP_TOPIC
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+Columns = np.ndarray[Any, np.dtype[np.int64]]
+"""One row a field, one column a record."""
+
+
+class Outline(IntEnum):
+    """The fields of a record's outline; positions are in bytes from the start of the file."""
+
+    POSITION = 0
+    SIZE = 1
+    MAGIC = 2
+    BODY_CRC = 3
+    QUEUE_ID = 4
+    FLAG = 5
+    QUEUE_OFFSET = 6
+    SYS_FLAG = 7
+    BORN_TIMESTAMP = 8
+    STORE_TIMESTAMP = 9
+    RECONSUME_TIMES = 10
+    PREPARED_OFFSET = 11
+    BODY_AT = 12
+    BODY_SIZE = 13
+    TOPIC_AT = 14
+    TOPIC_SIZE = 15
+    TOPIC_HASH = 16
+    PROPERTIES_AT = 17
+    PROPERTIES_SIZE = 18
+    IS_BODY_SOUND = 19
+    TOPIC_KIND = 20
+    IS_REPAIRED = 21
+
+
+class TopicKind(IntEnum):
+    """What a topic and a system flag make of a record."""
+
+    ORDINARY = 0
+    HALF = 1
+    OP = 2
+    DISCARD = 3
+    DELIVERED = 4
+
+
+BORN_HOST_AT = 48
+"""In bytes from a record's start."""
+
+_MAGIC_V1, _MAGIC_V2 = MAGIC_V1, MAGIC_V2
+_HALF, _OP, _DISCARD = (hash_bytes(topic.encode()) for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
+_PREFIXES = np.zeros((len(NOT_A_DELIVERY), 1 + max(map(len, NOT_A_DELIVERY))), np.uint8)
+for _row, _prefix in zip(_PREFIXES, NOT_A_DELIVERY, strict=True):
+    _row[0] = len(_prefix)
+    _row[1 : 1 + len(_prefix)] = list(_prefix)
+_FIELDS = len(Outline)
+_FIXED = FIXED_BYTES
+_BORN_V6, _STORE_V6 = BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
+
+
+@njit(cache=True)
+def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
+    """:func:`spark_trace_analysis.records.record_kind.concerns_a_transaction`, and the kind of it."""
+    if topic_hash == _HALF:
+        return 1
+    if topic_hash == _OP:
+        return 2
+    if topic_hash == _DISCARD:
+        return 3
+    if sys_flag & 12 != 8:
+        return 0
+    for number in range(len(prefixes)):
+        length = np.int64(prefixes[number, 0])
+        if size < length:
+            continue
+        same = True
+        for index in range(length):
+            if data[at + index] != prefixes[number, 1 + index]:
+                same = False
+                break
+        if same:
+            return 0
+    return 4
+
+
+@njit(cache=True)
+def _scan(
+    data: Any, position: Any, end: Any, file_start: Any, columns: Any, checks_bodies: bool, tables: Any, prefixes: Any
+) -> Any:
+    length = len(data)
+    count = 0
+    most = columns.shape[1]
+    while position < end and count < most:
+        if position + _FIXED > length:
+            return position, count, True
+        magic = unsigned_at(data, position + 4)
+        if magic != _MAGIC_V1 and magic != _MAGIC_V2:
+            return position, count, True
+        if long_at(data, position + 28) != file_start + position:
+            return position, count, True
+        size = unsigned_at(data, position)
+        after = position + size
+        if after > length:
+            return position, count, True
+        sys_flag = int_at(data, position + 36)
+        at = position + 56
+        if sys_flag & _BORN_V6:
+            at += 12
+        store_timestamp = long_at(data, at)
+        at += 16
+        if sys_flag & _STORE_V6:
+            at += 12
+        if at + 16 > after:
+            return position, count, True
+        body_size = int_at(data, at + 12)
+        body_at = at + 16
+        at = body_at + body_size
+        if body_size < 0 or at + 2 > after:
+            return position, count, True
+        topic_size = np.int64(data[at])
+        at += 1
+        if magic == _MAGIC_V2:
+            topic_size = topic_size << 8 | np.int64(data[at])
+            at += 1
+        topic_at = at
+        at += topic_size
+        if at + 2 > after:
+            return position, count, True
+        properties_size = np.int64(data[at]) << 8 | np.int64(data[at + 1])
+        at += 2
+        if at + properties_size != after or properties_size >= 0x8000:
+            return position, count, True
+        if properties_size and data[after - 1] == 0:
+            return position, count, True
+        crc = unsigned_at(data, position + 8)
+        is_sound = True
+        if checks_bodies and body_size:
+            is_sound = crc32(data, body_at, body_at + body_size, tables) & 0x7FFFFFFF == crc
+        topic_hash = hash_of(data, topic_at, topic_at + topic_size)
+        columns[0, count] = position
+        columns[1, count] = size
+        columns[2, count] = magic
+        columns[3, count] = crc
+        columns[4, count] = int_at(data, position + 12)
+        columns[5, count] = int_at(data, position + 16)
+        columns[6, count] = long_at(data, position + 20)
+        columns[7, count] = sys_flag
+        columns[8, count] = long_at(data, position + 40)
+        columns[9, count] = store_timestamp
+        columns[10, count] = int_at(data, body_at - 16)
+        columns[11, count] = long_at(data, body_at - 12)
+        columns[12, count] = body_at
+        columns[13, count] = body_size
+        columns[14, count] = topic_at
+        columns[15, count] = topic_size
+        columns[16, count] = topic_hash
+        columns[17, count] = at
+        columns[18, count] = properties_size
+        columns[19, count] = is_sound
+        columns[20, count] = _topic_kind(data, topic_at, topic_size, topic_hash, sys_flag, prefixes)
+        columns[21, count] = 0
+        count += 1
+        position = after
+    return position, count, False
+
+
+def scan_records(
+    data: Bytes, position: int, end: int, file_start: int, columns: Columns, *, checks_bodies: bool = True
+) -> tuple[int, int, bool]:
+    """Read the outlines of the records that start between two positions.
+
+    Parameters
+    ----------
+    data
+        The bytes of one commit log file.
+    file_start
+        The file's own offset in the log.
+    columns
+        Where the outlines go: a row for each field of :class:`Outline`, a column a record.
+    checks_bodies
+        Whether to hold each body against its checksum.
+
+    Returns
+    -------
+    tuple of int, int, bool
+        The position behind the last record, the number of records, and whether the kernel does not understand what
+        stands at that position. Without that, it stopped at the end or because the columns are full.
+    """
+    result: tuple[int, int, bool] = _scan(
+        data, position, end, file_start, columns, checks_bodies, CRC_TABLES, _PREFIXES
+    )
+    return result
+
+
+def new_columns(records: int) -> Columns:
+    """Room for the outlines of so many records."""
+    return np.empty((_FIELDS, records), np.int64)
+
+
+def kind_of_topic(topic: bytes, sys_flag: int) -> TopicKind:
+    """The kind of one record whose topic and system flag are known."""
+    raw = np.frombuffer(topic, np.uint8)
+    return TopicKind(_topic_kind(raw, 0, len(raw), hash_bytes(topic), sys_flag, _PREFIXES))

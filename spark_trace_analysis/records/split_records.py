@@ -1,0 +1,146 @@
+"""Reads one split of a commit log by itself.
+
+A record belongs to the split in which it begins. Where its first record begins, a split finds by itself: at the first
+place that bears a magic code and says that it stands there. Damage belongs to the split in which it begins, or which
+ends before it: that split reads on to the next place where a record begins by the same rule, and there the next begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reference.store.commit_log import FileReader
+from reference.store.frame import Frame, read_frame
+from reference.store.record import MalformedRecordError, Record
+from spark_trace_analysis.records.bytes_kernels import hash_bytes
+from spark_trace_analysis.records.record_kernels import (
+    Bytes,
+    Columns,
+    Outline,
+    kind_of_topic,
+    new_columns,
+    scan_records,
+)
+
+if TYPE_CHECKING:
+    from reference.store.commit_log import CommitLog
+    from reference.store.corrupt_region import CorruptRegion
+    from spark_trace_analysis.records.store_splits import Split
+
+_BLOCK_RECORDS = 1 << 14
+
+
+@dataclass(slots=True)
+class SplitRecords:
+    """What one split holds.
+
+    Attributes
+    ----------
+    data
+        The bytes of its file.
+    outlines
+        A row for each field of :class:`~spark_trace_analysis.records.record_kernels.Outline`, a column a record.
+    by_python
+        The number of each record that only Python could read, and the record; or its frame, if it is ordinary.
+    damage
+        In the order of the log, the bodies that do not match their checksum aside.
+    start, end
+        Where its first record begins and where the next split's does; None if nothing begins in it.
+    is_end
+        Whether nothing more of the file was written.
+    """
+
+    reader: FileReader
+    data: Bytes
+    outlines: Columns
+    by_python: dict[int, Record | Frame] = field(default_factory=dict)
+    damage: list[CorruptRegion] = field(default_factory=list)
+    start: int | None = None
+    end: int | None = None
+    is_end: bool = False
+
+
+def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> SplitRecords:
+    """Read the records of one split.
+
+    Parameters
+    ----------
+    checks_bodies
+        Whether to hold each body against its checksum; without it, all count as sound.
+    """
+    file = log.files[split.file]
+    reader = FileReader(file, log.following(split.file))
+    data = np.frombuffer(file.data, np.uint8)
+    found = SplitRecords(reader, data, new_columns(0))
+    if not len(data):
+        found.damage.append(reader.region(0, file.problem))
+        found.start = found.end = 0
+        return found
+    position = reader.first_record(split.start, split.end)
+    found.start = position
+    blocks: list[Columns] = []
+    records = 0
+    while position is not None and not found.is_end and position < len(data):
+        if position >= split.end and reader.is_record_start(position):
+            break
+        is_strange = position >= split.end
+        if not is_strange:
+            block = new_columns(_BLOCK_RECORDS)
+            position, count, is_strange = scan_records(
+                data, position, split.end, file.start, block, checks_bodies=checks_bodies
+            )
+            blocks.append(block[:, :count])
+            records += count
+        if is_strange:
+            entry, position = _read_by_python(found, position)
+            if entry is not None:
+                found.by_python[records] = entry
+                blocks.append(_outline(entry, file.start))
+                records += 1
+    found.end = position
+    found.outlines = np.concatenate(blocks, axis=1) if blocks else new_columns(0)
+    return found
+
+
+def _read_by_python(found: SplitRecords, position: int) -> tuple[Record | Frame | None, int]:
+    """What stands where the kernel stopped: a record at the end of a cut file, the end of the log, or damage."""
+    reader = found.reader
+    try:
+        frame = read_frame(reader.data, position, reader.file.start)
+    except MalformedRecordError as error:
+        if reader.is_end(position):
+            found.is_end = True
+            return None, position
+        record = None
+        skipping = reader.skip_damage(position, str(error))
+        while True:
+            try:
+                entry = next(skipping)
+            except StopIteration as stop:
+                return record, stop.value
+            if isinstance(entry, Record):
+                record = entry
+            else:
+                found.damage.append(entry)
+    return frame, position + frame.total_size
+
+
+def _outline(entry: Record | Frame, file_start: int) -> Columns:
+    """The outline of a record that Python has read; where its parts stand is left out."""
+    outline = np.zeros((len(Outline), 1), np.int64)
+    topic = entry.topic.encode() if isinstance(entry, Record) else entry.topic
+    outline[Outline.POSITION] = entry.physical_offset - file_start
+    outline[Outline.SIZE] = entry.total_size
+    outline[Outline.QUEUE_ID] = entry.queue_id
+    outline[Outline.QUEUE_OFFSET] = entry.queue_offset
+    outline[Outline.SYS_FLAG] = entry.sys_flag
+    outline[Outline.STORE_TIMESTAMP] = entry.store_timestamp
+    outline[Outline.PREPARED_OFFSET] = entry.prepared_transaction_offset
+    outline[Outline.TOPIC_HASH] = hash_bytes(topic)
+    outline[Outline.IS_BODY_SOUND] = entry.has_sound_body if isinstance(entry, Record) else entry.is_body_sound
+    outline[Outline.TOPIC_KIND] = kind_of_topic(topic, entry.sys_flag)
+    outline[Outline.IS_REPAIRED] = isinstance(entry, Record)
+    return outline

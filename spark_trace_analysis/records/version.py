@@ -1,0 +1,144 @@
+"""Infers which RocketMQ wrote a store, from what its records show.
+
+A stock broker leaves marks in each half (which properties it added, in which HashMap's order, whether the last
+separator is kept), in op bodies (one number, or a list with commas), in delivered messages (REAL_TOPIC kept or
+removed), and by writing discards at all. They tell ranges apart, not patch releases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from reference.store import properties
+from spark_trace_analysis.records.op_body import is_batched
+from spark_trace_analysis.records.record_kind import RecordKind
+
+if TYPE_CHECKING:
+    from reference.store.record import Record
+
+RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
+"""The versions that the marks were verified on, in order."""
+
+
+RECORDED_DISCARDS = "4.5.2"
+"""From this version on a discard is a record; before, it is a line in the broker's log (A31)."""
+
+
+@dataclass(slots=True)
+class VersionMarks:
+    """Narrows the releases down, record after record.
+
+    Each record leaves the releases that could have written it. A store that was written by one release before an
+    upgrade and by another after it leaves none; then the releases of the last half record count.
+    """
+
+    _possible: frozenset[str] = frozenset(RELEASES)
+    _of_last_half: frozenset[str] = frozenset()
+    _has_evidence: bool = False
+
+    def see(self, record: Record, kind: RecordKind) -> None:
+        """Take in one record of a transaction."""
+        releases = writers_of(record, kind)
+        if releases is not None:
+            self.narrow(releases, releases if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK) else None)
+
+    def narrow(self, releases: frozenset[str], of_last_half: frozenset[str] | None) -> None:
+        """Take in what some records in a row leave, and the last half among them, if there is one."""
+        self._has_evidence = True
+        self._possible &= releases
+        if of_last_half is not None:
+            self._of_last_half = of_last_half
+
+    def version(self) -> str | None:
+        """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release."""
+        possible = self._possible or self._of_last_half
+        if not self._has_evidence or not possible:
+            return None
+        ordered = [release for release in RELEASES if release in possible]
+        return ordered[0] if len(ordered) == 1 else f"{ordered[0]}-{ordered[-1]}"
+
+
+@lru_cache(maxsize=64)
+def is_before(version: str | None, release: str) -> bool:
+    """Whether every version of a range is older than a release; False if the version is not known.
+
+    Examples
+    --------
+    >>> is_before("4.5.1", "4.5.2"), is_before("5.2.0-5.3.3", "5.3.0"), is_before(None, "5.4.0")
+    (True, False, False)
+    """
+    return version is not None and _numbers(version.split("-")[-1]) < _numbers(release)
+
+
+@lru_cache(maxsize=64)
+def is_since(version: str | None, release: str) -> bool:
+    """Whether every version of a range is a release or younger; False if the version is not known."""
+    return version is not None and _numbers(version.split("-")[0]) >= _numbers(release)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _since(release: str) -> frozenset[str]:
+    return frozenset(RELEASES[RELEASES.index(release) :])
+
+
+def _until(release: str) -> frozenset[str]:
+    return frozenset(RELEASES[: RELEASES.index(release) + 1])
+
+
+def writers_of(record: Record, kind: RecordKind) -> frozenset[str] | None:
+    """The releases that could have written a record; None if it tells nothing."""
+    if kind in (RecordKind.FIRST_HALF, RecordKind.PUT_BACK):
+        values = record.properties
+        keys = [key for key, _ in record.pairs]
+        return writers_of_half(
+            has_transaction_id=properties.TRANSACTION_ID in values,
+            has_trailing_separator=record.properties_text.endswith(properties.PROPERTY_SEPARATOR),
+            has_region=properties.MESSAGE_REGION in values,
+            is_in_small_order=properties.is_in_hash_map_order(keys, properties.SMALL_CAPACITY),
+            is_in_large_order=properties.is_in_hash_map_order(keys, properties.LARGE_CAPACITY),
+        )
+    if kind is RecordKind.OP:
+        return writers_of_op(is_batched=is_batched(record.body))
+    if kind is RecordKind.DELIVERED:
+        return writers_of_delivery(keeps_real_topic=properties.REAL_TOPIC in record.properties)
+    return WRITERS_OF_DISCARDS if kind is RecordKind.DISCARDED else None
+
+
+def writers_of_op(*, is_batched: bool) -> frozenset[str]:
+    """The releases that could have written an op message, by whether its body lists offsets."""
+    return _since("5.1.0") if is_batched else _until("5.0.0")
+
+
+def writers_of_delivery(*, keeps_real_topic: bool) -> frozenset[str]:
+    """The releases that could have written a committed message, by whether REAL_TOPIC is still in it."""
+    return _until("5.3.3") if keeps_real_topic else _since("5.4.0")
+
+
+WRITERS_OF_DISCARDS = _since("4.9.7")
+
+
+def writers_of_half(
+    *,
+    has_transaction_id: bool,
+    has_trailing_separator: bool,
+    has_region: bool,
+    is_in_small_order: bool,
+    is_in_large_order: bool,
+) -> frozenset[str]:
+    """The releases that could have written a half."""
+    releases = _since("5.1.0") if has_transaction_id else _until("5.0.0")
+    releases &= frozenset({"4.5.1"}) | _since("5.2.0") if has_trailing_separator else frozenset(RELEASES[1:4])
+    if not has_region:
+        releases -= _since("5.0.0")
+    elif releases <= _until("5.0.0") and len(releases) > 1:
+        releases -= frozenset({"4.9.7"})
+    if not is_in_large_order:
+        releases -= _since("5.1.0")
+    elif not is_in_small_order:
+        releases -= _until("5.0.0")
+    return releases

@@ -1,0 +1,1 @@
+"""What many traces look like in numbers: distributions, action pairs, states, intervals."""

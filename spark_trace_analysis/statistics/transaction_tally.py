@@ -1,0 +1,280 @@
+"""What became of each transaction of some traces, in numbers: one pass of a compiled kernel.
+
+A transaction counts from the moment when its half is stored; one that never got that far is not told of.
+"""
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.events import EVENTS, OUTCOMES
+
+_EVENTS: Final = (
+    "half_stored",
+    "message_delivered",
+    "put_back_for_check",
+    "put_back_for_immunity",
+    "put_back_unasked",
+    "half_resumed",
+    "op_stored",
+    "op_buffered",
+    "op_lost",
+    "half_discarded",
+    "half_missed",
+    "local_outcome",
+    "crashed",
+    "power_lost",
+    "stopped",
+    "role_changed",
+)
+_CODES: Final = tuple(EVENTS.index(name) for name in _EVENTS)
+(
+    _STORED, _DELIVERED, _CHECK, _IMMUNITY, _UNASKED, _RESUMED, _OP, _BUFFERED,
+    _OP_LOST, _DISCARDED, _MISSED, _DECIDED, _CRASHED, _POWER, _STOPPED, _ROLE,
+) = _CODES  # fmt: skip
+_COMMIT: Final = OUTCOMES.index("commit")
+_ROLLBACK: Final = OUTCOMES.index("rollback")
+
+# The columns of the kernel's table: how often, or whether, ...
+_HALVES, _REAL, _CHECKS, _PUT_BACKS, _COPIES, _OPS, _RECORDED, _LATE, _IS_COMMIT, _IS_PARKED, _IS_GONE = range(11)
+# ... and when first; -1 for never.
+_SENT, _REACHED, _SETTLED, _SHOWN, _PARTED = range(11, 16)
+_COLUMNS: Final = 16
+_NEVER: Final = np.iinfo(np.int64).min
+
+
+class Fates(NamedTuple):
+    """How many transactions came to a bad end, as far as their traces go; one can be several of these.
+
+    Attributes
+    ----------
+    doubled
+        Delivered more than once.
+    lost
+        Decided as a commit by their producer, not delivered, and their half was passed without a record of it or
+        discarded without one: no check will ask for it again.
+    parked
+        Their half lies in the discard topic at the end.
+    late_refused
+        Some END_TRANSACTION of theirs was refused as late.
+    """
+
+    doubled: int
+    lost: int
+    parked: int
+    late_refused: int
+
+
+class Records(NamedTuple):
+    """Records that the broker wrote for transactions.
+
+    Attributes
+    ----------
+    halves, copies, ops, real, discarded
+        Halves as sent, copies of them (put back, or resumed), op messages (one that several halves share counts once),
+        messages in their real topics, and records in the discard topic.
+    """
+
+    halves: int
+    copies: int
+    ops: int
+    real: int
+    discarded: int
+
+
+class Tally(NamedTuple):
+    """One number a transaction; those about a moment only of the transactions that came to it.
+
+    Attributes
+    ----------
+    checks
+        Checks that were sent, each of which begins with a put-back.
+    put_backs
+        All copies of its half that the check service wrote, also those for an immunity, and those of which no producer
+        could be asked.
+    half_offsets
+        Offsets of the half queue that it used up, those of a repeated send and of a resumed half included.
+    deliveries
+        Messages that consumers got.
+    records
+        Records that were written for it alone: halves, copies, ops, real messages, records of a discard.
+    time_to_delivery
+        From its first half to its first delivery, in the units of the traces' clock.
+    settled_lag
+        From its first delivery, or its rollback, to the first op message that says so.
+    age_at_discard
+        From its first half to the first discard of it.
+    op_lag
+        From the moment when an op entry began to wait in memory to the op message that it was written in; one number an
+        entry. What a crash, a stop or a change of roles came between is left out.
+    fates, written
+        Sums over all transactions.
+    """
+
+    checks: npt.NDArray[np.int64]
+    put_backs: npt.NDArray[np.int64]
+    half_offsets: npt.NDArray[np.int64]
+    deliveries: npt.NDArray[np.int64]
+    records: npt.NDArray[np.int64]
+    time_to_delivery: npt.NDArray[np.int64]
+    settled_lag: npt.NDArray[np.int64]
+    age_at_discard: npt.NDArray[np.int64]
+    op_lag: npt.NDArray[np.int64]
+    fates: Fates
+    written: Records
+
+
+QUANTITIES: Final = tuple(name for name in Tally._fields if name not in {"fates", "written"})
+
+
+def tally(traces: WholeTraces, recorded: npt.NDArray[np.bool_], late: npt.NDArray[np.bool_]) -> Tally:
+    """Tally the transactions of some traces, in no particular order.
+
+    Parameters
+    ----------
+    traces
+        Whole ones.
+    recorded, late
+        One a row: whether a discard leaves a record, and whether the row is a refusal of a late END_TRANSACTION.
+    """
+    most = int(np.count_nonzero(traces.event == _STORED))
+    table = np.zeros((most, _COLUMNS), np.int64)
+    lags = np.zeros(int(np.count_nonzero(traces.event == _BUFFERED)), np.int64)
+    told, lagged, shared = _kernel()(
+        traces.starts, traces.event, traces.transaction, traces.outcome, traces.time, recorded, late, table, lags
+    )
+    table = table[:told]
+    halves, real, copies, ops, discarded = (table[:, n] for n in (_HALVES, _REAL, _COPIES, _OPS, _RECORDED))
+    is_undelivered_commit = (table[:, _IS_COMMIT] > 0) & (real == 0)
+    return Tally(
+        checks=table[:, _CHECKS],
+        put_backs=table[:, _PUT_BACKS],
+        half_offsets=halves + copies,
+        deliveries=real,
+        records=halves + copies + ops + real + discarded,
+        time_to_delivery=_between(table, _SENT, _REACHED),
+        settled_lag=_between(table, _SETTLED, _SHOWN),
+        age_at_discard=_between(table, _SENT, _PARTED),
+        op_lag=lags[:lagged],
+        fates=Fates(
+            doubled=int(np.count_nonzero(real > 1)),
+            lost=int(np.count_nonzero(is_undelivered_commit & (table[:, _IS_GONE] > 0))),
+            parked=int(np.count_nonzero(table[:, _IS_PARKED])),
+            late_refused=int(np.count_nonzero(table[:, _LATE])),
+        ),
+        written=Records(
+            halves=int(halves.sum()),
+            copies=int(copies.sum()),
+            ops=int(ops.sum()) + shared,
+            real=int(real.sum()),
+            discarded=int(discarded.sum()),
+        ),
+    )
+
+
+def _between(table: npt.NDArray[np.int64], start: int, end: int) -> npt.NDArray[np.int64]:
+    came = (table[:, start] != _NEVER) & (table[:, end] != _NEVER)
+    lasted: npt.NDArray[np.int64] = table[came, end] - table[came, start]
+    return lasted
+
+
+def count_events(  # noqa: C901 (one branch an event)
+    starts: npt.NDArray[np.int64],
+    event: npt.NDArray[np.int16],
+    transaction: npt.NDArray[np.int32],
+    outcome: npt.NDArray[np.int8],
+    time: npt.NDArray[np.int64],
+    recorded: npt.NDArray[np.bool_],
+    late: npt.NDArray[np.bool_],
+    table: npt.NDArray[np.int64],
+    lags: npt.NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Fill a row of ``table`` for each transaction with a half, and ``lags`` for each op entry that was written.
+
+    Returns
+    -------
+    tuple of int
+        Rows of ``table`` and of ``lags`` that are filled, and op messages that belong to no transaction.
+    """
+    largest = -1
+    for row in range(len(transaction)):
+        largest = max(largest, transaction[row])
+    seen = np.zeros((largest + 1, _COLUMNS), np.int64)
+    waiting_of = np.zeros(len(lags) + 1, np.int64)
+    waiting_since = np.zeros(len(lags) + 1, np.int64)
+    told = lagged = shared = 0
+    for n in range(len(starts) - 1):
+        seen[:, :_SENT] = 0
+        seen[:, _SENT:] = _NEVER
+        waiting = 0
+        for row in range(starts[n], starts[n + 1]):
+            e, t, now = event[row], transaction[row], time[row]
+            if t < 0:
+                if e == _OP:
+                    shared += 1
+                    for w in range(waiting):
+                        lags[lagged] = now - waiting_since[w]
+                        lagged += 1
+                        of = waiting_of[w]
+                        if seen[of, _SHOWN] == _NEVER:
+                            seen[of, _SHOWN] = now
+                    waiting = 0
+                elif e in (_OP_LOST, _CRASHED, _POWER, _STOPPED, _ROLE):
+                    waiting = 0
+                continue
+            if e == _STORED:
+                if seen[t, _HALVES] == 0 or now < seen[t, _SENT]:
+                    seen[t, _SENT] = now
+                seen[t, _HALVES] += 1
+            elif e == _DELIVERED:
+                if seen[t, _REAL] == 0 or now < seen[t, _REACHED]:
+                    seen[t, _REACHED] = now
+                if seen[t, _SETTLED] == _NEVER:
+                    seen[t, _SETTLED] = now
+                seen[t, _REAL] += 1
+            elif e in (_CHECK, _IMMUNITY, _UNASKED):
+                seen[t, _CHECKS] += e == _CHECK
+                seen[t, _PUT_BACKS] += 1
+                seen[t, _COPIES] += 1
+                seen[t, _IS_GONE] = 0
+            elif e == _RESUMED:
+                seen[t, _COPIES] += 1
+                seen[t, _IS_PARKED] = seen[t, _IS_GONE] = 0
+            elif e == _OP:
+                seen[t, _OPS] += 1
+                if outcome[row] == _ROLLBACK and seen[t, _SETTLED] == _NEVER:
+                    seen[t, _SETTLED] = now
+                if seen[t, _SHOWN] == _NEVER:
+                    seen[t, _SHOWN] = now
+            elif e == _BUFFERED:
+                if outcome[row] == _ROLLBACK and seen[t, _SETTLED] == _NEVER:
+                    seen[t, _SETTLED] = now
+                waiting_of[waiting] = t
+                waiting_since[waiting] = now
+                waiting += 1
+            elif e == _DISCARDED:
+                if seen[t, _PARTED] == _NEVER:
+                    seen[t, _PARTED] = now
+                seen[t, _RECORDED] += recorded[row]
+                seen[t, _IS_PARKED] = recorded[row]
+                seen[t, _IS_GONE] = not recorded[row]
+            elif e == _MISSED:
+                seen[t, _IS_GONE] = 1
+            elif e == _DECIDED:
+                seen[t, _IS_COMMIT] = outcome[row] == _COMMIT
+            elif late[row]:
+                seen[t, _LATE] += 1
+        for t in range(largest + 1):
+            if seen[t, _HALVES] > 0:
+                table[told] = seen[t]
+                told += 1
+    return told, lagged, shared
+
+
+@cache
+def _kernel() -> "numba.core.dispatcher.Dispatcher":
+    return numba.njit(cache=True)(count_events)

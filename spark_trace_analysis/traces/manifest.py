@@ -1,0 +1,258 @@
+"""What a folder of simulated traces says of itself: ``manifest.json`` beside the Parquet files.
+
+From its parameters alone every trace can be made again; from its checksums a changed byte is found.
+"""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from model_check.choices import GUIDED
+from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.traces.schema import SCHEMA_VERSION
+
+MANIFEST = "manifest.json"
+QUIET = "quiet"
+SPECIFICATION = "specification"
+UNIFORM = "uniform"
+SOURCES_OF_WALKS = ("spec", "model_check")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """All that a simulation depends on, beside the project's sources.
+
+    Attributes
+    ----------
+    choice
+        How a step is chosen, one of ``model_check.choices.CHOICES``, or ``model_check.choices.GUIDED``.
+    of
+        What the traces are of: the specification, or what else there is a source of events for.
+    """
+
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    seed: int
+    traces: int
+    steps: int
+    choice: str = UNIFORM
+    of: str = SPECIFICATION
+
+    def __post_init__(self) -> None:
+        """Faults are a set: in whatever order they are given, the run is the same."""
+        object.__setattr__(self, "environment", tuple(sorted(set(self.environment))))
+
+    @property
+    def environment_name(self) -> str:
+        """The faults joined by commas, or ``quiet``. Guided walks, which are no sample, have a name of their own."""
+        name = ",".join(self.environment) or QUIET
+        return f"{name} ({self.choice})" if self.choice == GUIDED else name
+
+    @property
+    def command(self) -> str:
+        """The command that makes these traces, but for its ``--out``."""
+        return f"halfcheck simulate --traces {self.traces}{self._options}"
+
+    def command_of(self, number: int) -> str:
+        """The command that makes one of these traces again, and tells it, without the others."""
+        return f"halfcheck simulate --trace {number}{self._options}"
+
+    @property
+    def _options(self) -> str:
+        of = f" --of {self.of}" if self.of != SPECIFICATION else ""
+        faults = f" --faults {','.join(self.environment)}" if self.environment else ""
+        choice = f" --choice {self.choice}" if self.choice != UNIFORM else ""
+        return (
+            f"{of} --profile {self.profile}{faults} --instance {self.instance} --steps {self.steps}{choice}"
+            f" --seed {self.seed}"
+        )
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """One Parquet file: whole traces, in order."""
+
+    name: str
+    first: int
+    traces: int
+    events: int
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One simulated run.
+
+    Attributes
+    ----------
+    halfcheck, commit
+        The version that made it, and the checkout's commit if it was one.
+    source
+        The fingerprint of the sources on which the traces depend.
+    """
+
+    schema_version: int
+    halfcheck: str
+    commit: str
+    source: str
+    parameters: Parameters
+    events: int
+    files: tuple[TraceFile, ...]
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder of traces and its manifest."""
+
+    folder: Path
+    manifest: Manifest
+
+    @property
+    def parameters(self) -> Parameters:
+        """What made the traces."""
+        return self.manifest.parameters
+
+
+def make_manifest(
+    parameters: Parameters, files: tuple[TraceFile, ...], packages: Sequence[str] = SOURCES_OF_WALKS
+) -> Manifest:
+    """Describe a finished run; ``checksum`` is the SHA-256 of the files' own, in order."""
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        halfcheck=product_version(),
+        commit=commit(),
+        source=source_fingerprint(parameters.instance, packages),
+        parameters=parameters,
+        events=sum(file.events for file in files),
+        files=files,
+        checksum=hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest(),
+    )
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write ``manifest.json`` into a folder."""
+    (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+
+
+def parameters_of(told: Mapping[str, Any]) -> Parameters:
+    """Parameters from the plain data of ``asdict``.
+
+    Raises
+    ------
+    KeyError, TypeError
+        A key is missing or unknown.
+    """
+    return Parameters(**dict(told) | {"environment": tuple(told["environment"])})
+
+
+def other_parameter(there: Parameters, asked: Parameters) -> str | None:
+    """Say in words which parameter of two runs is the first to differ; None if they are the same run."""
+    for field in fields(Parameters):
+        first, second = getattr(there, field.name), getattr(asked, field.name)
+        if first != second:
+            return f"{field.name} {first}, asked for {second}"
+    return None
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check ``manifest.json`` of a folder.
+
+    Raises
+    ------
+    BadTracesError
+        It is missing, is no JSON, lacks a key, or has another schema version.
+    """
+    path = folder / MANIFEST
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        message = f"{folder}: there is no {MANIFEST} in it; expected what `halfcheck simulate --out` wrote"
+        raise BadTracesError(message) from None
+    except (OSError, ValueError) as failure:
+        message = f"{path}: not readable as JSON ({failure})"
+        raise BadTracesError(message) from None
+    found = told.get("schema_version") if isinstance(told, dict) else None
+    if found != SCHEMA_VERSION:
+        message = f"{path}: schema version {found}, this halfcheck reads version {SCHEMA_VERSION}; simulate again"
+        raise BadTracesError(message)
+    try:
+        made = Manifest(
+            **{field.name: told[field.name] for field in fields(Manifest)}
+            | {
+                "parameters": parameters_of(told["parameters"]),
+                "files": tuple(TraceFile(**file) for file in told["files"]),
+            }
+        )
+    except (KeyError, TypeError) as failure:
+        message = f"{path}: a key is missing or unknown ({failure}); simulate again"
+        raise BadTracesError(message) from None
+    return made
+
+
+def product_version() -> str:
+    """The installed version of the project; ``0+unknown`` when it runs without having been installed."""
+    try:
+        return version("halfcheck")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+@cache
+def commit() -> str:
+    """The checkout's commit, with ``-dirty`` behind it where files differ from it; ``unknown`` outside of one."""
+    with suppress(OSError):
+        asked = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--exclude=*"],  # noqa: S607 (the user's own git)
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    return "unknown"
+
+
+def source_fingerprint(instance: str, packages: Sequence[str] = SOURCES_OF_WALKS) -> str:
+    """Sixteen hexadecimal digits that change with the sources of some packages, or with an instance's own file.
+
+    Traces of an older specification are told from new ones by them.
+    """
+    digest = hashlib.sha256()
+    if Path(instance).suffix == ".toml" and Path(instance).is_file():
+        digest.update(Path(instance).read_bytes())
+    for package in packages:
+        for root in _folders_of(package):
+            for path in sorted(Path(root).rglob("*")):
+                if path.suffix in {".py", ".toml"}:
+                    digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _folders_of(package: str) -> Sequence[str]:
+    found = find_spec(package)
+    return [] if found is None or found.submodule_search_locations is None else found.submodule_search_locations
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """Give the facts of a run as plain data, as ``simulate --json`` prints them."""
+    told = asdict(run.parameters)
+    return told | {
+        "environment": list(run.parameters.environment),
+        "out": str(run.folder),
+        "events": run.manifest.events,
+        "files": len(run.manifest.files),
+        "bytes": sum(file.size_bytes for file in run.manifest.files),
+        "checksum": run.manifest.checksum,
+    }

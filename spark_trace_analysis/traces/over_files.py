@@ -1,0 +1,153 @@
+"""One look at every file of some runs, inside Spark tasks, each file whole and as its manifest says.
+
+What a look says may be kept, file by file, so that a job which died does not look again.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.traces.manifest import Run
+
+Look = Callable[[pa.Buffer], Iterable[Mapping[str, Any]]]
+"""From a Parquet file's bytes to a few rows."""
+
+_ARROW = {"bigint": pa.int64(), "string": pa.string()}
+_ADDED = {"run": "bigint", "problem": "string"}
+
+
+def over_files(spark: SparkSession, runs: Sequence[Run], look: Look, columns: Mapping[str, str]) -> list[Row]:
+    """Give what ``look`` says of every file of the runs.
+
+    Parameters
+    ----------
+    spark
+        Its workers must see the runs under the same path.
+    runs
+        Their files are shared out among one task a core: a task costs more to start than a file to look at.
+    look
+        Called in the workers.
+    columns
+        Names of the columns of its rows, and ``bigint`` or ``string`` for each; a row may leave some out.
+
+    Returns
+    -------
+    list of Row
+        The rows of all files, in no particular order, each with ``run``, the run's place in ``runs``.
+
+    Raises
+    ------
+    BadTracesError
+        A file is missing, changed or not readable, or ``look`` says so of it; the first by name.
+    """
+    rows = file_rows(spark, runs, [look] * len(runs), columns).collect()
+    problems = sorted(row["problem"] for row in rows if row["problem"])
+    if problems:
+        raise BadTracesError(problems[0])
+    return rows
+
+
+def file_rows(
+    spark: SparkSession,
+    runs: Sequence[Run],
+    looks: Sequence[Look],
+    columns: Mapping[str, str],
+    kept: Path | None = None,
+    asked: Sequence[str] = (),
+) -> DataFrame:
+    """Give the same as a data frame, for Spark to add up: a row has ``problem`` where a file is damaged.
+
+    Parameters
+    ----------
+    looks
+        How to look at the files of each run.
+    kept
+        A folder that the workers see, for what was said of each file; nothing is kept without one.
+    asked
+        For each run, a text that changes with what its look says of the same file.
+    """
+    files = [
+        (number, str(run.folder.resolve() / file.name), file.sha256)
+        for number, run in enumerate(runs)
+        for file in run.manifest.files
+    ]
+    kinds = {**_ADDED, **columns}
+    schema = pa.schema([(name, _ARROW[kind]) for name, kind in kinds.items()])
+    answers = [None if kept is None else _Kept(kept, text) for text in asked] or [None] * len(runs)
+
+    def look_at_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                run, path, sha256 = files[number]
+                rows = _rows(path, sha256, looks[run], answers[run])
+                yield pa.RecordBatch.from_pylist([{"run": run, **row} for row in rows], schema)
+
+    return spark.range(0, len(files), 1, min(spark.sparkContext.defaultParallelism, len(files))).mapInArrow(
+        look_at_files, ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    )
+
+
+def count_kept(runs: Sequence[Run], kept: Path, asked: Sequence[str]) -> int:
+    """How many files of the runs were looked at before; the rest as for :func:`file_rows`."""
+    return sum(
+        _Kept(kept, text).find(str(run.folder.resolve() / file.name), file.sha256) is not None
+        for run, text in zip(runs, asked, strict=True)
+        for file in run.manifest.files
+    )
+
+
+class _Kept:
+    """What was said of files before; a file that has another size or time than then is looked at again."""
+
+    def __init__(self, folder: Path, asked: str) -> None:
+        self._folder = folder
+        self._asked = asked
+
+    def _place(self, path: str, sha256: str) -> Path:
+        there = Path(path).stat()
+        told = f"{self._asked}\0{sha256}\0{there.st_size}\0{there.st_mtime_ns}"
+        return self._folder / f"{hashlib.sha256(told.encode()).hexdigest()[:32]}.json"
+
+    def find(self, path: str, sha256: str) -> list[Mapping[str, Any]] | None:
+        """What was said of the file, if it was looked at."""
+        try:
+            found: list[Mapping[str, Any]] = json.loads(self._place(path, sha256).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return found
+
+    def keep(self, path: str, sha256: str, rows: list[Mapping[str, Any]]) -> None:
+        """Keep what was said; appears by rename. A folder that takes no files keeps nothing, and that is no error."""
+        try:
+            place = self._place(path, sha256)
+            unfinished = place.with_suffix(f".{secrets.token_hex(8)}.unfinished")
+            unfinished.write_text(json.dumps(rows))
+            unfinished.replace(place)
+        except OSError:
+            return
+
+
+def _rows(path: str, sha256: str, look: Look, kept: _Kept | None) -> list[Mapping[str, Any]]:
+    """Look at one file; damage is told in ``problem``, because an exception would come back as Java's words."""
+    found = None if kept is None else kept.find(path, sha256)
+    if found is not None:
+        return found
+    try:
+        with pa.OSFile(path) as source:
+            content = source.read_buffer()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            message = "its SHA-256 is not the manifest's; the file was changed"
+            raise BadTracesError(message)
+        rows = list(look(content))
+    except (pa.ArrowException, OSError, BadTracesError) as damage:
+        return [{"problem": f"{path}: {str(damage).splitlines()[0]}"}]
+    if kept is not None:
+        kept.keep(path, sha256, rows)
+    return rows

@@ -1,0 +1,226 @@
+"""The folder of a run that is being written: what is finished in it, who writes it, and how it gets its name.
+
+It lies beside the run's folder as ``.NAME.partial`` and becomes it by one rename. Files appear in it by rename, each
+with a note of what the manifest has to say of it; so a job that died, in whatever moment, is gone on with by the next
+one, which makes what is missing. A file is believed only if its SHA-256 is the one in its note.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from spark_trace_analysis.errors import BadOptionError
+from spark_trace_analysis.traces.manifest import Parameters, TraceFile, other_parameter, parameters_of
+
+WORK = ".simulate"
+"""A folder within the run's, gone when the run is complete: lock, parameters, notes, and what is not whole yet."""
+
+_LOCK, _PARAMETERS, _NOTES, _UNFINISHED = "lock", "run.json", "notes", "unfinished"
+
+
+class UnfinishedRun:
+    """The folder of a run that is being written.
+
+    Parameters
+    ----------
+    folder
+        Absolute; Spark's workers must see it under the same path.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._work = folder / WORK
+
+    def write(self, name: str, content: pa.Buffer, first: int, traces: int, events: int) -> TraceFile:
+        """Write one file, then its note; whoever dies in between leaves a file that is not believed, and is replaced.
+
+        Raises
+        ------
+        OSError
+            It can't be written; what was written of it is removed.
+        """
+        told = TraceFile(name, first, traces, events, content.size, hashlib.sha256(content).hexdigest())
+        self._put(content, self.folder / name)
+        self._put(_as_json(asdict(told)), self._note_of(name))
+        return told
+
+    def find(self, name: str) -> TraceFile | None:
+        """Give what the note says of a file, if the file is finished and still is what was written."""
+        told = self._read_note(name)
+        if told is None:
+            return None
+        try:
+            content = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            return None
+        return told if hashlib.sha256(content).hexdigest() == told.sha256 else None
+
+    def noted(self, names: Iterator[str]) -> tuple[TraceFile, ...]:
+        """Give the notes of files that are all finished."""
+        found = []
+        for name in names:
+            told = self._read_note(name)
+            if told is None:
+                message = f"{self.folder / name}: was not written, though its task ended well"
+                raise AssertionError(message)
+            found.append(told)
+        return tuple(found)
+
+    def count_finished(self) -> int:
+        """How many files are finished."""
+        with os.scandir(self._work / _NOTES) as found:
+            return sum(1 for _ in found)
+
+    def remove_unfinished(self) -> None:
+        """Remove what dead tasks left half written."""
+        shutil.rmtree(self._work / _UNFINISHED, ignore_errors=True)
+        (self._work / _UNFINISHED).mkdir(exist_ok=True)
+
+    def rename(self, out: Path) -> None:
+        """Give the folder its name; what served to write it goes."""
+        self.folder.replace(out)
+        remove_work(out)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it says what run it is."""
+        return (self._work / _PARAMETERS).is_file()
+
+    def begin(self, parameters: Parameters, source: str) -> None:
+        """Note what the run is, or see that it is the one that was begun.
+
+        Raises
+        ------
+        BadOptionError
+            As ``require_same``.
+        """
+        if self.is_begun:
+            self.require_same(parameters, source)
+        (self._work / _NOTES).mkdir(exist_ok=True)
+        self.remove_unfinished()
+        self._put(_as_json({"source": source, "parameters": asdict(parameters)}), self._work / _PARAMETERS)
+
+    def require_same(self, parameters: Parameters, source: str) -> None:
+        """See that the run that was begun is this one.
+
+        Raises
+        ------
+        BadOptionError
+            It is another one, or the same one by other sources.
+        """
+        begun = _read_json(self._work / _PARAMETERS)
+        try:
+            there, there_by = parameters_of(begun["parameters"]), begun["source"]
+        except (KeyError, TypeError):
+            message = f"{self.folder}: does not say what run it is the beginning of; remove that folder"
+            raise BadOptionError(message) from None
+        other = other_parameter(there, parameters)
+        if other:
+            message = (
+                f"{self.folder}: holds the beginning of another run ({other}); "
+                "give the command that began it, or remove that folder"
+            )
+            raise BadOptionError(message)
+        if there_by != source:
+            message = (
+                f"{self.folder}: holds the beginning of a run by another version of the sources; remove that folder"
+            )
+            raise BadOptionError(message)
+
+    def _note_of(self, name: str) -> Path:
+        return self._work / _NOTES / f"{name}.json"
+
+    def _read_note(self, name: str) -> TraceFile | None:
+        told = _read_json(self._note_of(name))
+        return TraceFile(**told) if told else None
+
+    def _put(self, content: pa.Buffer, path: Path) -> None:
+        """Write a file under a name of its own, then rename it: no two tasks write the same one, on no machine."""
+        unfinished = self._work / _UNFINISHED / f"{path.name}.{secrets.token_hex(8)}"
+        try:
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def locked_run(out: Path) -> Iterator[UnfinishedRun]:
+    """Give the folder in which a run is being written, new or as it was left, to one process at a time.
+
+    Raises
+    ------
+    BadOptionError
+        Another process writes it.
+    OSError
+        It can't be made.
+    """
+    folder = _beside(out)
+    (folder / WORK).mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / WORK / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as failure:
+            if failure.errno not in {errno.EWOULDBLOCK, errno.EACCES}:
+                raise
+            message = f"--out {out}: another process is writing it; wait for it, or give another folder"
+            raise BadOptionError(message) from None
+        yield UnfinishedRun(folder)
+    finally:
+        os.close(lock)
+
+
+def is_unfinished(out: Path) -> bool:
+    """Whether a run that is to become this folder was begun."""
+    return UnfinishedRun(_beside(out)).is_begun
+
+
+def count_kept(out: Path) -> int:
+    """How many files of a run that is to become this folder are finished; 0 if none was begun."""
+    return UnfinishedRun(_beside(out)).count_finished() if is_unfinished(out) else 0
+
+
+def can_be_made(out: Path) -> bool:
+    """Whether a run's parent folder is missing, so that nothing was begun there, and can be made."""
+    nearest = next(folder for folder in out.absolute().parents if folder.exists())
+    return nearest != out.absolute().parent and nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
+def _beside(out: Path) -> Path:
+    return out.parent.resolve() / f".{out.name}.partial"
+
+
+def discard(run: UnfinishedRun) -> None:
+    """Remove a folder that nothing was written to."""
+    shutil.rmtree(run.folder, ignore_errors=True)
+
+
+def remove_work(folder: Path) -> None:
+    """Remove what served to write a run that is complete, if whoever wrote it died before it did so."""
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+
+
+def _as_json(told: Mapping[str, Any]) -> pa.Buffer:
+    return pa.py_buffer(json.dumps(told).encode())
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What a file says; nothing if it is missing or damaged."""
+    try:
+        told = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
