@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fuzz.answers import DROPPED, ENDS, answered, told_end
-from fuzz.requests import half_message, poisonous_padding
-from fuzz.time_unit import TICK_MS
+from fuzz.broker_side.requests import half_message, poisonous_padding
+from fuzz.broker_side.time_unit import TICK_MS
 from reference.end_transaction_step import EndTransactionOutcome
 from reference.response import FLUSH_DISK_TIMEOUT, SUCCESS
 from spec.state import End, Local, Producer, Settled
@@ -15,8 +15,8 @@ from spec.state import End, Local, Producer, Settled
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fuzz.broker_side import BrokerSide
-    from fuzz.lockstep import Lockstep
+    from fuzz.broker_side.broker_side import BrokerSide
+    from fuzz.lockstep.pair import Lockstep
     from reference.check_listener import CheckTransactionStateRequest
     from reference.send_message_processor import SendMessageRequest
     from spec.language import Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from fuzz.answers import BRANCHES, ENDS, MISHAPS, answered, branch_of, told_end
-from fuzz.broker_records import offsets_in
+from fuzz.broker_side.broker_records import offsets_in
 from reference.check_step import CheckBranch
 from reference.get_message_result import GetMessageResult, GetMessageStatus
 from reference.message_id import create_message_id
@@ -17,8 +17,8 @@ from reference.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_T
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fuzz.broker_side import BrokerSide
-    from fuzz.lockstep import Lockstep
+    from fuzz.broker_side.broker_side import BrokerSide
+    from fuzz.lockstep.pair import Lockstep
     from reference.check_step import CheckStep
     from spec.language import Step
 

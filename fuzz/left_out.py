@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fuzz.moves import KINDS
+from fuzz.search.workloads import KINDS
 from model_check.errors import ModelCheckError
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -98,9 +98,7 @@ def driven(machine: Machine) -> Machine:
     moved = {name for names in KINDS.values() for name in names}
     for action in machine.actions:
         if action.name not in moved and action.name not in LEFT_OUT_ACTIONS:
-            msg = (
-                f"the lockstep does not know the action {action.name}: drive it (fuzz.moves), or say why it is left out"
-            )
+            msg = f"the lockstep does not know the action {action.name}: drive it, or say why it is left out"
             raise ModelCheckError(msg)
     return replace(machine, actions=tuple(a for a in machine.actions if a.name not in LEFT_OUT_ACTIONS))
 

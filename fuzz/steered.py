@@ -35,8 +35,8 @@ from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fuzz.broker_side import BrokerSide
-    from fuzz.lockstep import Lockstep
+    from fuzz.broker_side.broker_side import BrokerSide
+    from fuzz.lockstep.pair import Lockstep
     from reference.store.record import Record
     from spec.language import Step
     from spec.state import State

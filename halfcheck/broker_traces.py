@@ -12,7 +12,7 @@ from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from fuzz.broker_trace import BrokerTraces
+    from fuzz.lockstep.broker_trace import BrokerTraces
     from spark_trace_analysis.traces.manifest import Parameters
 
 _WORDS: Final = {"event": EVENTS, "action": tuple(action.name for action in TRANSACTIONAL_MESSAGES.actions)}
@@ -44,7 +44,7 @@ def steps_of_the_broker(parameters: Parameters, number: int) -> str:
 
 @lru_cache(maxsize=8)
 def _broker(profile: str, environment: tuple[str, ...], instance: str, choice: str) -> BrokerTraces:
-    from fuzz.broker_trace import BrokerTraces
+    from fuzz.lockstep.broker_trace import BrokerTraces
 
     return BrokerTraces(profile, environment, instance, choice)
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fuzz.campaign import Campaign
-    from fuzz.machine import Failure, Fuzzing
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
+    from fuzz.search.campaign import Campaign
+    from fuzz.search.examples import Failure, Fuzzing
 
 EVERY_FAULT = "all"
 
@@ -63,8 +63,8 @@ def command(
     halfcheck fuzz --profile 4.9.7 --steps 100 --visit-all
     halfcheck fuzz --mutants --json
     """
-    from fuzz.campaign import run_campaign
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
+    from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
     if out is not None:
@@ -91,7 +91,7 @@ def command(
     if campaign.failure is None:
         return ExitCode.OK
     if out is not None:
-        from fuzz.pytest_file import write_pytest_file
+        from fuzz.search.pytest_file import write_pytest_file
 
         typer.echo(f"halfcheck: {write_pytest_file(out, campaign.pytest_file())} shows it again", err=True)
     return ExitCode.SAFETY_VIOLATED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fuzz.campaign import run_campaign
-from fuzz.instance import FUZZED
+from fuzz.lockstep.fuzzed_instances import FUZZED
+from fuzz.search.campaign import run_campaign
 from model_check.errors import EvaluationError
 from spark_trace_analysis.report.data import Lockstep
 from spec.constants import FAULTS
@@ -13,9 +13,9 @@ from spec.constants import FAULTS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.campaign import Campaign
-    from fuzz.machine import Fuzzing
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
+    from fuzz.search.campaign import Campaign
+    from fuzz.search.examples import Fuzzing
 
 EXAMPLES: Final = 300
 STEPS: Final = 50

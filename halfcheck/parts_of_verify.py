@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.golden_stores import golden_stores, later_stores
+from fuzz.lockstep.pairing import World
 from fuzz.mutants import kill_table
-from fuzz.world import World
 from halfcheck import lockstep_runs
 from halfcheck.explained_stores import explained_store
 from halfcheck.lockstep_runs import lockstep_run

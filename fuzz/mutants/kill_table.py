@@ -7,21 +7,21 @@ from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.coverage import GuardCoverage, Guards
-from fuzz.instance import fuzzed_constants
-from fuzz.machine import fuzz
+from fuzz.lockstep.fuzzed_instances import fuzzed_constants
+from fuzz.lockstep.script import variable_of
 from fuzz.mutants.mutant import Mutant, Part
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
 from fuzz.mutants.of_the_properties import PROPERTY_MUTANTS
 from fuzz.mutants.of_the_spec import SPEC_MUTANTS
-from fuzz.schedule import variable_of
+from fuzz.search.examples import fuzz
+from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.machine import Failure
+    from fuzz.search.examples import Failure
     from spec.language import Machine
 
 MUTANTS: Final = BROKER_MUTANTS + SPEC_MUTANTS + PROPERTY_MUTANTS

@@ -7,10 +7,10 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fuzz.instance import FUZZED
 from fuzz.left_out import driven
+from fuzz.lockstep.fuzzed_instances import FUZZED
+from fuzz.lockstep.pairing import World
 from fuzz.mutants.edited_package import Edit, EditedPackage
-from fuzz.world import World
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from fuzz.moves import USUAL_FAULTS
 from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.mutant import Mutant, Part
+from fuzz.search.workloads import USUAL_FAULTS
 
 _BRANCH: Final = "the round's branch"
 _ANSWER: Final = "the answer to END_TRANSACTION"

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fuzz.broker_trace import BrokerTraces
+from fuzz.lockstep.broker_trace import BrokerTraces
 from halfcheck.broker_traces import BROKER_RUNS, run_the_broker
 from spark_trace_analysis.traces.event_source import WALKS, remade_events
 from spark_trace_analysis.traces.manifest import Parameters, source_fingerprint

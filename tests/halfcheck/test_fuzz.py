@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz import state_coverage
+from fuzz.lockstep.pairing import World
 from fuzz.mutants import kill_table
 from fuzz.mutants.edited_package import Edit
-from fuzz.world import World
+from fuzz.search import state_coverage
 from halfcheck.app import run
 from model_check.cpython.search import explore
 from spec.constants import FAULTS

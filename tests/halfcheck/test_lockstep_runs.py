@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from fuzz import state_coverage
+from fuzz.lockstep.pairing import World
 from fuzz.mutants.kill_table import MUTANTS
-from fuzz.world import World
+from fuzz.search import state_coverage
 from halfcheck.errors import exit_code_of
 from halfcheck.exit_codes import ExitCode
 from halfcheck.lockstep_runs import lockstep_run

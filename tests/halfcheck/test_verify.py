@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.golden_stores import golden_store
-from fuzz import state_coverage
 from fuzz.mutants import kill_table
+from fuzz.search import state_coverage
 from halfcheck import lockstep_runs, parts_of_verify, verification
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode

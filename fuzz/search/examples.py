@@ -1,7 +1,7 @@
-"""Hypothesis drives the pair: an example is a weather and a string of draws, and `fuzz.moves` says what a draw means.
+"""Hypothesis drives the pair: an example is a weather and a string of draws (`fuzz.search.workloads`).
 
-A found schedule is not shrunk draw by draw, because what a draw means depends on the state; `fuzz.schedule` takes
-single steps out instead.
+A found schedule is not shrunk draw by draw, because what a draw means depends on the state; `fuzz.lockstep.script`
+takes single steps out instead.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
-from fuzz.forbidden import ask
-from fuzz.lockstep import Lockstep
-from fuzz.mismatch import Mismatch
-from fuzz.moves import MoveTable
-from fuzz.schedule import Schedule
+from fuzz.lockstep.forbidden import ask
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.script import Schedule
+from fuzz.search.workloads import MoveTable
 from model_check.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.coverage import GuardCoverage
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
+    from fuzz.search.guard_coverage import GuardCoverage
 
 _STRIDE = 7_919
 """A prime: so that the probes of an example go through all steps in an order of their own."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fuzz.coverage import GuardCoverage, Guards
-from fuzz.instance import COUNTED
-from fuzz.lockstep import Lockstep
-from fuzz.machine import Fuzzing, fuzz
-from fuzz.world import World
+from fuzz.lockstep.fuzzed_instances import COUNTED
+from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.pairing import World
+from fuzz.search.examples import Fuzzing, fuzz
+from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.counterexample.steps import write_path
 from model_check.cpython.search import explore
 from model_check.instances import unturned

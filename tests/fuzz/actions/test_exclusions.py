@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.lockstep import Lockstep
-from fuzz.mismatch import Mismatch
-from fuzz.schedule import Schedule, run, run_text
-from fuzz.world import World
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.pairing import World
+from fuzz.lockstep.script import Schedule, run, run_text
 from model_check.counterexample.steps import read_path
 from reference.message_store import MessageStore
 from reference.store.writable_consume_queue import WritableConsumeQueue
@@ -112,8 +112,8 @@ def test_the_step_is_left_out(profile: str, schedule: str, left_out: str, variab
 def test_without_that_the_pair_would_differ(
     profile: str, schedule: str, left_out: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzz.lockstep.is_left_out", lambda *state: False)
-    monkeypatch.setattr("fuzz.lockstep.reads_queues", lambda *state: True)
+    monkeypatch.setattr("fuzz.lockstep.pair.is_left_out", lambda *state: False)
+    monkeypatch.setattr("fuzz.lockstep.pair.reads_queues", lambda *state: True)
     pair = pair_for(profile)
     steps = read_path(pair.world.machine, pair.constants, schedule)
     with pytest.raises(Mismatch) as found:

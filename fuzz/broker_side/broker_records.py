@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.requests import TOPIC, transaction_of_key
-from fuzz.time_unit import ticks
+from fuzz.broker_side.requests import TOPIC, transaction_of_key
+from fuzz.broker_side.time_unit import ticks
 from reference.message_store import MOST_PROPERTIES
 from reference.store.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
 from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.campaign import run_campaign
-from fuzz.coverage import GuardCoverage, Guards
-from fuzz.forbidden import is_allowed
 from fuzz.left_out import DRIVEN, LEFT_OUT_ACTIONS, LEFT_OUT_RULES, NEEDS, driven
-from fuzz.lockstep import DEEDS, Lockstep
-from fuzz.moves import KINDS, MoveTable
-from fuzz.state_coverage import LISTED, count_states, steered_along
-from fuzz.world import World
+from fuzz.lockstep.forbidden import is_allowed
+from fuzz.lockstep.pair import DEEDS, Lockstep
+from fuzz.lockstep.pairing import World
+from fuzz.search.campaign import run_campaign
+from fuzz.search.guard_coverage import GuardCoverage, Guards
+from fuzz.search.state_coverage import LISTED, count_states, steered_along
+from fuzz.search.workloads import KINDS, MoveTable
 from model_check.counterexample.steps import read_path
 from model_check.errors import ModelCheckError
 from spec.constants import FAULTS, SWITCHES
@@ -152,5 +152,5 @@ def test_a_step_that_is_left_out_ends_the_way_to_a_state(monkeypatch: pytest.Mon
     schedule = "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round"
     path = read_path(world.machine, world.constants, schedule)
     assert len(steered_along(world, path)) == 6
-    monkeypatch.setattr("fuzz.lockstep.is_left_out", lambda step, pair: step.action.name == "begin_round")
+    monkeypatch.setattr("fuzz.lockstep.pair.is_left_out", lambda step, pair: step.action.name == "begin_round")
     assert len(steered_along(world, path)) == 5

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.forbidden import _ask_round, ask, is_allowed
-from fuzz.mismatch import Mismatch
-from fuzz.schedule import run_text
-from fuzz.world import World
+from fuzz.lockstep.forbidden import _ask_round, ask, is_allowed
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pairing import World
+from fuzz.lockstep.script import run_text
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from fuzz.lockstep import Lockstep
+    from fuzz.lockstep.pair import Lockstep
     from spec.language import Step
 
 LATE = "send_half t=0 immunity=3; commit_locally t=0; tick; tick; tick; tick"
@@ -87,6 +87,6 @@ def test_a_broker_that_does_not_refuse_is_seen(schedule: str, words: str, variab
 
 def test_a_specification_that_allows_two_passes_of_a_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = after("send_half t=0 immunity=-1; tick; begin_round")
-    monkeypatch.setattr("fuzz.forbidden.is_allowed", lambda pair, step: None)
+    monkeypatch.setattr("fuzz.lockstep.forbidden.is_allowed", lambda pair, step: None)
     with pytest.raises(Mismatch, match=r"passes allowed is .*discard_half, end_round_at_fresh_half"):
         _ask_round(pair)

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from fuzz.broker_trace import UNRECORDED, BrokerTraces
-from fuzz.lockstep import Lockstep
-from fuzz.world import World
+from fuzz.lockstep.broker_trace import UNRECORDED, BrokerTraces
+from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.pairing import World
 from model_check.choices import CHOICES
 from model_check.errors import EvaluationError, ModelCheckError
 from spec.events import EVENTS, FIELDS
@@ -94,7 +94,7 @@ def test_rows_have_the_fields_and_words_of_the_vocabulary() -> None:
 
 
 def test_a_broker_that_differs_from_the_specification_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.broker_side.TICK_MS", 999)
+    monkeypatch.setattr("fuzz.broker_side.broker_side.TICK_MS", 999)
     with pytest.raises(EvaluationError, match=r"^trace 2: specification and reference broker disagree: step \d+, "):
         BrokerTraces("5.3.3", (), "small", "weighted").make(7, 2, 60)
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.coverage import GuardCoverage, Guards
-from fuzz.instance import FUZZED
-from fuzz.machine import Failure, Fuzzing, fuzz
-from fuzz.pytest_file import pytest_file
-from fuzz.schedule import shortest, write
-from fuzz.state_coverage import count_states
+from fuzz.lockstep.fuzzed_instances import FUZZED
+from fuzz.lockstep.script import shortest, write
+from fuzz.search.examples import Failure, Fuzzing, fuzz
+from fuzz.search.guard_coverage import GuardCoverage, Guards
+from fuzz.search.pytest_file import pytest_file
+from fuzz.search.state_coverage import count_states
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.state_coverage import StateCoverage
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
+    from fuzz.search.state_coverage import StateCoverage
 
 _LARGEST_SEED: Final = 2**63 - 1
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
-from fuzz import instance
-from fuzz.coverage import GuardCoverage, Guards
-from fuzz.machine import Fuzzing, fuzz
-from fuzz.mismatch import Mismatch
-from fuzz.schedule import run_text
-from fuzz.world import World
+from fuzz.lockstep import fuzzed_instances as instance
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pairing import World
+from fuzz.lockstep.script import run_text
+from fuzz.search.examples import Fuzzing, fuzz
+from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.errors import ModelCheckError
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS

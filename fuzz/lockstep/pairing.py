@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fuzz.instance import FUZZED, fuzzed_constants
 from fuzz.left_out import DRIVEN
+from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
 from model_check.errors import ModelCheckError
 from model_check.instances import unturned
 from reference.broker_controller import BrokerController
@@ -51,7 +51,7 @@ class World:
         Raises
         ------
         ModelCheckError
-            There is no such broker; or as `fuzz.instance.fuzzed_constants` does.
+            There is no such broker; or as `fuzz.lockstep.fuzzed_instances.fuzzed_constants` does.
         """
         if unturned(profile) == "fixed":
             msg = f"no reference broker of the profile {profile!r}; there are {', '.join(VERSIONS)}"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.deeds_around import DEEDS_AROUND
-from fuzz.lockstep import Lockstep
-from fuzz.mismatch import Mismatch
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.pairing import World
 from fuzz.steered import is_left_out
-from fuzz.world import World
 from model_check.choices import step_tables
 from model_check.errors import EvaluationError
 from model_check.plain_walk import Dice
@@ -50,7 +50,7 @@ class BrokerTraces:
     Parameters
     ----------
     profile, faults, instance
-        As for `fuzz.world.World.of`.
+        As for `fuzz.lockstep.pairing.World.of`.
     choice
         How a step is chosen, one of `model_check.choices.CHOICES`.
 

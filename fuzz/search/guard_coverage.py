@@ -13,7 +13,7 @@ from model_check.instances import load_instance
 from spec.constants import Constants
 
 if TYPE_CHECKING:
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
     from model_check.front_end.terms import Expression
     from spec.language import Refused, Step
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from fuzz.broker_side import BrokerSide
+from fuzz.broker_side.broker_side import BrokerSide
+from fuzz.broker_side.requests import end_transaction, transaction_of_key
 from fuzz.deeds_around import DEEDS_AROUND
 from fuzz.deeds_of_the_broker import DEEDS_OF_THE_BROKER
-from fuzz.mismatch import Mismatch
-from fuzz.refinement_mapping import RefinementMapping
-from fuzz.requests import end_transaction, transaction_of_key
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.refinement_mapping import RefinementMapping
 from fuzz.steered import is_left_out, reads_queues
 from reference.errors import BrokerError
 from spec.language import Refused, take
 from spec.state import End
 
 if TYPE_CHECKING:
-    from fuzz.broker_records import BrokerRecords
-    from fuzz.world import World
+    from fuzz.broker_side.broker_records import BrokerRecords
+    from fuzz.lockstep.pairing import World
     from reference.check_listener import CheckTransactionStateRequest
     from reference.end_transaction_request import EndTransactionRequestHeader
     from reference.store.offsets import CommitLogOffset

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.compared_slots import COMPARED, LEFT_ALONE
-from fuzz.mismatch import Mismatch
-from fuzz.moves import COPY_OF_A_SETTLED_ORIGINAL
-from fuzz.schedule import run_text
-from fuzz.time_unit import TICK_MS
-from fuzz.world import World
+from fuzz.broker_side.time_unit import TICK_MS
+from fuzz.lockstep.compared_slots import COMPARED, LEFT_ALONE
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pairing import World
+from fuzz.lockstep.script import run_text
+from fuzz.search.workloads import COPY_OF_A_SETTLED_ORIGINAL
 from spec.constants import FAULTS
 from spec.language import Kind
 
 if TYPE_CHECKING:
-    from fuzz.lockstep import Lockstep
+    from fuzz.lockstep.pair import Lockstep
 
 SCHEDULE = """
 send_half t=0 immunity=3; send_half t=1 immunity=-1; commit_locally t=1; store_real_message h=1; buffer_op h=1;

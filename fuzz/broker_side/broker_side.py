@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fuzz.network import Network
-from fuzz.other_master import OtherMaster
-from fuzz.producers import Producers
-from fuzz.requests import CHANNEL, GROUP, end_transaction, transaction_of_key
-from fuzz.time_unit import TICK_MS
+from fuzz.broker_side.network import Network
+from fuzz.broker_side.other_master import OtherMaster
+from fuzz.broker_side.producers import Producers
+from fuzz.broker_side.requests import CHANNEL, GROUP, end_transaction, transaction_of_key
+from fuzz.broker_side.time_unit import TICK_MS
 from model_check.instances import unturned
 from reference.broker_role import BrokerRole
 from reference.broker_settings import BrokerSettings
@@ -27,7 +27,7 @@ from spec.state import End, Producer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fuzz.world import MakeBroker
+    from fuzz.lockstep.pairing import MakeBroker
     from reference.check_listener import CheckTransactionStateRequest
     from reference.check_step import CheckStep
     from reference.end_transaction_request import EndTransactionRequestHeader
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from spec.constants import Constants
 
 _CHARACTERS_OF_AN_ENTRY: Final = 2
-"""An offset of one digit and its comma; `fuzz.instance` sees to it that longer ones make no difference."""
+"""An offset of one digit and its comma; `fuzz.lockstep.fuzzed_instances` keeps longer ones from making a difference."""
 
 
 def settings_for(constants: Constants) -> BrokerSettings:

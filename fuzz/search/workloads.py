@@ -15,8 +15,8 @@ from spec.constants import FAULTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fuzz.lockstep import Lockstep
-    from fuzz.world import World
+    from fuzz.lockstep.pair import Lockstep
+    from fuzz.lockstep.pairing import World
     from spec.constants import Constants
     from spec.language import Refused, Step
 

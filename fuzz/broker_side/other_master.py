@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from fuzz.requests import end_transaction, transaction_of_key
+from fuzz.broker_side.requests import end_transaction, transaction_of_key
 from reference.end_transaction_step import EndTransactionOutcome
 from reference.store.properties import UNIQUE_KEY
 

@@ -1,8 +1,8 @@
 """The refinement mapping: the specification's state, computed from the broker's records and memory.
 
-One tick is `fuzz.time_unit.TICK_MS` of the broker's clock, and instants are compared exactly; only "long ago" is one
-value, as the specification itself cannot tell such instants apart. Which fields are compared, and why the others are
-not, is said in `fuzz.compared_slots`.
+One tick is `fuzz.broker_side.time_unit.TICK_MS` of the broker's clock, and instants are compared exactly; only "long
+ago" is one value, as the specification itself cannot tell such instants apart. Which fields are compared, and why the
+others are not, is said in `fuzz.lockstep.compared_slots`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from fuzz.broker_records import BrokerRecords, mask_of
-from fuzz.compared_slots import COMPARED
-from fuzz.requests import GROUP
-from fuzz.time_unit import ticks
+from fuzz.broker_side.broker_records import BrokerRecords, mask_of
+from fuzz.broker_side.requests import GROUP
+from fuzz.broker_side.time_unit import ticks
+from fuzz.lockstep.compared_slots import COMPARED
 from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
 from spec.state import Producer, Pull, Role
 
 if TYPE_CHECKING:
-    from fuzz.broker_side import BrokerSide
-    from fuzz.network import Network
+    from fuzz.broker_side.broker_side import BrokerSide
+    from fuzz.broker_side.network import Network
     from reference.broker_controller import BrokerController
     from reference.check_round import CheckRound
     from reference.pull_result import PullResult

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from fuzz.answers import BRANCHES, ENDS, MISHAPS, NOT_THE_HALF, answered, told_end
-from fuzz.broker_side import as_wrong_group, as_wrong_offset
-from fuzz.requests import half_message
+from fuzz.broker_side.broker_side import as_wrong_group, as_wrong_offset
+from fuzz.broker_side.requests import half_message
 from fuzz.steered import batch_is_full, is_left_out
 from reference.broker_role import BrokerRole
 from reference.response import SERVICE_NOT_AVAILABLE
@@ -21,7 +21,7 @@ from spec.language import take
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
-    from fuzz.lockstep import Lockstep
+    from fuzz.lockstep.pair import Lockstep
     from reference.end_transaction_request import EndTransactionRequestHeader
     from reference.end_transaction_step import EndTransactionOutcome
     from spec.language import Refused, Step

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fuzz.forbidden import ask
-from fuzz.lockstep import Lockstep
-from fuzz.mismatch import Mismatch
+from fuzz.lockstep.forbidden import ask
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pair import Lockstep
 from model_check.counterexample.steps import read_path, write_path
 
 if TYPE_CHECKING:
-    from fuzz.world import World
+    from fuzz.lockstep.pairing import World
     from spec.language import Step
 
 

@@ -6,20 +6,20 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from fuzz.schedule import write
+from fuzz.lockstep.script import write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fuzz.mismatch import Mismatch
-    from fuzz.schedule import Schedule
+    from fuzz.lockstep.mismatch import Mismatch
+    from fuzz.lockstep.script import Schedule
 
 NAME = "test_lockstep_mismatch.py"
 
 _TEMPLATE = '''"""Specification and broker disagreed here: {mismatch}."""
 
-from fuzz.schedule import run_text
-from fuzz.world import World
+from fuzz.lockstep.script import run_text
+from fuzz.lockstep.pairing import World
 
 STEPS = """
 {steps}

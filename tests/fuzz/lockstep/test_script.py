@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.campaign import run_campaign
-from fuzz.mismatch import Mismatch
+from fuzz.lockstep.mismatch import Mismatch
+from fuzz.lockstep.pairing import World
+from fuzz.lockstep.script import run, run_text, write
 from fuzz.mutants.kill_table import MUTANTS
-from fuzz.pytest_file import NAME, write_pytest_file
-from fuzz.schedule import run, run_text, write
-from fuzz.world import World
+from fuzz.search.campaign import run_campaign
+from fuzz.search.pytest_file import NAME, write_pytest_file
 from spec.constants import FAULTS
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fuzz.campaign import Campaign
     from fuzz.mutants.mutant import Mutant
+    from fuzz.search.campaign import Campaign
 
 
 def mutant(name: str) -> Mutant:

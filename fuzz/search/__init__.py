@@ -1,0 +1,1 @@
+"""Which schedules are tried, and what they have covered."""
