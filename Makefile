@@ -46,7 +46,7 @@ lint: setup ## formatting, lint, types and the import rules between folders
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-defects: setup ## search for the known defects and play them again; writes docs/defects.md (ARGS=B01 for one of them)
+defects: setup ## search for the known defects and play them again; writes docs/generated/defects.md (ARGS=B01 for one of them)
 	$(BIN)/python -m fuzz.defects $(ARGS)
 	$(BIN)/python -m model_check.defects $(ARGS)
 
@@ -68,11 +68,11 @@ golden-schedules: setup ## extract the schedule files of the golden stores anew 
 crash-sweep: setup ## crash each walk-through at every write, by process, torn and by power (ARGS="five-outcomes --seed 7")
 	@$(BIN)/python -m tests.seeds.crash_sweep $(ARGS)
 
-verdicts: setup ## search all that the table of verdicts speaks of, and compare (ARGS=--update writes it and docs/verdicts.md anew)
+verdicts: setup ## search all that the table of verdicts speaks of, and compare (ARGS=--update writes it and docs/generated/verdicts.md anew)
 	@$(BIN)/halfcheck verdicts $(ARGS)
 
-coverage: setup ## which rules of the specification no version needs in any environment; writes docs/coverage.md
-	$(BIN)/halfcheck coverage --page docs/coverage.md $(ARGS)
+coverage: setup ## which rules of the specification no version needs in any environment; writes docs/generated/coverage.md
+	$(BIN)/halfcheck coverage --page docs/generated/coverage.md $(ARGS)
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS: dict[str, str] = {
-    "verify": "halfcheck.verify",
-    "check": "halfcheck.check",
-    "coverage": "halfcheck.coverage",
-    "replay": "halfcheck.replay",
-    "defects": "halfcheck.defects",
-    "switches": "halfcheck.switches",
-    "fuzz": "halfcheck.fuzz",
-    "export": "halfcheck.export",
-    "simulate": "halfcheck.simulate",
-    "analyze": "halfcheck.analyze",
-    "audit": "halfcheck.audit",
-    "diff": "halfcheck.diff",
-    "verdicts": "halfcheck.verdicts",
+    "verify": "halfcheck.commands.verify",
+    "check": "halfcheck.commands.check",
+    "coverage": "halfcheck.commands.coverage",
+    "replay": "halfcheck.commands.replay",
+    "defects": "halfcheck.commands.defects",
+    "switches": "halfcheck.commands.switches",
+    "fuzz": "halfcheck.commands.fuzz",
+    "export": "halfcheck.commands.export",
+    "simulate": "halfcheck.commands.simulate",
+    "analyze": "halfcheck.commands.analyze",
+    "audit": "halfcheck.commands.audit",
+    "diff": "halfcheck.commands.diff",
+    "verdicts": "halfcheck.commands.verdicts",
 }
 """Command name to the module that holds it, in the order of the overview."""
 

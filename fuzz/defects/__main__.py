@@ -1,7 +1,7 @@
 """Play the scenarios of the catalogue's defects and record what was seen: `python -m fuzz.defects [ID…]`.
 
 Writes `model_check/defects/broker_findings.toml`; with ids, what is on record of the others stays. `make defects` runs
-it, and then `python -m model_check.defects`, which writes `docs/defects.md` from it.
+it, and then `python -m model_check.defects`, which writes `docs/generated/defects.md` from it.
 """
 
 from __future__ import annotations

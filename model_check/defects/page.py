@@ -1,4 +1,4 @@
-"""`docs/defects.md`: the catalogue as a page, with links to RocketMQ's issues."""
+"""`docs/generated/defects.md`: the catalogue as a page, with links to RocketMQ's issues."""
 
 from __future__ import annotations
 

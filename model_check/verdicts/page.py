@@ -1,4 +1,4 @@
-"""The table of verdicts as a page that people read, `docs/verdicts.md`: a function of the table and its schedules."""
+"""The table of verdicts as a page that people read, `docs/generated/verdicts.md`: a function of the table and its schedules."""
 
 from __future__ import annotations
 

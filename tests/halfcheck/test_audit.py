@@ -34,7 +34,7 @@ SHORT = [  # the wide ones are audited once, in test_golden_audit
 
 @pytest.fixture(autouse=True)
 def _the_command_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(app.COMMANDS, "audit", "halfcheck.audit")
+    monkeypatch.setitem(app.COMMANDS, "audit", "halfcheck.commands.audit")
 
 
 @pytest.fixture

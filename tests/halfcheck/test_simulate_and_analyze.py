@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from halfcheck.analyze import _print_counts
 from halfcheck.app import run
+from halfcheck.commands.analyze import _print_counts
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from tests.halfcheck.recorded_traces import recorded

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.cpython.search import explore
 from model_check.explicit import packing
 from model_check.explicit.emit import Emitter

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.verdicts.environment import clause_names, faults_of, name_of, parts
 from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.sample_page import TABLE, full
@@ -157,7 +157,7 @@ def searched(report: str) -> Iterator[Claim]:
 
 
 def page_of_verdicts(text: str) -> list[str]:
-    """What is wrong in the tables of docs/verdicts.md."""
+    """What is wrong in the tables of docs/generated/verdicts.md."""
     wrong = []
     sections = dict(re.findall(rf"^### ({CLAUSE})\n(.*?)(?=^##)", text, re.DOTALL | re.MULTILINE))
     assert set(sections) == set(TABLE.clauses)
@@ -188,7 +188,7 @@ def page_of_verdicts(text: str) -> list[str]:
 
 
 def page_of_defects(text: str) -> Iterator[Claim]:
-    """The searches of docs/defects.md: where a clause is violated, and the version in which the same finds nothing."""
+    """The searches of docs/generated/defects.md: where a clause is violated, and the version in which the same finds nothing."""
     form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| (\w+) \| (\d+) \| .* \| (\S+): holds \|$"
     for clause, profile, environment, instance, steps, repaired in re.findall(form, text, re.MULTILINE):
         if instance in TABLE.plan and profile in TABLE.profiles:

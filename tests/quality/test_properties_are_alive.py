@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.check import Verdict, check
 from model_check.cpython.search import explore
 from model_check.instances import constants_for

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
-from halfcheck.verdict_map import BAND, UNDECIDED, cells, draw
+from halfcheck.verdicts.drawing import BAND, UNDECIDED, cells, draw
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.differences import differences, differing

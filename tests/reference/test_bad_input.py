@@ -3,7 +3,7 @@
 What is here is what no other file asks for. A torn record and no space left: `store/test_disks.py`,
 `test_broken_store.py` and every crash of `tests/seeds/`; an immunity that is no number: `test_check_round.py` and the
 real stores `immunity`; what a reader of a damaged store is told: `store/test_commit_log.py` and
-`tests/halfcheck/test_audit.py`; a bad run beside a store: `tests/halfcheck/test_diff.py`.
+`tests/halfcheck/test_audit.py`; a bad run beside a store: `tests/halfcheck/diff/test_diff.py`.
 """
 
 from __future__ import annotations

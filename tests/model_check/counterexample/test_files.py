@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.files import Written, write_files
 from model_check.errors import BadFile
 from tests.model_check.checked import checked

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.errors import ModelCheckError, OutOfRoom
 from model_check.explicit import memory, regions, store, table
 from model_check.explicit.memory import HUGE_PAGE, bytes_of, take_huge_pages

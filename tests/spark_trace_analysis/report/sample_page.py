@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from halfcheck.verdict_files import VerdictFiles
+from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
 from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.schedules import read_schedules

@@ -1,0 +1,207 @@
+"""The answer of `check` in words: what is broken and what to do first, then schedules, then what stands, counted."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from halfcheck.printing.counterexample_table import counterexample_table, wide_console
+from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.paragraphs import counted, listed, say
+from model_check.defects.resemblance import unrepaired
+from model_check.instances import switches_of
+from model_check.wording.clauses import meaning_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from model_check.check import ClauseResult
+    from model_check.judged import Judged
+
+MOST_SCHEDULES = 3
+"""Schedules that are shown without `--all`: of the gravest that is broken, and of the next ones."""
+
+MOST_REASONS = 6
+"""Reasons why something cannot occur that are listed without `--all`."""
+
+
+def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool = False) -> None:
+    """What is broken, gravest first; schedules; what is open; what cannot occur here; what holds, and its bounds.
+
+    Parameters
+    ----------
+    answer
+    left
+        What is left of what the switches of the profile repair, a sentence a clause.
+    everything
+        All schedules, all that holds and all that cannot occur, as `--all` asks.
+    """
+    console = wide_console()
+    result = answer.result
+    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
+    verb = "are" if len(answer.broken) > 1 else "is"
+    broken = f"{len(answer.broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken"
+    if answer.broken_elsewhere:
+        broken += f" here, and {len(answer.broken_elsewhere)} in other instances"
+    gravest = ", gravest first" if len(answer.broken) > 1 else ""
+    say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
+    _print_broken(console, answer.broken)
+    for sentence in left:
+        say(console, sentence, style="yellow")
+    _print_broken_elsewhere(console, answer)
+    shown = _print_schedules(console, answer, everything=everything)
+    console.print()
+    _print_undecided(console, answer.undecided)
+    _print_cannot_occur(console, answer, everything=everything)
+    _print_holding(console, answer, everything=everything)
+    if shown < len(_by_schedule(answer)):
+        more = counted(len(_by_schedule(answer)) - shown, "more schedule")
+        say(console, f"{more}: --property ID shows one, --all shows all")
+    _print_extent(console, answer)
+
+
+def _instances(answer: Judged) -> str:
+    names = [searched.instance.name for searched in answer.searched]
+    if len(names) > 1:
+        return f"instances {', '.join(names[:-1])} and {names[-1]}"
+    size = answer.searched[0].instance
+    return (
+        f"instance {size.name}: {counted(size.transactions, 'transaction')}, {size.half_slots} half slots, "
+        f"{size.op_slots} op slots"
+        if not answer.left_out
+        else f"instance {size.name}"
+    )
+
+
+def _print_broken(console: Console, rows: Sequence[ClauseResult]) -> None:
+    for row in rows:
+        meaning = meaning_of(row.name)
+        where = f" in {row.instance.name}" if row.instance is not None else ""
+        steps = f"{row.depth} steps{where}"
+        _paragraph(console, row.name, row.resembles, f", {steps}: {meaning.harm}. To do: {meaning.remedy}.", "bold red")
+
+
+def _print_broken_elsewhere(console: Console, answer: Judged) -> None:
+    names = " and ".join(searched.instance.name for searched in answer.searched)
+    for row in answer.broken_elsewhere:
+        known, why = answer.known[row.clause], answer.cannot_occur.get(row.clause, "")
+        here = f"{row.verdict.value} in {names}{f' (it {why})' if why else ''}"
+        faults = f" with {', '.join(known.faults)}" if known.faults else ""
+        meaning = meaning_of(row.name)
+        found = f"broken in {known.instance}{faults}, {known.depth} steps: {meaning.harm}. To do: {meaning.remedy}."
+        like = unrepaired(row.clause, switches_of(answer.result.profile))
+        _paragraph(console, row.name, like, f" {here}; {found}", "bold yellow")
+
+
+def _paragraph(console: Console, name: str, ids: Sequence[str], text: str, style: str) -> None:
+    """The name of a clause, the defects that it is like, and a text; later lines are indented."""
+    like = f" ({', '.join(ids)})" if ids else ""
+    lines = wrap(f"{name}{like}{text}", console.width, subsequent_indent="    ", break_on_hyphens=False)
+    told = Text("\n".join(lines))
+    told.stylize(style, 0, len(name))
+    console.print(told)
+
+
+def _by_schedule(answer: Judged) -> list[list[ClauseResult]]:
+    """The broken clauses, those with the same schedule together."""
+    groups: dict[object, list[ClauseResult]] = {}
+    for row in answer.broken:
+        groups.setdefault((row.path, row.instance), []).append(row)
+    return list(groups.values())
+
+
+def _print_schedules(console: Console, answer: Judged, *, everything: bool) -> int:
+    groups = _by_schedule(answer)
+    chosen = groups if everything else groups[:MOST_SCHEDULES]
+    for rows in sorted(chosen, key=lambda rows: rows[0].depth or 0):
+        console.print()
+        for row in rows:
+            say(console, f"{row.name} is violated: {row.clause.sentence}", style="bold")
+        if rows[0].replayed is not None:
+            console.print(counterexample_table(rows[0].replayed.events))
+        console.print(Text(answer.result.replay_command(rows[0])), soft_wrap=True)
+    return len(chosen)
+
+
+def _print_undecided(console: Console, rows: Sequence[ClauseResult]) -> None:
+    reasons = dict.fromkeys(row.reason for row in rows)
+    for reason in reasons:
+        names = [row.name for row in rows if row.reason == reason]
+        verb = "is" if len(names) == 1 else "are"
+        listed(console, f"{len(names)} {verb} unknown: {reason}", names)
+
+
+def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -> None:
+    reasons = answer.reasons
+    total = sum(len(rows) for rows in reasons.values())
+    if not total:
+        return
+    if everything or len(reasons) <= MOST_REASONS:
+        say(console, f"{total} cannot occur here:")
+        for why, rows in reasons.items():
+            listed(console, f"  {why}", [row.name for row in rows])
+        return
+    off = sum(len(rows) for why, rows in reasons.items() if why.startswith("needs the fault"))
+    for_others = [f"{len(rows)} {why}" for why, rows in reasons.items() if not why.startswith("needs the fault")]
+    causes = "; ".join([f"{off} for want of a fault that is off (--faults)", *for_others])
+    say(console, f"{total} cannot occur here: {causes}; --all lists them")
+
+
+def _print_holding(console: Console, answer: Judged, *, everything: bool) -> None:
+    rows = answer.holding
+    if not rows:
+        return
+    size = answer.bounds
+    bounds = (
+        f"{counted(size['transactions'], 'transaction')}, {size['half_slots']} half slots and {size['op_slots']} op "
+        f"slots, {counted(size['checks'], 'check')}, times of up to {size['ticks']} ticks"
+    )
+    verb = "holds" if len(rows) == 1 else "hold"
+    holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of the search: at most {bounds}"
+    if not everything:
+        say(console, f"{holds}; --all lists {'it' if len(rows) == 1 else 'them'}", style="green")
+        return
+    say(console, f"{holds}:", style="green")
+    table = FittingTable("holds", "~rule")
+    for row in rows:
+        table.add_row(Text(row.name, style="green"), row.clause.sentence)
+    console.print(table)
+
+
+def _print_extent(console: Console, answer: Judged) -> None:
+    result = answer.result
+    spoken_of = {row.clause.identifier for row in answer.holding}
+    for witness in result.unseen:
+        if witness.identifier in spoken_of:
+            say(console, f"warning: {witness.identifier} may hold for want of anything to speak of: {witness.sentence}")
+    if answer.left_out:
+        why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
+        say(console, f"not searched, as {why}: {', '.join(answer.left_out)}")
+    if result.distinct == 0:
+        say(console, f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
+        return
+    is_broken_off = not result.complete and not answer.undecided
+    extent = (
+        "all reachable states"
+        if result.complete
+        else "all states up to what was to be found"
+        if is_broken_off
+        else "CUT SHORT: not all reachable states"
+    )
+    say(
+        console,
+        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
+        f"{result.seconds:.3f} s, {result.states_per_second:,} states/s (made ready in {result.compile_seconds:.1f} s)",
+    )
+    if result.disk_bytes:
+        say(console, f"{result.peak_bytes:,} bytes in memory at most, {result.disk_bytes:,} bytes of states on disk")
+    if result.collision_probability is not None:
+        say(
+            console,
+            f"states are known by fingerprints: some state was missed with a probability of at most "
+            f"{result.collision_probability:.2g}",
+        )

@@ -1,0 +1,195 @@
+"""The answer of `check --broker-conf` in words: what is broken and what to do, schedules in seconds, what stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from halfcheck.printing.counterexample_table import PIPE_COLUMNS, wide_console
+from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.paragraphs import beside, counted, listed, say
+from model_check.broker_conf.configuration import show_duration
+from model_check.broker_conf.folding import FoldedRounds, folded
+from model_check.broker_conf.phrases import FAULTS_IN_WORDS
+from model_check.broker_conf.words import tell
+from model_check.instances import switches_of
+from model_check.wording.clauses import meaning_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from model_check.broker_conf.configuration import Configuration
+    from model_check.broker_conf.portfolio import Judgement
+    from model_check.broker_conf.suggestions import Suggestions
+    from model_check.check import ClauseResult
+
+
+MOST_SCHEDULES = 3
+"""Schedules that are shown without `--all`: of the gravest that is broken, and of the next ones."""
+
+
+def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions | None, *, everything: bool) -> None:
+    """What is broken, gravest first; what would mend it; the schedules; what is open, cannot occur, and holds.
+
+    Parameters
+    ----------
+    judgement
+    title
+        The release and the file.
+    suggestions
+        None where they were not asked for.
+    everything
+        All schedules, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
+    """
+    console, result, broken = wide_console(), judgement.result, judgement.broken
+    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
+    verb = "is" if len(broken) == 1 else "are"
+    gravest = ", gravest first" if len(broken) > 1 else ""
+    count = f"{len(broken)} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
+    say(console, f"{title}, {world}: {count}", "bold")
+    for fault in result.faults:
+        say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")
+    _print_broken(console, judgement)
+    say(console, _settings(judgement.configuration))
+    if suggestions is not None:
+        _print_suggestions(console, suggestions)
+    elif broken:
+        say(console, "--suggest searches which settings, immunities or versions would mend some of it")
+    _print_schedules(console, judgement, everything=everything)
+    console.print()
+    _print_open(console, judgement.open)
+    _print_standing(console, judgement, everything=everything)
+    _print_extent(console, judgement, everything=everything)
+
+
+def _print_broken(console: Console, judgement: Judgement) -> None:
+    if not judgement.broken:
+        return
+    table = FittingTable("broken", "like", ">after", "~what happens, and what to do")
+    between = ": " if console.width >= PIPE_COLUMNS else "\n→ "
+    for row in judgement.broken:
+        meaning = meaning_of(row.name)
+        name = Text(row.name, style="bold red")
+        table.add_row(name, " ".join(row.resembles), _after(judgement, row), f"{meaning.harm}{between}{meaning.remedy}")
+    console.print(table)
+
+
+def _after(judgement: Judgement, row: ClauseResult) -> str:
+    return f"{judgement.after_ms(row) / 1000:,.3f} s"
+
+
+def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
+    tried = f"{counted(suggestions.tried, 'change')} tried, each searched"
+    helpful = [one for one in suggestions.found if not one.breaks]
+    harmful = [one for one in suggestions.found if one.breaks]
+    console.print()
+    if helpful:
+        say(console, f"What would mend some of it ({tried}):", "bold")
+        table = FittingTable("~change", "~mends", "~costs")
+        for one in helpful:
+            table.add_row(Text(str(one.change), style="green"), ", ".join(one.mends), one.change.cost)
+        console.print(table)
+    if harmful:
+        say(console, "What would mend some of it, and break something else:", "bold")
+        table = FittingTable("~change", "~mends", "~breaks", "~costs")
+        for one in harmful:
+            table.add_row(str(one.change), ", ".join(one.mends), ", ".join(one.breaks), one.change.cost)
+        console.print(table)
+    if suggestions.beyond_help:
+        nothing = f"Nothing that was tried mends without breaking something else{'' if helpful else f' ({tried})'}"
+        listed(console, nothing, suggestions.beyond_help)
+    if suggestions.untried:
+        listed(console, "Not tried for want of time", [str(change) for change in suggestions.untried])
+
+
+def _print_schedules(console: Console, judgement: Judgement, *, everything: bool) -> None:
+    """One below the other; clauses that are broken by the same schedule share it."""
+    groups: dict[object, list[ClauseResult]] = {}
+    for row in judgement.broken:
+        schedule = judgement.schedules[row.clause]
+        groups.setdefault((schedule.path, schedule.times), []).append(row)
+    for rows in list(groups.values())[: None if everything else MOST_SCHEDULES]:
+        schedule = judgement.schedules[rows[0].clause]
+        console.print()
+        for row in rows:
+            like = f" ({', '.join(row.resembles)})" if row.resembles else ""
+            say(console, f"{row.name}{like} is broken: {row.clause.sentence}", "bold")
+        told = folded(tell(schedule.machine, schedule.constants, schedule.path, schedule.times))
+        width = max((len(f"{step.milliseconds / 1000:.3f}") for step in told), default=0)
+        for step in told:
+            style = "dim" if isinstance(step, FoldedRounds) else ""
+            beside(console, f"  {step.milliseconds / 1000:>{width}.3f} s  ", step.words, style)
+        if schedule.late_ms:
+            late = f"(a round comes {schedule.late_ms / 1000:.3f} s later than transactionCheckInterval asks)"
+            beside(console, " " * (width + 6), late, "dim")
+    if len(groups) > MOST_SCHEDULES and not everything:
+        left = counted(len(groups) - MOST_SCHEDULES, "more schedule")
+        console.print()
+        say(console, f"{left}: --property ID shows one, --all shows all")
+
+
+def _print_open(console: Console, rows: Sequence[ClauseResult]) -> None:
+    for reason in dict.fromkeys(row.reason for row in rows):
+        names = [row.name for row in rows if row.reason == reason]
+        verb = "is" if len(names) == 1 else "are"
+        listed(console, f"{len(names)} {verb} unknown ({reason})", names)
+
+
+def _print_standing(console: Console, judgement: Judgement, *, everything: bool) -> None:
+    cannot, holding = judgement.cannot_occur, judgement.holding
+    if cannot and everything:
+        say(console, f"{len(cannot)} cannot occur here:")
+        for why in dict.fromkeys(cannot.values()):
+            names = [f"{clause.identifier}.{clause.clause}" for clause, needs in cannot.items() if needs == why]
+            listed(console, f"  {why}", names)
+    elif cannot:
+        off = sum(why.startswith("needs the fault") for why in cannot.values())
+        others = f", {len(cannot) - off} for want of something else" if off < len(cannot) else ""
+        say(console, f"{len(cannot)} cannot occur here: {off} for want of a fault (--faults){others}; --all lists them")
+    if not holding:
+        return
+    verb = "holds" if len(holding) == 1 else "hold"
+    holds = f"{counted(len(holding), 'guarantee')} {verb}"
+    if not everything:
+        say(console, f"{holds}; --all lists {'it' if len(holding) == 1 else 'them'}", "green")
+        return
+    say(console, f"{holds}:", "green")
+    table = FittingTable("holds", "~rule")
+    for row in holding:
+        table.add_row(Text(row.name, style="green"), row.clause.sentence)
+    console.print(table)
+
+
+def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -> None:
+    for base, answer in zip(judgement.bases, judgement.answers, strict=True):
+        sizes, quotient, result = answer.quotient.instance, answer.quotient, answer.result
+        size = f"{counted(sizes.transactions, 'transaction')}, {sizes.half_slots} half slots, {sizes.op_slots} op slots"
+        extent = "every reachable state" if result.complete else "CUT SHORT, not every reachable state"
+        ticks = quotient.sentence() if everything else quotient.times_in_ticks()
+        say(console, f"Searched with the sizes of {base}: {size}, {ticks}")
+        beside(
+            console, "    ", f"{extent}: {result.distinct:,} distinct, depth {result.depth}, {result.seconds:.3f} s", ""
+        )
+    if judgement.left_out:
+        say(console, f"Not searched, as all that was asked for is broken: {', '.join(judgement.left_out)}")
+    say(console, "Not asked: what happens where clocks differ or step back (clock_skew, clock_step)")
+
+
+def _settings(configuration: Configuration) -> str:
+    told = [
+        f"transactionTimeOut {show_duration(configuration.timeout_ms)}",
+        f"transactionCheckInterval {show_duration(configuration.check_interval_ms)}",
+        f"transactionCheckMax {configuration.check_max}",
+    ]
+    if switches_of(configuration.version).batches_ops:
+        told.append(f"transactionOpBatchInterval {show_duration(configuration.op_batch_interval_ms)}")
+    immune = ", ".join(show_duration(milliseconds) for milliseconds in configuration.immunities_ms)
+    told.append(f"messages without an immunity{' or with one of ' + immune if immune else ''}")
+    if configuration.reserved_ms is not None:
+        told.append(f"fileReservedTime {show_duration(configuration.reserved_ms)}, which a half may reach (B45)")
+    if configuration.local_ms is not None:
+        told.append(f"local transactions of at most {show_duration(configuration.local_ms)}")
+    return "; ".join(told)

@@ -1,0 +1,105 @@
+"""``halfcheck check --compare``: two profiles side by side, and only what differs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.comparison import Comparison, Side
+
+
+def run_compare(
+    profiles: tuple[str, str],
+    faults: Sequence[str],
+    properties: Sequence[str],
+    instance: str | None,
+    *,
+    threads: int | None,
+    most_states: int | None,
+    as_json: bool,
+) -> ExitCode:
+    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
+    from halfcheck.check.minimal_repairs import what_is_left
+    from halfcheck.check.search import tell_turned_in_vain
+    from halfcheck.printing.search_progress import portfolio_progress
+    from model_check.comparison import compare
+
+    for profile in profiles:
+        tell_turned_in_vain(profile)
+    instances = () if instance is None else (instance,)
+    with portfolio_progress(" and ".join(profiles), wanted=not as_json) as report:
+        found = compare(
+            *profiles,
+            faults,
+            properties=properties,
+            instances=instances,
+            threads=threads,
+            most_states=most_states,
+            report=report,
+        )
+    left = what_is_left(found.after, instances, threads=threads, wanted=not as_json) if most_states is None else []
+    if as_json:
+        told = {**found.to_json(), "left": {one.clause: one.to_json() for one in left}}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        _print(found, [str(one) for one in left])
+    if found.after.result.is_violated:
+        return ExitCode.SAFETY_VIOLATED
+    return ExitCode.OK if found.after.result.complete else ExitCode.OTHER
+
+
+def _print(found: Comparison, left: Sequence[str]) -> None:
+    from rich.text import Text
+
+    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.fitting_table import FittingTable
+    from model_check.check import Verdict
+    from model_check.comparison import Change, counted
+
+    console = wide_console()
+    before, after = found.before.result, found.after.result
+    world = "with " + ", ".join(before.faults) if before.faults else "in the quiet world"
+    numbers = counted(found.differences)
+    told = ", ".join(f"{number} {change.value}" for change, number in numbers.items()) or "nothing differs"
+    console.print(Text(f"{after.profile} against {before.profile} {world}: {told}", style="bold"))
+    if found.differences:
+        colours = {
+            Change.BROKEN: "bold red",
+            Change.SOONER: "red",
+            Change.LATER: "yellow",
+            Change.THROUGH: "yellow",
+            Change.MENDED: "green",
+        }
+        rules = {row.name: row.clause.sentence for row in after.clauses}
+        table = FittingTable("clause", "change", "~rule", f"~{before.profile}", f"~{after.profile}")
+        for one in found.differences:
+            change = Text(one.change.value, style=colours.get(one.change, ""))
+            table.add_row(one.clause, change, rules[one.clause], _words(one.before), _words(one.after))
+        console.print(table)
+    for sentence in left:
+        console.print(Text(sentence, style="yellow"))
+    same = "; ".join(f"{len(clauses)} {_verb(verdict, len(clauses))}" for verdict, clauses in found.same.items())
+    total = sum(len(clauses) for clauses in found.same.values())
+    if total:
+        console.print(Text(f"{total} {'are' if total > 1 else 'is'} the same in both: {same}"))
+    states, seconds = before.distinct + after.distinct, before.seconds + after.seconds
+    console.print(Text(f"searched: {', '.join(found.instances)}; {states:,} states, {seconds:.3f} s"))
+    if any(row.verdict is Verdict.UNKNOWN for row in (*before.clauses, *after.clauses)):
+        console.print(Text("CUT SHORT: what is unknown was not searched to its end", style="yellow"))
+
+
+def _words(side: Side) -> str:
+    if side.depth is None:
+        return side.verdict
+    like = f" ({' '.join(side.resembles)})" if side.resembles else ""
+    return f"{side.verdict}, {side.depth} steps in {side.instance}{like}"
+
+
+def _verb(verdict: str, number: int) -> str:
+    forms = {"violated": "violated", "holds": "holds" if number == 1 else "hold"}
+    return forms.get(verdict, verdict)

@@ -1,0 +1,100 @@
+"""``halfcheck check --minimal-faults``: what it takes to break each clause."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.verdicts.minimal_faults import MinimalFaults
+
+MOST_STATES = 20_000_000
+"""Where a search is cut short unless --max-states says otherwise: two at a time fit into a few gigabytes."""
+
+
+def run_minimal_faults(
+    profiles: Sequence[str],
+    instance: str,
+    properties: Sequence[str],
+    faults: Sequence[str],
+    *,
+    most_faults: int,
+    threads: int,
+    most_states: int | None,
+    fresh: bool,
+    as_json: bool,
+) -> ExitCode:
+    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
+    from halfcheck.printing.search_progress import live_line
+    from model_check.check import chosen_clauses
+    from model_check.instances import load_instance, named_profiles
+    from model_check.verdicts.kept import KeptSearches, kept_file
+    from model_check.verdicts.minimal_faults import find_minimal_faults
+    from model_check.verdicts.searches import Searches
+    from spec.constants import FAULTS
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
+    sizes, chosen = load_instance(instance), named_profiles(profiles)
+    with live_line(wanted=not as_json) as report:
+        searches = Searches(
+            KeptSearches(kept_file(), fresh=fresh),
+            threads=threads,
+            most_states=most_states or MOST_STATES,
+            report=report,
+        )
+        found = find_minimal_faults(chosen, sizes, clauses, searches, most_faults=most_faults, faults=faults or FAULTS)
+    if as_json:
+        told = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        _print(found, searches.searched, searches.found)
+    if found.is_violated:
+        return ExitCode.SAFETY_VIOLATED
+    return ExitCode.OK if found.complete else ExitCode.OTHER
+
+
+def _print(found: MinimalFaults, searched: int, kept: int) -> None:
+    from rich.text import Text
+
+    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.fitting_table import FittingTable
+    from halfcheck.printing.paragraphs import counted
+    from model_check.check import Verdict
+    from model_check.verdicts.minimal_faults import words_of
+
+    console = wide_console()
+    sizes = found.instance
+    for profile in found.profiles:
+        console.print(
+            f"RocketMQ {profile}, instance {sizes.name}: {counted(sizes.transactions, 'transaction')}, "
+            f"{sizes.half_slots} half slots, {sizes.op_slots} op slots; at most "
+            f"{counted(found.most_faults, 'fault')} at once"
+        )
+        if found.idle[profile]:
+            console.print(f"these do nothing here: {', '.join(found.idle[profile])}")
+        table = FittingTable("clause", "breaks with", "depth", "~shortest schedule")
+        for clause in found.clauses:
+            for one in found.sets(profile, clause):
+                doubt = "" if one.certain else ", if not with fewer"
+                table.add_row(clause, words_of(one.faults) + doubt, str(one.depth), Text(one.schedule))
+            verdict = found.verdict(profile, clause)
+            if verdict is not Verdict.VIOLATED:
+                words = "nothing: it holds" if verdict is Verdict.HOLDS else "nothing that was found; some is unknown"
+                table.add_row(clause, Text(words, style="green" if verdict is Verdict.HOLDS else "yellow"))
+        console.print(table)
+        console.print()
+    cut = {str(environment) for environment, _ in found.unknown()}
+    if cut:
+        few = ", ".join(sorted(cut)[:6])
+        more = f" and {len(cut) - 6} more" if len(cut) > 6 else ""
+        console.print(f"CUT SHORT, so that what they do not violate is unknown: {few}{more}")
+    states = sum(outcome.distinct for outcome in found.outcomes.values())
+    console.print(
+        f"{counted(len(found.outcomes), 'environment')}, {states:,} distinct states; "
+        f"{searched:,} searched now, {kept:,} kept from before"
+    )

@@ -1,0 +1,219 @@
+"""``halfcheck check --minimal-repairs``: what it takes to mend a clause; and what is left where a repair is on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from model_check.judged import Judged
+    from model_check.verdicts.minimal_repairs import MinimalRepairs
+
+MOST_MORE_REPAIRS = 2
+"""So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""
+
+
+def run_minimal_repairs(
+    profile: str,
+    faults: Sequence[str],
+    properties: Sequence[str],
+    instance: str | None,
+    *,
+    most_repairs: int,
+    threads: int | None,
+    most_states: int | None,
+    as_json: bool,
+) -> ExitCode:
+    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
+    from halfcheck.printing.search_progress import live_line, portfolio_progress
+    from model_check.portfolio import search_portfolio
+    from model_check.verdicts.minimal_repairs import find_minimal_repairs
+
+    instances = () if instance is None else (instance,)
+    searched: dict[str, Any] = {"instances": instances, "threads": threads, "most_states": most_states}
+    with portfolio_progress(profile, wanted=not as_json) as tell:
+        itself = search_portfolio(profile, faults, properties=properties, report=tell, **searched)
+    if itself.is_interrupted:
+        raise KeyboardInterrupt
+    with live_line("looking for repairs", wanted=not as_json) as report:
+        found = [
+            find_minimal_repairs(profile, faults, row.name, most_repairs=most_repairs, report=report, **searched)
+            for row in itself.broken
+        ]
+    if as_json:
+        print(json.dumps(_to_json(itself, found, most_repairs), ensure_ascii=False, indent=2))
+    else:
+        _print(itself, found, most_repairs)
+    if found:
+        return ExitCode.SAFETY_VIOLATED
+    return ExitCode.OK if itself.result.complete else ExitCode.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is left of a clause where a turned switch of the profile has repaired a defect that breaks it.
+
+    Attributes
+    ----------
+    repaired, through : tuple of str
+        The defects that are repaired, and those through which it is still broken.
+    more : MinimalRepairs
+        What it takes besides.
+    """
+
+    clause: str
+    repaired: tuple[str, ...]
+    through: tuple[str, ...]
+    more: MinimalRepairs
+
+    def __str__(self) -> str:
+        verb = "is" if len(self.repaired) == 1 else "are"
+        through = f"still broken through {_and(self.through)}" if self.through else "still broken"
+        return f"{self.clause}: {_and(self.repaired)} {verb} repaired; {through}; {self._holds_with}"
+
+    @property
+    def _holds_with(self) -> str:
+        certain = [" ".join(one.repairs) for one in self.more.sets if one.certain]
+        where = f"(searched in {', '.join(self.more.instances)})"
+        if certain:
+            return f"holds with {' or '.join(certain)} besides {where}"
+        if self.more.sets:
+            doubtful = " or ".join(" ".join(one.repairs) for one in self.more.sets)
+            return f"no violation is found with {doubtful} besides, CUT SHORT {where}"
+        return f"{_no_more_than(self.more.most_repairs)} besides mends it"
+
+    def to_json(self) -> dict[str, Any]:
+        """What is left as plain data."""
+        return {
+            "repaired": list(self.repaired),
+            "broken_through": list(self.through),
+            "holds_with": [list(one.repairs) for one in self.more.sets if one.certain],
+            "instances": list(self.more.instances),
+        }
+
+
+def what_is_left(
+    answer: Judged, instances: Sequence[str] = (), *, threads: int | None = None, wanted: bool = True
+) -> list[Left]:
+    """What is left of each broken clause of which a turned switch of the profile repairs a defect, after a search.
+
+    Ctrl-C ends it with what was found until then, as the answer that it belongs to is there.
+
+    Parameters
+    ----------
+    answer
+        What was searched.
+    instances
+        Where more repairs are tried; the portfolio when none is given.
+    wanted
+        Whether somebody watches.
+    """
+    from halfcheck.printing.search_progress import live_line
+    from model_check.defects.resemblance import repaired_by_hand
+    from model_check.verdicts.minimal_repairs import find_minimal_repairs
+
+    result, left = answer.result, list[Left]()
+    for row in answer.broken:
+        repaired = repaired_by_hand(row.clause, result.profile)
+        if not repaired:
+            continue
+        try:
+            with live_line("looking for repairs", wanted=wanted) as report:
+                more = find_minimal_repairs(
+                    result.profile,
+                    result.faults,
+                    row.name,
+                    instances=instances,
+                    most_repairs=MOST_MORE_REPAIRS,
+                    threads=threads,
+                    report=report,
+                )
+        except KeyboardInterrupt:
+            typer.echo(f"halfcheck: interrupted: it was not searched what else {row.name} takes", err=True)
+            break
+        left.append(Left(row.name, repaired, row.resembles, more))
+    return left
+
+
+def _no_more_than(most: int) -> str:
+    return "no single repair" if most == 1 else f"no set of at most {most} repairs"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> dict[str, object]:
+    return {
+        "profile": itself.result.profile,
+        "environment": list(itself.result.faults),
+        "instances": list(dict.fromkeys(name for one in found for name in one.instances)),
+        "most_repairs": most_repairs,
+        "clauses": {one.clause: one.to_json() for one in found},
+        "not_violated": [row.name for row in itself.result.clauses if row.path is None],
+    }
+
+
+def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
+    from rich.text import Text
+
+    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.paragraphs import counted
+
+    console = wide_console()
+    result = itself.result
+    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
+    kept = len(result.clauses) - len(found)
+    violated = f"{len(found)} of {counted(len(result.clauses), 'clause')} violated"
+    console.print(Text(f"RocketMQ {result.profile} {world}: {violated}", style="bold"))
+    for one in found:
+        _print_one(console, one)
+    console.print()
+    if kept:
+        console.print(Text(f"the other {kept} are not violated there" if found else "there is nothing to repair"))
+    if found:
+        instances = dict.fromkeys(name for one in found for name in one.instances)
+        searched, ruled_out = sum(one.searched for one in found), sum(one.ruled_out for one in found)
+        console.print(
+            Text(
+                f"'holds' is to the bounds of {', '.join(instances)}; all sets of at most {most_repairs} of "
+                f"{len(found[0].candidates)} repairs: {searched:,} searched, {ruled_out:,} ruled out by a schedule"
+            )
+        )
+
+
+def _print_one(console: Console, one: MinimalRepairs) -> None:
+    from rich.text import Text
+
+    from halfcheck.printing.fitting_table import FittingTable
+    from model_check.check import Verdict
+
+    row = one.broken
+    if row is None or row.instance is None:
+        return
+    like = f", {' '.join(row.resembles)}" if row.resembles else ""
+    console.print()
+    console.print(Text(f"{one.clause} ({row.depth} steps in {row.instance.name}{like}): {row.clause.sentence}"))
+    if one.sets:
+        table = FittingTable("holds with", "~repairs of")
+        for found in one.sets:
+            doubt = "" if found.certain else " (cut short: no violation was found)"
+            table.add_row(Text(" ".join(found.repairs), style="green"), f"{' '.join(found.defects)}{doubt}")
+        console.print(table)
+        return
+    all_of_them = {
+        Verdict.HOLDS: f"all {len(one.candidates)} together mend it; --most-repairs {one.most_repairs + 1} tries more",
+        Verdict.VIOLATED: "all together do not mend it either",
+        Verdict.UNKNOWN: "all together broke it nowhere before the search was cut short",
+        None: "",
+    }[one.with_all]
+    console.print(Text(f"{_no_more_than(one.most_repairs)} mends it; {all_of_them}", style="yellow"))

@@ -1,0 +1,1 @@
+"""The command line of each command: its options, its help, and what it calls."""

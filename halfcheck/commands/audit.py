@@ -1,0 +1,161 @@
+"""``halfcheck audit``: what became of every transaction in a real store."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path  # noqa: TC003 - Typer reads the annotation when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfcheck.commands.spark_options import Conf  # noqa: TC001 (Typer evaluates the annotations)
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from spark_trace_analysis.audit.table import AnyAudit
+
+_SMALL_BYTES = 64 << 20
+_ALL_CORES = "local[*]"
+
+
+def command(
+    store_dir: Annotated[
+        Path, typer.Argument(metavar="STORE_DIR", help="The store: the directory with commitlog/ in it.")
+    ],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List the plainly delivered and rolled back transactions too.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, help="How many transactions to list at most, without --all.")] = 1000,
+    version: Annotated[
+        str | None, typer.Option(help="The version that wrote the store, for example 5.3.3; inferred if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new directory for the rows of all transactions, as Parquet.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="A file for a page with the counts and the gravest rows.")] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(help="The Spark master. If not given, a store below 64 MB needs no Spark, others all cores here."),
+    ] = None,
+    conf: Conf = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Where Spark's tasks keep their files; a killed audit goes on from there.")
+    ] = None,
+) -> ExitCode:
+    """Say which transactions in a RocketMQ store are lost, doubled, parked or pending.
+
+    Reads commitlog/, and consumequeue/ and config/ if they are there; a broker.conf in the store or beside it is used.
+    What is lost or doubled does not change the exit code: this is a report. Damaged records do: the table shows what
+    could be read, the damage is listed with it, and the exit code is 150.
+
+    Examples
+    --------
+    halfcheck audit /home/rocketmq/store
+    halfcheck audit conformance/golden/5.3.3/late --all --json
+    halfcheck audit /backup/store --version 4.9.7 --limit 20
+    halfcheck audit /backup/store --out rows --report audit.html
+    halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
+    """
+    from conformance.golden_stores import golden_path
+    from spark_trace_analysis.audit.columns.row_files import require_takes_files
+
+    if version is not None:
+        from model_check.releases import profile_for
+
+        profile_for(version)
+    if report is not None and report.is_dir():
+        message = f"--report {report} is a directory; give a file for the page"
+        raise typer.BadParameter(message)
+    if report is not None:
+        require_takes_files("--report", report)
+    if out is not None:
+        require_takes_files("--out", out)
+    store_dir = golden_path(store_dir)
+    audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
+    if report is not None:
+        from spark_trace_analysis.report.audit_page import write_audit_page
+
+        write_audit_page(audit, report, limit)
+    if as_json:
+        from spark_trace_analysis.audit.table import audit_json
+
+        print(json.dumps(audit_json(audit, everything=everything, limit=limit), ensure_ascii=False, indent=2))
+    else:
+        from halfcheck.printing.audit_table import print_audit
+
+        print_audit(audit, everything=everything, limit=limit)
+    if audit.corrupt:
+        more = f" (and {audit.damage - 1} more)" if audit.damage > 1 else ""
+        typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
+        return ExitCode.BAD_CONTENT
+    return ExitCode.OK
+
+
+def _audit(
+    store: Path,
+    version: str | None,
+    out: Path | None,
+    work: Path | None,
+    master: str | None,
+    conf: Sequence[str],
+    *,
+    everything: bool,
+    limit: int,
+) -> AnyAudit:
+    """In this process if the store is small, otherwise as a Spark job."""
+    if master is None and work is None and not conf and _is_small(store):
+        from spark_trace_analysis.audit.audit_store import audit_store
+        from spark_trace_analysis.audit.columns.row_files import require_new, write_audit
+
+        if out is not None:
+            require_new(out)
+        with _progress(store) as on_progress:
+            small = audit_store(store, version, on_progress)
+        if out is not None:
+            write_audit(small, out)
+        return small
+    from halfcheck.printing.interruption import goes_on_later
+    from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
+    from spark_trace_analysis.audit.work_folder import count_finished, place_of
+    from spark_trace_analysis.cluster.session import spark_session
+
+    place = place_of(work, out)
+    with (
+        goes_on_later(lambda: 0 if place is None else count_finished(place), "task"),
+        spark_session(master or _ALL_CORES, conf=conf) as spark,
+        _progress(store) as on_progress,
+    ):
+        options = Options(
+            version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
+        )
+        return replace(audit_by_spark(spark, store, options), store=str(store))
+
+
+def _is_small(store: Path) -> bool:
+    """Whether one process is quicker than Spark's start; also of what is no store, to say so."""
+    folder = store / "commitlog"
+    if not folder.is_dir():
+        return True
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < _SMALL_BYTES
+
+
+@contextmanager
+def _progress(store: Path) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress line on stderr while a store is read, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"reading {store}", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

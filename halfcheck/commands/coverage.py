@@ -1,0 +1,106 @@
+"""``halfcheck coverage``: which rules of the specification no version needs in any environment."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfcheck.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from model_check.coverage_matrix import CoverageMatrix, SearchedWorld
+
+
+def command(
+    *,
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            help="How large: tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml file. "
+            "Nothing: small, of which results/uncovered.toml speaks."
+        ),
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, max=64, help="Threads of each search.")] = 1,
+    max_states: Annotated[
+        int, typer.Option(min=1, help="Leave a search that has stored so many states; what it covered is covered.")
+    ] = 2_000_000,
+    expected: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="What is accepted, and more worlds: another uncovered.toml.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a Markdown page.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> ExitCode:
+    """Say which guards were never true, and which rules never the first to be false, in any version and environment.
+
+    Every profile is searched in the quiet world, with each single fault, and with the pairs of results/uncovered.toml,
+    where each gap that is accepted stands with its reason. The exit code is 0 when the gaps are exactly those, and 255
+    when there is another one, or when something that is accepted as a gap is none.
+
+    Examples
+    --------
+    halfcheck coverage
+    halfcheck coverage --instance tiny --max-states 100000
+    halfcheck coverage --instance small --page docs/generated/coverage.md
+    """
+    from halfcheck.printing.search_progress import live_line
+    from model_check.counterexample.files import write_whole
+    from model_check.coverage_matrix import cover_matrix
+    from model_check.coverage_page import coverage_page
+    from model_check.coverage_worlds import read_expected
+    from model_check.errors import BadFile
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    if page is not None and not page.parent.is_dir():
+        message = f"{page}: there is no folder {page.parent} to write it to; make it first"
+        raise BadFile(message)
+
+    if instance is None:
+        from halfcheck.check.chosen_instance import tell_choice
+
+        instance = "small"
+        tell_choice(instance, "of which results/uncovered.toml speaks")
+    with live_line(wanted=not as_json) as tell:
+        result = cover_matrix(
+            TRANSACTIONAL_MESSAGES,
+            instance,
+            read_expected(expected),
+            threads=threads,
+            most_states=max_states,
+            report=None if tell is None else lambda search: tell(_told(search)),
+        )
+    if page is not None:
+        write_whole(page, coverage_page(result, max_states))
+    if as_json:
+        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _print(result)
+    return ExitCode.OK if result.is_explained else ExitCode.OTHER
+
+
+def _print(result: CoverageMatrix) -> None:
+    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.coverage_table import action_table, claim_table
+    from halfcheck.printing.paragraphs import below, counted, say
+
+    console = wide_console()
+    for gap in result.unexplained:
+        say(console, f"NOT COVERED: {gap}", "bold red")
+    for accepted in result.outdated:
+        say(console, f"accepted, but covered or no rule any more: {accepted.what}", "bold red")
+    if result.is_explained:
+        worlds = counted(len(result.searches), "world")
+        say(console, f"{worlds} of {result.instance}: nothing is left uncovered but what is accepted", "bold")
+    for table in (action_table(result.coverage), claim_table(result.coverage)):
+        console.print(table)
+        console.print()
+    for accepted in result.accepted:
+        say(console, f"accepted: {accepted.what}")
+        below(console, accepted.reason)
+
+
+def _told(search: SearchedWorld) -> str:
+    cut = "" if search.complete else ", cut short"
+    return f"{search.world}: {search.distinct:,} states{cut}, {search.uncovered} gaps left"

@@ -1,0 +1,205 @@
+"""``halfcheck simulate``: random walks of the specification, as Parquet files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from halfcheck.commands.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates the annotations)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from model_check.guided.account import Account
+    from spark_trace_analysis.traces.event_source import EventSource
+    from spark_trace_analysis.traces.manifest import Parameters
+    from spark_trace_analysis.traces.simulate import Progress, Simulation
+
+
+def command(
+    *,
+    out: Annotated[Path | None, typer.Option(help="A new or empty directory for the traces.")] = None,
+    traces: Annotated[int, typer.Option(help="How many traces to make.")] = 100_000,
+    of: Annotated[
+        str, typer.Option(help="Of what: specification, or broker, the reference broker, which is far slower.")
+    ] = "specification",
+    profile: Annotated[
+        str, typer.Option(help="The RocketMQ version to walk; +NAME or -NAME turns a switch.")
+    ] = "5.3.3",
+    faults: Annotated[str, typer.Option(help="Faults of the environment, joined by commas; none is quiet.")] = "",
+    instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
+    steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,
+    choice: Annotated[
+        str,
+        typer.Option(
+            help="How a step is chosen among those that are enabled: uniform, weighted or swarm; or guided, for "
+            "weighted walks that go on where rare violations are near."
+        ),
+    ] = "uniform",
+    seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
+    trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
+    master: Master = "local[*]",
+    conf: Conf = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a line.")] = False,
+) -> None:
+    """Walk the specification at random, many times, and write what happened as Parquet.
+
+    A trace depends on the sources, the profile, the faults, the instance, the choice, the seed and its number only;
+    --trace NUMBER makes one of them again without the others. A directory that already holds this very run is left as
+    it is; one that holds anything else is refused. A run that was cut short is gone on with by the same command.
+
+    Guided walks are no sample of plain ones. What is printed of them is: which clauses they violate, by which trace,
+    and in what share of plain weighted walks each is violated, as far as that can be told from a million states.
+
+    Examples
+    --------
+    halfcheck simulate --traces 1000000 --profile 5.3.3 --faults crash,lose_end --seed 7 --out build/traces/5.3.3-crash
+    halfcheck simulate --traces 50000 --profile 4.5.1 --instance deep --steps 120 --out /tmp/deep --json
+    halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --out build/traces/swarm
+    halfcheck simulate --choice swarm --faults crash,lose_end,duplicate_end,slow_local --trace 4711
+    halfcheck simulate --choice guided --faults wrong_end --instance medium --traces 15000 --out build/traces/guided
+    halfcheck simulate --of broker --traces 1000 --faults crash --choice weighted --out build/traces/broker
+    halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
+    """
+    from spark_trace_analysis.errors import BadOptionError
+    from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters
+
+    chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
+    source = _source_of(of)
+    parameters = Parameters(profile, chosen, instance, seed, traces, steps, choice, of)
+    if trace is not None:
+        if out is not None:
+            message = "--trace prints one trace and writes none: leave --out away"
+            raise BadOptionError(message)
+        _print_trace(trace, parameters, source, as_json=as_json)
+        return
+    if out is None:
+        message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
+        raise BadOptionError(message)
+    from halfcheck.printing.interruption import goes_on_later
+    from spark_trace_analysis.traces.simulate import find_complete, prepare, simulate
+    from spark_trace_analysis.traces.unfinished_run import count_kept
+
+    done = find_complete(parameters, out, source)
+    if done is None:
+        from model_check.guided.walker import instances_of
+        from spark_trace_analysis.cluster.session import spark_session
+        from spark_trace_analysis.cluster.shipped_project import walk_kernels
+
+        prepare(parameters, source)
+        kernels = walk_kernels(*instances_of(choice, instance)) if of == SPECIFICATION else ()
+        with (
+            goes_on_later(lambda: count_kept(out), "file"),
+            spark_session(master, conf=conf or (), kernels=kernels) as spark,
+            _progress_line(traces) as progress,
+        ):
+            done = simulate(spark, parameters, out, source=source, progress=progress)
+    _print(done, _account(parameters), as_json=as_json)
+
+
+def _account(parameters: Parameters) -> Account | None:
+    """What guided walks have met; nothing of others."""
+    from model_check.guided.account import account_of
+    from model_check.guided.walker import GuidedWalker
+    from spark_trace_analysis.traces.event_source import walker_of
+    from spark_trace_analysis.traces.manifest import SPECIFICATION
+
+    walker = walker_of(parameters) if parameters.of == SPECIFICATION else None
+    if not isinstance(walker, GuidedWalker):
+        return None
+    return account_of(walker, parameters.seed, parameters.steps, walks=parameters.traces, most=ACCOUNTED)
+
+
+ACCOUNTED: Final = 1_000_000
+"""States after which no more guided walks are looked at for the account of them."""
+
+
+def _source_of(of: str) -> EventSource:
+    from halfcheck.broker_traces import BROKER_RUNS
+    from spark_trace_analysis.errors import BadOptionError
+    from spark_trace_analysis.traces.event_source import WALKS
+
+    sources = {source.of: source for source in (WALKS, BROKER_RUNS)}
+    if of not in sources:
+        message = f"--of {of}: expected {' or '.join(sources)}"
+        raise BadOptionError(message)
+    return sources[of]
+
+
+def _print_trace(number: int, parameters: Parameters, source: EventSource, *, as_json: bool) -> None:
+    """Its events, one a line, and the steps that `halfcheck replay --steps` takes again."""
+    from spark_trace_analysis.errors import BadOptionError
+    from spark_trace_analysis.traces.event_source import remade_events
+    from spec.language import NONE
+
+    if number < 0:
+        message = f"--trace {number}: expected at least 0"
+        raise BadOptionError(message)
+    if parameters.steps < 1:
+        message = f"--steps {parameters.steps}: expected at least 1"
+        raise BadOptionError(message)
+    events, steps = remade_events(parameters, number, source), source.steps(parameters, number)
+    if as_json:
+        told = {"command": parameters.command_of(number), "steps": steps, "events": events}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    for event in events:
+        told = {name: value for name, value in event.items() if name not in {"trace", "step"} and value != NONE}
+        shown = " ".join(f"{name}={value}" for name, value in told.items())
+        print(f"{event['step']:>3}  {shown}")
+    print(f"steps: {steps}")
+
+
+def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
+    from spark_trace_analysis.traces.manifest import to_json
+
+    told = to_json(done.run)
+    rate = told["traces"] / done.seconds if done.seconds else 0.0
+    if as_json:
+        more: dict[str, Any] = {
+            "reused": done.reused,
+            "files_found": done.files_found,
+            "seconds": round(done.seconds, 3),
+            "traces_per_second": round(rate),
+        }
+        if account is not None:
+            more["guided"] = account.to_json()
+        print(json.dumps(told | more, ensure_ascii=False, indent=2))
+        return
+    size = f"{told['traces']:,} traces, {told['events']:,} events, {told['bytes'] / 1e6:.1f} MB in {told['out']}"
+    if done.reused:
+        print(f"{size}: complete already, reused")
+    elif done.files_found:
+        print(f"{size}: gone on with, {done.files_found} files were there; {done.seconds:.1f} s")
+    else:
+        print(f"{size}: {done.seconds:.1f} s, {rate:,.0f} traces/s")
+    if account is not None:
+        from halfcheck.printing.guided_account import print_account
+
+        print_account(account)
+
+
+@contextmanager
+def _progress_line(traces: int) -> Iterator[Progress | None]:
+    """Traces done and traces/s on stderr, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    words = TextColumn("{task.completed:,} of {task.total:,} traces  {task.fields[rate]:,.0f} traces/s")
+    columns = (TextColumn("simulating"), BarColumn(), words, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("simulating", total=traces, rate=0.0)
+
+        def show(done: int, total: int) -> None:
+            elapsed = progress.tasks[0].elapsed or 0.0
+            progress.update(task, completed=done, total=total, rate=done / elapsed if elapsed else 0.0)
+
+        yield show

@@ -1,0 +1,137 @@
+"""``halfcheck verify``: the main job, from the specification to one HTML report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from halfcheck.verify.verification import Verification
+    from spark_trace_analysis.report.data import ReportData
+    from spark_trace_analysis.report.verdict_table import VerdictTable
+
+
+def command(
+    *,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where index.html goes.")] = Path("report"),
+    work: Annotated[Path, typer.Option(metavar="DIR", help="Where traces and results are kept.")] = Path("build"),
+    traces: Annotated[int, typer.Option(min=8, help="How many traces to simulate in all.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Where all random choices come from.")] = 7,
+    master: Annotated[str, typer.Option(help="The Spark master; all cores of this machine if not given.")] = "local[*]",
+    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Search, cross-check, audit, fuzz, simulate, judge, and write one HTML report.
+
+    Every profile is searched exhaustively in several environments; the slow CPython search answers some of the
+    questions again; the stores that real brokers wrote are audited, each must be explained by the specification of its
+    version, and specifications that are wrong about a store must be refused; specification and reference broker run in
+    lockstep, and every mutant must be noticed; random traces are simulated and judged by compiled kernels and by
+    Polars expressions. Violations are findings, not failures: the exit code is 0 unless two ways to the same answer
+    differ, a search contradicts the table of verdicts, a store is not explained or a mutant survives (75), or something
+    could not be done.
+
+    Examples
+    --------
+    halfcheck verify
+    halfcheck verify --traces 50000 --seed 11 --out report-11
+    """
+    from halfcheck.verify.parts import begin
+    from halfcheck.verify.processes import on_all_cores
+    from halfcheck.verify.result_cache import KeptParts
+    from halfcheck.verify.verification import Verification
+    from spark_trace_analysis.cluster.java import require_java
+    from spark_trace_analysis.report.page import write
+
+    if out.exists() and not out.is_dir():
+        message = f"--out {out} is not a directory"
+        raise typer.BadParameter(message)
+    require_java()
+    with _progress(wanted=not as_json) as (say, status):
+        job = Verification(seed, traces, work, say, status)
+        job.look_for_traces()
+        job.refuse()
+        with on_all_cores() as spread:
+            begun = begin(KeptParts(work / "found", spread), seed)
+            job.search()
+            job.gather(begun)
+        data = job.simulate_and_judge(master)
+        say("writing the report")
+        write(data, out / "index.html")
+    _print(job, data, out / "index.html", as_json=as_json)
+
+
+def _print(job: Verification, data: ReportData, page: Path, *, as_json: bool) -> None:
+    told = {
+        "report": str(page),
+        "searches": len(job.checks),
+        "states": sum(result.distinct for result in job.checks),
+        "broken_when_quiet": {}
+        if data.table is None
+        else {
+            profile: [cell.property_id for cell in data.table.broken_when_quiet(profile)]
+            for profile in data.table.released
+        },
+        "violated": sum(row.path is not None for result in job.checks for row in result.clauses),
+        "traces": job.traces,
+        "queried": job.traces,
+        "stores": len(job.audits),
+        "explained": [{"store": audit.store, **asdict(audit.explanation)} for audit in job.audits],
+        "refused": [asdict(refused) for refused in job.refused],
+        "lockstep": [asdict(lockstep) for lockstep in job.lockstep],
+        "mutants": [asdict(mutant) for mutant in job.mutants],
+        "found_before": job.found_before,
+        "seconds": {phase: round(seconds, 3) for phase, seconds in job.seconds.items()},
+    }
+    if as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    print(_broken(data.table))
+    print(
+        f"{told['searches']} searches of {told['states']:,} states in all: {told['violated']} clauses violated; "
+        f"{job.traces:,} traces judged in two ways that agree; {told['stores']} real stores audited"
+    )
+    events = sum(audit.explanation.events for audit in job.audits)
+    print(
+        f"{len(job.audits)} stores explained by the specification of their version, all {events:,} records; "
+        f"{len(job.refused)} wrong specifications refused"
+    )
+    print(
+        f"specification and broker agree on {sum(run.steps for run in job.lockstep):,} steps of "
+        f"{sum(run.examples for run in job.lockstep):,} schedules in {len(job.lockstep)} versions; "
+        f"{len(job.mutants)} of {len(job.mutants)} mutants killed"
+    )
+    for note in job.notes:
+        print(note)
+    print(", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in job.seconds.items()))
+    print(f"report: {page}")
+
+
+def _broken(table: VerdictTable | None) -> str:
+    """What the quiet world breaks in the versions of RocketMQ, as the page's opening sentence says it."""
+    if table is None:
+        return ""
+    told = [f"{len(table.broken_when_quiet(profile))} in {profile}" for profile in table.released]
+    return f"of {len(table.guarantees)} guarantees, the quiet world breaks {', '.join(told)}"
+
+
+@contextmanager
+def _progress(*, wanted: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None] | None]]:
+    """Say what is being done: a live line on a terminal, a line a phase elsewhere."""
+    if not wanted:
+        yield (lambda _text: None), None
+        return
+    if not sys.stderr.isatty():
+        yield (lambda text: print(text, file=sys.stderr, flush=True)), None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        yield status.update, status.update

@@ -1,0 +1,1 @@
+"""What ``halfcheck defects`` prints."""

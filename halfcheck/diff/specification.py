@@ -1,0 +1,145 @@
+"""A store, a recorded trace or a run of the reference broker against the specification of a version."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from conformance.fit_schedule import fit_schedule
+from conformance.recorded_run import RecordedRun
+from halfcheck.diff.answer import Answer
+from halfcheck.diff.sides import Kind, Side
+from model_check.instances import switches_of, unturned
+from model_check.releases import profile_for
+from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from spark_trace_analysis.audit.audit_store import Question, audit_store
+from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
+from spark_trace_analysis.ingest.driver_log import find_driver_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Report = Callable[[int, int], None]
+
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
+
+
+def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | None) -> Answer:
+    """Search for a path of the specification that leaves what is on the other side."""
+    profile, why = specification_of(profile)
+    conf = None if broker_conf is None else read_broker_conf(broker_conf)
+    with _progress(side.name) as report:
+        if side.kind is Kind.TRACE:
+            return _explain_recorded(side, profile, why, conf, instance, report)
+        question = Question(
+            profiles=((profile, switches_of(profile)),),
+            why=why,
+            conf=conf,
+            conf_path=broker_conf,
+            most_events=sys.maxsize,
+            report=report,
+        )
+        if side.kind is Kind.STORE:
+            return _explain_store(side.name, side.path, question)
+        with TemporaryDirectory(prefix="halfcheck-") as folder:
+            store = Path(folder) / side.path.resolve().name
+            _write_reference_store(side.path, broker_conf, store)
+            return _explain_store(side.name, store, question)
+
+
+def specification_of(text: str) -> tuple[str, str]:
+    """The profile that `spec:` names, with its switches, and why it is that one where a release has none of its own.
+
+    Examples
+    --------
+    >>> specification_of("5.5.1+heeds_settled_originals")[0]
+    '5.4.0+heeds_settled_originals'
+    """
+    release = unturned(text)
+    if not _RELEASE.fullmatch(release):
+        return text, ""
+    profile, why = profile_for(release)
+    return profile + text.removeprefix(release), why
+
+
+def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> None:
+    """The store that the reference broker writes, with the settings and the producer's log of the one it follows."""
+    fit = fit_schedule(RecordedRun(of, broker_conf))
+    for name, content in fit.files().items():
+        path = store / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for beside in (find_broker_conf(of), find_driver_log(of)):
+        if beside is not None:
+            shutil.copy(beside, store / beside.name)
+
+
+def _explain_store(name: str, store: Path, question: Question) -> Answer:
+    audit = audit_store(store, None, None, question)
+    return Answer(
+        records=audit.events,
+        identical=audit.trace.accepted,
+        first_difference=_first_difference(audit.trace.divergence_json()),
+        trace=audit.trace.to_json(),
+        lines=_lines(f"{name}: {audit.events} records of transactions, {audit.trace.sentence()}", question.why),
+        reason=audit.trace.reason,
+    )
+
+
+def _first_difference(divergence: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The event that no path explains, the guard that refuses it, and what was possible instead."""
+    if divergence is None:
+        return None
+    event = divergence["event"]
+    return {"record": event["text"], "field": divergence["guard"], "left": event, "right": divergence["nearest"]}
+
+
+def _lines(told: str, why: str) -> tuple[str, ...]:
+    return (told, why) if why else (told,)
+
+
+def _explain_recorded(
+    side: Side, profile: str, why: str, conf: BrokerConf | None, instance: str | None, report: Report | None
+) -> Answer:
+    question = RecordedQuestion(
+        profile=profile,
+        switches=switches_of(profile),
+        conf=conf or _conf_beside(side.path),
+        instance=instance,
+        report=report,
+    )
+    verdict = judge_recorded(side.path, question)
+    told = verdict.to_json()
+    return Answer(
+        records=verdict.events,
+        identical=verdict.accepted,
+        first_difference=_first_difference(told["divergence"]),
+        trace={**told, "why_profile": why},
+        lines=_lines(f"{side.name}: {verdict.events} events, {verdict.sentence()}", why),
+    )
+
+
+def _conf_beside(trace: Path) -> BrokerConf:
+    """The settings in a ``broker.conf`` beside the trace, or the defaults of the version."""
+    path = find_broker_conf(trace.parent)
+    return BrokerConf() if path is None else read_broker_conf(path)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report | None]:
+    """A progress line on stderr while the search goes on, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"explaining {name}", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

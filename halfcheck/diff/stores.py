@@ -1,0 +1,53 @@
+"""Two stores byte by byte, one or both of them perhaps written by the reference broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.compare_stores import Comparison, Difference, StoreSide, compare_stores
+from conformance.fit_schedule import fit_schedule
+from conformance.recorded_run import RecordedRun
+from halfcheck.diff.answer import Answer, shortened
+from halfcheck.diff.sides import Kind, Side
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
+    """Hold two stores against each other."""
+    sides: list[StoreSide] = []
+    masks, departure = False, None
+    for side in (left, right):
+        if side.kind is Kind.REFERENCE:
+            fit = fit_schedule(RecordedRun(side.path, broker_conf))
+            sides.append(fit.side())
+            masks, departure = masks or fit.masks_stale_bytes, departure or fit.replay.departure
+        else:
+            sides.append(StoreSide.of_directory(side.path))
+    found = compare_stores(sides[0], sides[1], masks_stale_bytes=masks)
+    if found.difference is None and departure is not None:
+        found = Comparison(
+            found.records, found.bytes, Difference(f"act {departure.act}", "schedule", departure.reason, None)
+        )
+    first = found.difference
+    if first is None:
+        told = f"{left.name} and {right.name}: {found.records} records, {found.bytes} bytes, identical"
+        return Answer(records=found.records, bytes=found.bytes, identical=True, lines=(told,))
+    return Answer(
+        records=found.records,
+        bytes=found.bytes,
+        identical=False,
+        first_difference={
+            "record": first.record,
+            "field": first.field,
+            "left": first.left,
+            "right": first.right,
+        },
+        lines=(
+            f"{left.name} and {right.name}: {found.records} records are identical, "
+            f"then {first.record} differs in {first.field}:",
+            f"  {left.name}: {shortened(first.left)}",
+            f"  {right.name}: {shortened(first.right)}",
+        ),
+    )

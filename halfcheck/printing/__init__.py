@@ -1,0 +1,1 @@
+"""What several commands print with: tables, sentences, live lines, and what Ctrl-C says."""

@@ -1,0 +1,128 @@
+"""What ``halfcheck audit`` prints: what is wrong first, with what to do, then the table and the counts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from halfcheck.printing.counterexample_table import wide_console
+from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.paragraphs import below, counted, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from spark_trace_analysis.audit.table import AnyAudit, TransactionRow
+
+_MANY: Final = 50
+"""Beyond this number of transactions the table leaves out the plain ones."""
+
+_NAMED: Final = 3
+"""So many transactions of one kind are named beside what to do about them; the table has them all."""
+
+_NARROWEST_KEY: Final = 16
+_BESIDE_THE_KEY: Final = 55
+"""The columns that no width cuts, but for the key: state, five counts, and the gaps between them."""
+
+
+def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
+    """Print an audit, as wide as there is room.
+
+    Parameters
+    ----------
+    everything, limit
+        List all transactions, or at most so many that are not plainly delivered or rolled back.
+    """
+    console = wide_console()
+    rows = audit.listed(everything=everything or audit.total <= min(_MANY, limit), limit=limit)
+    _print_what_is_wrong(console, audit, [row for row in rows if not row.is_plain])
+    if rows:
+        console.print(_table(rows, console.width))
+    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
+    say(console, f"{counted(audit.total, 'transaction')}: {counts}")
+    version = (audit.version or "an unknown version").replace("-", " to ")
+    say(console, f"{counted(audit.records, 'record')}, written by {version}")
+    say(console, f"trace: {audit.trace.sentence()}")
+    if audit.trace.why_profile:
+        say(console, audit.trace.why_profile)
+    omitted = audit.total - len(rows)
+    if omitted:
+        not_shown = f"{counted(omitted, 'transaction')} {'is' if omitted == 1 else 'are'} not shown"
+        say(console, f"{not_shown}, {audit.plain} of them plainly delivered or rolled back")
+    if audit.tasks_found:
+        say(console, f"gone on with: {counted(audit.tasks_found, 'task')} finished before")
+    for note in audit.notes:
+        say(console, f"note: {note}")
+    for region in audit.corrupt[:limit]:
+        say(console, f"corrupt: {region}")
+    if audit.damage > min(len(audit.corrupt), limit):
+        say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
+
+
+def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[TransactionRow]) -> None:
+    """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
+    grave = audit.total - audit.plain
+    if len(rows) < grave:
+        named = f"the {len(rows)} gravest are" if rows else "none is"
+        say(console, f"{grave} transactions are not plainly delivered or rolled back; {named} named (--limit)")
+    alike: dict[tuple[tuple[str, ...], str], list[TransactionRow]] = defaultdict(list)
+    for row in rows:
+        alike[(row.state, *row.also), row.advice].append(row)
+    gravity = list(audit.counts)
+    for (states, advice), those in sorted(alike.items(), key=lambda one: gravity.index(one[0][0][0])):
+        named = ", ".join(row.unique_key for row in those[:_NAMED])
+        more = f" and {len(those) - _NAMED} more" if len(those) > _NAMED else ""
+        like = " ".join(dict.fromkeys(defect for row in those for defect in row.resembles))
+        say(console, f"{len(those)} {' and '.join(states)}{f' ({like})' if like else ''}: {named}{more}")
+        below(console, advice)
+    if audit.damage:
+        pieces = f"{counted(audit.damage, 'piece')} of damage"
+        say(console, f"{pieces}, listed below: what could be read is judged, the rest is not")
+    advice_on_trace = audit.trace.advice()
+    if advice_on_trace:
+        say(console, f"The specification of {audit.trace.profile} does not explain the store; why stands below.")
+        for line in advice_on_trace:
+            below(console, line)
+    if not grave and not audit.damage and not advice_on_trace:
+        say(console, "Nothing is lost, doubled, parked or pending.")
+    console.print()
+
+
+def _table(rows: Sequence[TransactionRow], width: int) -> FittingTable:
+    table = FittingTable(
+        "transaction", "~group", "~topic", "state", "~also",
+        ">delivered", ">checks", ">put back", ">halves", ">ops", "~resembles",
+    )  # fmt: skip
+    keys = _fitting_keys([row.unique_key for row in rows], width - _BESIDE_THE_KEY)
+    for key, row in zip(keys, rows, strict=True):
+        table.add_row(
+            key,
+            row.group,
+            row.topic,
+            row.state.value,
+            ", ".join(row.also),
+            str(row.deliveries),
+            str(row.checks),
+            str(row.put_backs),
+            str(len(row.half_offsets)),
+            str(len(row.op_offsets)),
+            " ".join(row.resembles),
+        )
+    return table
+
+
+def _fitting_keys(keys: list[str], room: int) -> list[str]:
+    """Keys that are too long for the room without their middle, unless there is hardly any or they would be alike.
+
+    Examples
+    --------
+    >>> _fitting_keys(["C0000202575B4E0E2F2A7142A14C0006"], 20)
+    ['C000…F2A7142A14C0006']
+    """
+    if room < _NARROWEST_KEY or all(len(key) <= room for key in keys):
+        return keys
+    head = room // 5
+    short = [key if len(key) <= room else f"{key[:head]}…{key[head + 1 - room :]}" for key in keys]
+    return short if len(set(short)) == len(set(keys)) else keys

@@ -1,0 +1,1 @@
+"""What ``halfcheck verdicts`` writes: the table's files, its page and its drawing."""

@@ -1,0 +1,111 @@
+"""The files of the table of verdicts: where they are, how they are written, and what is wrong in them."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
+from model_check.verdicts.page import MAP, page_of
+from model_check.verdicts.schedules import Schedule, in_order_of, read_schedules, write_schedules
+from model_check.verdicts.table_file import read_table, written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.verdicts.regeneration import Regenerated
+    from model_check.verdicts.table import Table
+
+
+class VerdictFiles:
+    """The tables of `model_check/verdicts/results/`, the page docs/generated/verdicts.md and its map.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Where `model_check/` and `docs/` are; by default those of this program.
+
+    Attributes
+    ----------
+    is_installed : bool
+        They are this program's, and it was installed: there is no page, and nothing is to be written.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        above = folder or Path(str(resources.files("spec"))).parent
+        self.is_installed = folder is None and not (above / "pyproject.toml").is_file()
+        results = above / "model_check" / "verdicts" / "results"
+        self.verdicts = results / "verdicts.toml"
+        self.schedules = results / "schedules.toml"
+        self._implications = results / "implications.toml"
+        self.page = above / "docs" / "verdicts.md"
+        self.map = above / "docs" / MAP
+
+    def table(self) -> Table:
+        """The table of verdicts; raises `BadFile`."""
+        return read_table(self.verdicts)
+
+    def implications(self) -> tuple[Implication, ...]:
+        """The declared implications; raises `BadFile`."""
+        return read_implications(self._implications)
+
+    def refuted(self, table: Table) -> list[str]:
+        """The declared implications that a table refutes, or says nothing of, a line each."""
+        lines = []
+        for one in self.implications():
+            name = f"the implication from {one.violated} to {one.implied}"
+            wrong = list(refuted(one, table))
+            if wrong:
+                more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
+                lines.append(f"{name} is wrong: {wrong[0]}{more}")
+            if not is_shown(one, table):
+                lines.append(f"{name} is empty: no environment that was searched violates {one.violated}")
+        return lines
+
+    def write(self, made: Regenerated, instances: Sequence[str]) -> None:
+        """Write everything anew; the instances that were not searched keep what they had."""
+        from halfcheck.verdicts.drawing import draw
+
+        table, schedules = made.whole, self._schedules(made, instances)
+        for file, text in (
+            (self.verdicts, written(table)),
+            (self.schedules, write_schedules(schedules, table.specification)),
+            (self.page, page_of(table, schedules, self.implications())),
+            (self.map, draw(table)),
+        ):
+            temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+            temporary.write_text(text, encoding="utf-8")
+            temporary.rename(file)
+
+    def differences(self, made: Regenerated, instances: Sequence[str]) -> list[str]:
+        """Where the schedules and the page are not what the searches and the table give, a line each."""
+        table = self.table()
+        schedules = self._schedules(made, instances)
+        there, specification = read_schedules(self.schedules)
+        lines = [
+            f"{self.schedules}: {which}: {one.clause} with {', '.join(one.faults) or 'no fault'} in "
+            f"{', '.join(one.profiles)}: {one.steps}"
+            for which, some, others in (("not found by the search", there, schedules), ("missing", schedules, there))
+            for one in some
+            if one not in others
+        ]
+        if specification != table.specification:
+            lines.append(f"{self.schedules}: is of another specification than the table of verdicts")
+        if self.is_installed:
+            return lines
+        if not self.page.exists() or self.page.read_text(encoding="utf-8") != self.page_text():
+            lines.append(f"{self.page}: is not what the table and the schedules give")
+        return lines
+
+    def page_text(self) -> str:
+        """The page as the files give it."""
+        return page_of(self.table(), read_schedules(self.schedules)[0], self.implications())
+
+    def _schedules(self, made: Regenerated, instances: Sequence[str]) -> list[Schedule]:
+        """Those that were found now, and what is there of the other instances of the plan."""
+        if list(instances) == list(made.whole.plan):
+            return made.schedules
+        kept = [one for one in read_schedules(self.schedules)[0] if one.instance not in instances]
+        return in_order_of(made.whole, [*kept, *made.schedules])

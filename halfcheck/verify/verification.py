@@ -1,0 +1,251 @@
+"""The main job in phases, those that fail soonest first; then the page's data."""
+
+from __future__ import annotations
+
+import os
+import platform
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from halfcheck import __version__
+from halfcheck.printing.search_progress import words
+from halfcheck.verdicts.files import VerdictFiles
+from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
+from model_check.check import CheckResult, check
+from model_check.errors import EvaluationError
+from model_check.verdicts.schedules import read_schedules
+from spark_trace_analysis.cluster.session import spark_session
+from spark_trace_analysis.judge.both_ways import judge
+from spark_trace_analysis.report.data import (
+    Audit,
+    Fact,
+    HuntedMutant,
+    Lockstep,
+    MutantSection,
+    RefusedSpecification,
+    ReportData,
+)
+from spark_trace_analysis.report.minimal_traces import minimal_traces
+from spark_trace_analysis.report.searched import contradictions, searched
+from spark_trace_analysis.report.simulation_section import simulation_section
+from spark_trace_analysis.report.verdict_table import verdict_table
+from spark_trace_analysis.statistics.run_statistics import statistics
+from spark_trace_analysis.statistics.states_seen import states_seen
+from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
+from spark_trace_analysis.traces.simulate import find_complete, simulate
+from spec.profiles import VERSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from halfcheck.verify.parts import Begun
+    from spark_trace_analysis.traces.manifest import Run
+
+    Say = Callable[[str], None]
+
+ENVIRONMENTS: Final = ((), ("crash",), ("slow_local",))
+"""What is searched for each profile: the quiet world, and two faults that every operator meets."""
+
+INSTANCE: Final = "small"
+STEPS: Final = 60
+
+
+@dataclass
+class Verification:
+    """What the job has found so far.
+
+    Attributes
+    ----------
+    status : callable
+        Takes a passing line, where somebody watches.
+    seconds : dict
+        Phase to seconds.
+    notes : list of str
+        What the page says beside its tables.
+    found_before : int
+        Parts whose results an earlier run has left.
+    files : VerdictFiles
+        Where the table of verdicts is, which the page opens with.
+    """
+
+    seed: int
+    traces: int
+    work: Path
+    say: Say
+    status: Say | None = None
+    checks: list[CheckResult] = field(default_factory=list)
+    audits: list[Audit] = field(default_factory=list)
+    refused: list[RefusedSpecification] = field(default_factory=list)
+    lockstep: list[Lockstep] = field(default_factory=list)
+    mutants: list[HuntedMutant] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    found_before: int = 0
+    files: VerdictFiles = field(default_factory=VerdictFiles)
+
+    def look_for_traces(self) -> None:
+        """See whether the folders of the traces can be used, before anything that takes long.
+
+        Raises
+        ------
+        BadOptionError
+            One of them holds something else, or the traces of another version of the specification.
+        """
+        for parameters, out in self._runs_to_make():
+            find_complete(parameters, out)
+
+    def refuse(self) -> None:
+        """Hold real stores against specifications that are wrong about them.
+
+        Raises
+        ------
+        EvaluationError
+            One of them is not refused.
+        """
+        began = perf_counter()
+        for wrong in WRONG_SPECIFICATIONS:
+            self.say(f"holding {wrong.version}/{wrong.scenario} against a specification where {wrong.claim}")
+            self.refused.append(refused_specification(wrong, self.work / "wrong-settings"))
+        self.seconds["refuse"] = perf_counter() - began
+
+    def search(self) -> None:
+        """Search every profile in every environment, all properties, and compare with the table of verdicts.
+
+        Raises
+        ------
+        EvaluationError
+            A search contradicts the table; names both answers.
+        """
+        began = perf_counter()
+        table = self.files.table()
+        status = self.status
+        report = None if status is None else lambda progress: status(words(progress))
+        for profile in VERSIONS:
+            for faults in ENVIRONMENTS:
+                self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
+                result = check(profile, faults, INSTANCE, report=report)
+                if wrong := contradictions(result, table):
+                    world = ",".join(faults) or "quiet"
+                    message = (
+                        f"the table of verdicts is wrong about {profile} {world} on {INSTANCE}: {'; '.join(wrong)}; "
+                        "see halfcheck verdicts --update"
+                    )
+                    raise EvaluationError(message)
+                self.checks.append(result)
+        self.seconds["search"] = perf_counter() - began
+
+    def gather(self, begun: Begun) -> None:
+        """Take what the parts in processes of their own have found, or wait for it.
+
+        Raises
+        ------
+        EvaluationError
+            Two readings differ, a store is not explained, specification and broker differ, or a mutant survives.
+        """
+        self.say("cross-checking with the CPython search on tiny")
+        with self._phase("cross-check"):
+            self.notes += begun.cross_checks
+        with self._phase("audit"):
+            for audit in begun.audits:
+                self.audits.append(audit)
+                self.say(f"audited {audit.store}")
+        self.say(f"running specification and broker in lockstep: {', '.join(VERSIONS)}")
+        with self._phase("lockstep"):
+            self.lockstep += begun.lockstep
+        self.say("hunting mutants")
+        with self._phase("mutants"):
+            for mutant in begun.mutants:
+                self.mutants.append(mutant)
+                if self.status is not None:
+                    self.status(f"hunting mutants: {len(self.mutants)} killed")
+        self.found_before = begun.kept.found
+        if self.found_before:
+            self.notes.append(
+                f"{self.found_before} cross-checks, audits, lockstep runs and hunts are those of an earlier run: "
+                f"no file of the project and no library has changed. Remove {begun.kept.folder} to do them again."
+            )
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        began = perf_counter()
+        yield
+        self.seconds[name] = perf_counter() - began
+
+    def simulate_and_judge(self, master: str) -> ReportData:
+        """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
+        began = perf_counter()
+        self.say("starting Spark")
+        with spark_session(master, self.work / "spark") as spark:
+            runs = self._simulated(spark)
+            self.seconds["simulate"] = perf_counter() - began
+            self.say(f"judging {self.traces:,} traces twice")
+            judgement = judge(spark, runs)
+            self.seconds |= {
+                "judge by kernels": judgement.kernel_seconds,
+                "judge by expressions": judgement.expression_seconds,
+            }
+            self.say("gathering statistics")
+            gathered = statistics(spark, runs)
+            self.seconds["statistics"] = gathered.seconds
+            self.say("counting the states that walks have seen")
+            counted = perf_counter()
+            seen = states_seen(spark, runs)
+            self.seconds["states seen"] = perf_counter() - counted
+        self.say("making the minimal violating traces again")
+        shortest = minimal_traces(runs, judgement.counts)
+        section = simulation_section(
+            runs, judgement, gathered, self.command, self.seconds, shortest=shortest, states=seen
+        )
+        return ReportData(
+            title="RocketMQ's transactional messages, verified",
+            facts=self._facts(),
+            command=self.command,
+            table=verdict_table(self.files.table(), read_schedules(self.files.schedules)[0]),
+            searches=tuple(searched(result) for result in self.checks),
+            audits=tuple(self.audits),
+            refused=tuple(self.refused),
+            lockstep=tuple(self.lockstep),
+            mutants=MutantSection(tuple(self.mutants), f"halfcheck fuzz --mutants --seed {self.seed}"),
+            simulation=section,
+            notes=tuple(self.notes),
+        )
+
+    @property
+    def command(self) -> str:
+        """What makes the whole report again."""
+        return f"halfcheck verify --traces {self.traces} --seed {self.seed}"
+
+    def _simulated(self, spark: SparkSession) -> list[Run]:
+        runs = []
+        for parameters, out in self._runs_to_make():
+            self.say(f"simulating {parameters.profile} {parameters.environment_name}: {parameters.traces:,} traces")
+            runs.append(simulate(spark, parameters, out).run)
+        return runs
+
+    def _runs_to_make(self) -> list[tuple[Parameters, Path]]:
+        """Every profile, quiet and with crashes, each with its folder.
+
+        The folders of another state of the sources are left alone: their traces are not used, and not in the way.
+        """
+        kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
+        share, rest = divmod(self.traces, len(kinds))
+        made = []
+        for number, (profile, faults) in enumerate(kinds):
+            parameters = Parameters(profile, faults, INSTANCE, self.seed, share + (number < rest), STEPS)
+            name = f"{profile}-{parameters.environment_name}-{parameters.traces}-{self.seed}"
+            made.append((parameters, self.work / "traces" / source_fingerprint(INSTANCE) / name))
+        return made
+
+    def _facts(self) -> tuple[Fact, ...]:
+        return (
+            Fact("version", __version__),
+            Fact("commit", commit()),
+            Fact("seed", str(self.seed)),
+            Fact("machine", f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"),
+            Fact("searched", f"{sum(result.distinct for result in self.checks):,} states, {len(self.checks)} searches"),
+        )

@@ -1,0 +1,152 @@
+"""``halfcheck check --compare`` and ``--minimal-repairs``, and what `check` says is left where a repair is on."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from halfcheck.app import run
+from halfcheck.check.minimal_repairs import Left
+from halfcheck.exit_codes import ExitCode
+from model_check.check import SCHEMA
+from model_check.verdicts.minimal_repairs import find_minimal_repairs
+
+REPAIRED = "5.4.0+heeds_settled_originals"
+LEFT = (
+    "S1.immune_half: B01 is repaired; still broken through A16 and B05; "
+    "holds with -batches_ops or +settles_once besides (searched in tiny)"
+)
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def told(out: str) -> str:
+    return " ".join(out.split())
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_two_profiles_are_shown_side_by_side_where_they_differ(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code = run(
+        ["check", "--compare", "4.9.7", "4.9.7+heeds_settled_originals", "--instance", "tiny", "--property", "S1"]
+    )
+    out = capsys.readouterr().out
+    assert code == ExitCode.OK, "nothing of S1 is broken with the repair"
+    assert told(out).startswith("4.9.7+heeds_settled_originals against 4.9.7 in the quiet world: 2 mended")
+    assert "S1.immune_half" in out
+    assert "violated, 16 steps in tiny (B01)" in told(out)
+    assert "13 are the same in both: 12 cannot occur; 1 holds" in told(out)
+    assert "S2." not in out
+    assert all(len(line) <= columns for line in out.splitlines())
+
+
+def test_the_comparison_says_what_a_repair_that_is_not_enough_has_repaired(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", "--compare", "5.4.0", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
+    assert run(arguments) == ExitCode.SAFETY_VIOLATED
+    out = capsys.readouterr().out
+    assert "in the quiet world: 1 broken through others" in out
+    assert LEFT in told(out)
+    assert run([*arguments, "--json"]) == ExitCode.SAFETY_VIOLATED
+    data = json.loads(capsys.readouterr().out)
+    assert data["profiles"] == ["5.4.0", REPAIRED]
+    assert data["differences"]["S1.immune_half"]["before"]["resembles"] == ["B01", "A16", "B05"]
+    assert data["left"]["S1.immune_half"]["holds_with"] == [["-batches_ops"], ["+settles_once"]]
+
+
+def test_check_says_what_is_left_where_a_repair_is_on(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
+    assert run(arguments) == ExitCode.SAFETY_VIOLATED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("S1.immune_half (A16, B05), 15 steps in tiny")
+    assert LEFT in told(" ".join(lines))
+    assert run([*arguments, "--json"]) == ExitCode.SAFETY_VIOLATED
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.validate(data, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert data["left"]["S1.immune_half"] == {
+        "repaired": ["B01"],
+        "broken_through": ["A16", "B05"],
+        "holds_with": [["-batches_ops"], ["+settles_once"]],
+        "instances": ["tiny"],
+    }
+    assert run(["check", "--profile", "5.4.0", *arguments[3:]]) == ExitCode.SAFETY_VIOLATED
+    assert "repaired;" not in capsys.readouterr().out
+
+
+def test_repairs_whose_searches_were_cut_short_are_not_said_to_mend_nothing() -> None:
+    more = find_minimal_repairs(
+        "4.9.7", (), "S1.immune_half", instances=["tiny"], among=("+heeds_settled_originals",), most_states=2_200
+    )
+    assert str(Left("S1.immune_half", ("A11",), ("B01",), more)) == (
+        "S1.immune_half: A11 is repaired; still broken through B01; "
+        "no violation is found with +heeds_settled_originals besides, CUT SHORT (searched in tiny)"
+    )
+
+
+def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("model_check.verdicts.minimal_repairs.find_minimal_repairs", pressed)
+    arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
+    assert run(arguments) == ExitCode.SAFETY_VIOLATED
+    out, err = capsys.readouterr()
+    assert "S1.immune_half (A16, B05), 15 steps in tiny" in out
+    assert "halfcheck: interrupted: it was not searched what else S1.immune_half takes" in err
+
+
+def test_the_minimal_sets_of_repairs_are_told_with_the_bounds_of_the_search(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "check",
+        "--minimal-repairs",
+        "--profile",
+        "5.4.0",
+        "--property",
+        "S1.immune_half",
+        "--instance",
+        "tiny",
+    ]
+    assert run(arguments) == ExitCode.SAFETY_VIOLATED
+    out = told(capsys.readouterr().out)
+    assert "+settles_once A11 A12 A13 A14 A39 B10 B16 B30 -batches_ops +heeds_settled_originals A15 B01 B05" in out
+    assert "'holds' is to the bounds of tiny; all sets of at most 3 of" in out
+    assert run([*arguments, "--most-repairs", "1", "--json"]) == ExitCode.SAFETY_VIOLATED
+    data = json.loads(capsys.readouterr().out)
+    assert [one["repairs"] for one in data["clauses"]["S1.immune_half"]["sets"]] == [["+settles_once"]]
+    assert (data["most_repairs"], data["instances"], data["not_violated"]) == (1, ["tiny"], [])
+
+
+def test_what_nothing_in_the_broker_mends_and_what_needs_no_repair(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", "--minimal-repairs", "--instance", "tiny", "--most-repairs", "1"]
+    assert run([*asked, "--faults", "lose_end", "--property", "L5.end_lost"]) == ExitCode.SAFETY_VIOLATED
+    assert "no single repair mends it; all together do not mend it either" in told(capsys.readouterr().out)
+    assert run([*asked, "--profile", "fixed", "--property", "S1"]) == ExitCode.OK
+    assert "there is nothing to repair" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--compare", "5.4.0", "5.4.0+settle_once"], "no switch 'settle_once'; did you mean settles_once?"),
+        (["--compare", "5.4.0", "4.9.7", "--profile", "5.3.3"], "--profile does not go with --compare"),
+        (["--compare", "5.4.0", "4.9.7", "--minimal-faults"], "--minimal-faults does not go with --compare"),
+        (["--minimal-repairs", "--itf", "a.json"], "--itf does not go with --minimal-repairs"),
+        (["--minimal-repairs", "--profile", "5.4.0", "--profile", "4.9.7"], "give one profile"),
+    ],
+)
+def test_what_makes_no_sense_is_answered_in_one_line(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", *arguments]) == ExitCode.BAD_OPTION
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert complaint in err

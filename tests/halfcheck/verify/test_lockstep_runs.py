@@ -1,0 +1,58 @@
+"""Does the main job run the two in lockstep, and does it stop where they differ?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from fuzz.lockstep.pairing import World
+from fuzz.mutants.kill_table import MUTANTS
+from fuzz.search import state_coverage
+from halfcheck.errors import exit_code_of
+from halfcheck.exit_codes import ExitCode
+from halfcheck.verify.lockstep_runs import lockstep_run
+from model_check.cpython.search import explore
+from model_check.errors import EvaluationError
+from spec.constants import FAULTS
+from spec.profiles import VERSIONS
+from tests.model_check.checked import at_full_speed
+
+EXPLORED = cache(at_full_speed(explore))
+"""Each instance is searched once."""
+
+
+@pytest.fixture(autouse=True)
+def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the schedules stands the exhaustive count of a small instance, here of its quiet world."""
+    monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
+    monkeypatch.setattr(state_coverage, "explore", EXPLORED)
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("profile", VERSIONS)
+def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
+    told = lockstep_run(World.of(profile, FAULTS), 3, examples=20)
+    assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
+    assert 20 < told.steps <= 20 * 50
+    assert 0 < told.conjuncts_seen < told.conjuncts
+    assert 0 < told.states_seen < told.states
+    assert told.conjuncts - told.conjuncts_seen + told.actions - told.actions_seen == len(told.unseen)
+    assert told.command == f"halfcheck fuzz --profile {profile} --examples 20 --steps 50 --seed 3"
+
+
+def test_the_seed_chooses_the_schedules() -> None:
+    world = World.of("5.3.3", FAULTS)
+    assert lockstep_run(world, 3, examples=5).steps == lockstep_run(world, 3, examples=5).steps
+    assert lockstep_run(world, 3, examples=5).unseen != lockstep_run(world, 4, examples=5).unseen
+
+
+def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable() -> None:
+    broken = next(mutant for mutant in MUTANTS if mutant.name == "check count forgotten").world
+    with pytest.raises(EvaluationError) as difference:
+        lockstep_run(broken, 7, examples=50)
+    assert exit_code_of(difference.value) == ExitCode.EVALUATION_ERROR
+    told = str(difference.value)
+    assert told.startswith("specification and broker differ in 5.3.3: step ")
+    assert "half[1].check_times is 1 in the specification, 0 in the broker" in told
+    assert told.endswith("see halfcheck fuzz --profile 5.3.3 --examples 50 --steps 50 --seed 7")

@@ -1,0 +1,43 @@
+"""Does the main job tell who killed each mutant, and does it stop at a survivor?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fuzz.mutants import kill_table
+from fuzz.mutants.edited_package import Edit
+from halfcheck.errors import exit_code_of
+from halfcheck.exit_codes import ExitCode
+from halfcheck.verify.mutant_hunt import mutant_hunt
+from model_check.errors import EvaluationError
+
+ROUND = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "round a moment late")
+PROPERTY = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "S1 allows two")
+HARMLESS = replace(
+    ROUND, name="harmless", edit=Edit("reference.check_service", "waited >= self._broker", "waited + 0 >= self._broker")
+)
+
+
+def test_who_killed_it_and_where_is_told() -> None:
+    told = mutant_hunt(7, mutants=(ROUND, PROPERTY))
+    assert told.command == "halfcheck fuzz --mutants --seed 7"
+    assert [(row.name, row.part, row.variable) for row in told.mutants] == [
+        ("round a moment late", "broker", "whether a round begins"),
+        ("S1 allows two", "property", "S1.immune_half"),
+    ]
+    assert [row.what for row in told.mutants] == [ROUND.what, PROPERTY.what]
+    assert told.mutants[1].step == "no violation is found"
+
+
+def test_a_survivor_ends_with_75_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kill_table, "MOST_EXAMPLES", 40)
+    hunted: list[str] = []
+    with pytest.raises(EvaluationError) as survival:
+        mutant_hunt(7, mutants=(HARMLESS, ROUND), report=lambda kill: hunted.append(kill.mutant.name))
+    assert exit_code_of(survival.value) == ExitCode.EVALUATION_ERROR
+    assert (
+        str(survival.value) == "1 of 2 mutants survive: harmless (40 examples); see halfcheck fuzz --mutants --seed 7"
+    )
+    assert hunted == ["harmless", "round a moment late"]
