@@ -40,7 +40,8 @@ COMPILED = (
 
 ONE_JAVA = "Spark"
 NEEDS_JAVA = (
-    *(f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze", "verify")),
+    *(f"tests/halfcheck/test_{name}.py" for name in ("analyze_itf", "interrupted", "simulate_and_analyze")),
+    "tests/halfcheck/verify/test_verify.py",
     *(f"tests/spark_trace_analysis/{folder}test_" for folder in ("", "cluster/", "judge/", "statistics/", "traces/")),
 )
 """These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the

@@ -40,8 +40,8 @@ class VerdictFiles:
         self.verdicts = results / "verdicts.toml"
         self.schedules = results / "schedules.toml"
         self._implications = results / "implications.toml"
-        self.page = above / "docs" / "verdicts.md"
-        self.map = above / "docs" / MAP
+        self.page = above / "docs" / "generated" / "verdicts.md"
+        self.map = self.page.with_name(MAP)
 
     def table(self) -> Table:
         """The table of verdicts; raises `BadFile`."""

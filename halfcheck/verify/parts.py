@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.golden_stores import golden_stores, later_stores
 from fuzz.lockstep.pairing import World
 from fuzz.mutants import kill_table
-from halfcheck.commands.verify import lockstep_runs
+from halfcheck.verify import lockstep_runs
 from halfcheck.verify.explained_stores import explained_store
 from halfcheck.verify.lockstep_runs import lockstep_run
 from halfcheck.verify.mutant_hunt import mutant_hunt

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from model_check.defects.catalogue import Defect, Search, WrongRepair
     from model_check.defects.findings import Finding
 
-FILE = Path(__file__).parents[2] / "docs" / "defects.md"
+FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
 _TEST_FILE = "tests/defects/test_in_the_broker.py"
 _GITHUB = "https://github.com/apache/"

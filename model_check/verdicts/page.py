@@ -1,4 +1,4 @@
-"""The table of verdicts as a page that people read, `docs/generated/verdicts.md`: a function of the table and its schedules."""
+"""The table of verdicts as a page, `docs/generated/verdicts.md`: a function of the table and its schedules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ instances: {instances}. A set breaks a clause if it does in one of them.
 What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches. `fixed` is {fixed} with the
 repairs that this project knows.
 
-What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [README](../README.md#properties); what
+What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [README](../../README.md#properties); what
 one such as B01 stands for, `halfcheck defects`.
 """
 

@@ -22,7 +22,7 @@ from tests.spark_trace_analysis.report.sample_page import TABLE, full
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = VerdictFiles().page.parents[1]
+FOLDER = VerdictFiles().page.parents[2]
 CLAUSE = r"[SLR]\d+\.[a-z_]+"
 KINDS = ("quiet", "one", "two")
 WORDS = {
@@ -188,7 +188,7 @@ def page_of_verdicts(text: str) -> list[str]:
 
 
 def page_of_defects(text: str) -> Iterator[Claim]:
-    """The searches of docs/generated/defects.md: where a clause is violated, and the version in which the same finds nothing."""
+    """The searches of docs/generated/defects.md: where a clause is violated, and the version in which none is found."""
     form = rf"^\| [AB]\d+ \| ({CLAUSE}) \| (\S+) \| (\S+) \| (\w+) \| (\d+) \| .* \| (\S+): holds \|$"
     for clause, profile, environment, instance, steps, repaired in re.findall(form, text, re.MULTILINE):
         if instance in TABLE.plan and profile in TABLE.profiles:
@@ -225,7 +225,7 @@ def titles(text: str) -> Iterator[Claim]:
 
 
 def markdown() -> dict[str, str]:
-    pages = [FOLDER / "README.md", *sorted((FOLDER / "docs").glob("*.md"))]
+    pages = [FOLDER / "README.md", *sorted((FOLDER / "docs").rglob("*.md"))]
     return {page.name: page.read_text(encoding="utf-8") for page in pages}
 
 

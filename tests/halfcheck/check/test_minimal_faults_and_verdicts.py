@@ -50,7 +50,7 @@ def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a plan that is searched in a moment."""
-    for name in (RESULTS, "docs"):
+    for name in (RESULTS, "docs/generated"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / RESULTS / "verdicts.toml").write_text("[plan]\ntiny = { most_faults = 0, most_states = 20000 }\n")
     (tmp_path / RESULTS / "implications.toml").write_text(IMPLICATION)

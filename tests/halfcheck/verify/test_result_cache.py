@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from halfcheck.commands.verify import result_cache as kept_parts
+from halfcheck.verify import result_cache
 from halfcheck.verify.result_cache import KeptParts, project_fingerprint
 
 
@@ -44,7 +44,7 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
     (tmp_path / "package" / "__init__.py").touch()
     source.write_bytes(b"\x00\x01")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(kept_parts, "PACKAGES", ("package",))
+    monkeypatch.setattr(result_cache, "PACKAGES", ("package",))
     before = project_fingerprint()
     compiled = source.parent / "__pycache__" / "kernel.nbc"
     compiled.parent.mkdir()
@@ -60,6 +60,6 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
 
 
 def test_every_package_that_is_installed_is_part_of_the_fingerprint() -> None:
-    project = Path(kept_parts.__file__).parents[1]
+    project = Path(result_cache.__file__).parents[2]
     packages = {path.parent.name for path in project.glob("*/__init__.py")} - {"tests", "benchmarks"}
-    assert set(kept_parts.PACKAGES) == packages
+    assert set(result_cache.PACKAGES) == packages

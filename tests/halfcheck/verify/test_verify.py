@@ -12,9 +12,9 @@ from conformance.golden_stores import golden_store
 from fuzz.mutants import kill_table
 from fuzz.search import state_coverage
 from halfcheck.app import run
-from halfcheck.commands.verify import command, lockstep_runs, verification
-from halfcheck.commands.verify import parts as parts_of_verify
+from halfcheck.commands.verify import command
 from halfcheck.exit_codes import ExitCode
+from halfcheck.verify import lockstep_runs, parts, verification
 from halfcheck.verify.parts import begin
 from halfcheck.verify.result_cache import KeptParts
 from halfcheck.verify.verification import Verification
@@ -40,13 +40,13 @@ pytestmark = pytest.mark.xdist_group(name="small")
 def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two versions, some stores, a cross-check, ten schedules and some mutants, in this process."""
     stores = [golden_store(*name.split("/")) for name in STORES]
-    monkeypatch.setattr(parts_of_verify, "golden_stores", lambda: stores)
-    monkeypatch.setattr(parts_of_verify, "later_stores", list)
-    for module in (verification, parts_of_verify):
+    monkeypatch.setattr(parts, "golden_stores", lambda: stores)
+    monkeypatch.setattr(parts, "later_stores", list)
+    for module in (verification, parts):
         monkeypatch.setattr(module, "VERSIONS", SEARCHED)
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
-    monkeypatch.setattr(parts_of_verify, "CROSS_CHECKED", parts_of_verify.CROSS_CHECKED[:1])
+    monkeypatch.setattr(parts, "CROSS_CHECKED", parts.CROSS_CHECKED[:1])
     monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     monkeypatch.setattr("halfcheck.verify.processes.on_all_cores", lambda: nullcontext(map))
 
