@@ -1,4 +1,4 @@
-"""What an action shows in a trace: each event field is a function of the state after it and of its first parameter."""
+"""What actions show in a trace: each event field is a function of the state after it and of its first parameter."""
 
 from __future__ import annotations
 
@@ -53,9 +53,14 @@ def outcome_settled(s: State, c: Constants, h: int) -> int:
     return COMMIT if s.half[h].settled == Settled.COMMITTED else ROLLBACK
 
 
-def commit(s: State, c: Constants, h: int) -> int:
-    """A real message was stored, so it was a commit."""
+def commit(s: State, c: Constants, i: int) -> int:
+    """A real message was stored, here or by another broker, so it was a commit."""
     return COMMIT
+
+
+def rollback(s: State, c: Constants, t: int) -> int:
+    """Another broker rolled the transaction back."""
+    return ROLLBACK
 
 
 def half_left_behind(s: State, c: Constants) -> int:
@@ -88,92 +93,34 @@ def last_op(s: State, c: Constants) -> int:
     return s.op_length - 1
 
 
+def last_op_of(s: State, c: Constants, h: int) -> int:
+    """The op message that was stored last, whatever half it names."""
+    return s.op_length - 1
+
+
 def resumed_copy(s: State, c: Constants, h: int) -> int:
     """The half that was stored last, whatever half it copies."""
     return s.half_length - 1
 
 
-def commit_elsewhere(s: State, c: Constants, t: int) -> int:
-    """Another broker stored a real message, so it was a commit."""
-    return COMMIT
+Shown = Mapping[str, Callable[..., Any]]
 
-
-def rollback_elsewhere(s: State, c: Constants, t: int) -> int:
-    """Another broker rolled the transaction back."""
-    return ROLLBACK
-
-
-def op_just_written(s: State, c: Constants, h: int) -> int:
-    """The op message that was stored last, whatever half it names."""
-    return s.op_length - 1
-
-
-Observed = Mapping[str, Callable[..., Any]]
-
-_SENT: Observed = {"transaction": itself, "half": first_half_of}
-_LOCAL: Observed = {"transaction": itself, "half": first_half_of, "outcome": outcome_decided}
-_HALF: Observed = {"transaction": transaction_of, "half": itself, "check_times": checks_of}
-_PASSED: Observed = {
+SENT: Final[Shown] = {"transaction": itself, "half": first_half_of}
+DECIDED: Final[Shown] = {**SENT, "outcome": outcome_decided}
+OF_A_HALF: Final[Shown] = {"transaction": transaction_of, "half": itself, "check_times": checks_of}
+ANSWERED: Final[Shown] = {**OF_A_HALF, "outcome": outcome_answered}
+STORED: Final[Shown] = {**OF_A_HALF, "outcome": commit}
+SETTLED: Final[Shown] = {**OF_A_HALF, "outcome": outcome_settled}
+OP_WRITTEN: Final[Shown] = {**OF_A_HALF, "op": last_op_of, "outcome": outcome_settled}
+OPS_WRITTEN: Final[Shown] = {"op": last_op}
+OF_AN_OP: Final[Shown] = {"op": itself}
+PASSED: Final[Shown] = {
     "transaction": transaction_left_behind,
     "half": half_left_behind,
     "check_times": checks_left_behind,
 }
-_PUT_BACK: Observed = {**_PASSED, "copy": last_half, "check_times": checks_of_last_half}
-
-OBSERVATIONS: Final[Mapping[str, Observed]] = {
-    "send_half": _SENT,
-    "send_half_by_another_clock": _SENT,
-    "send_half_with_checks": _SENT,
-    "send_poison_half": _SENT,
-    "send_undecodable_half": _SENT,
-    "send_half_again": _SENT,
-    "commit_locally": _LOCAL,
-    "roll_back_locally": _LOCAL,
-    "roll_back_unrun": _LOCAL,
-    "commit_what_is_gone": _LOCAL,
-    "commit_another_half": _LOCAL,
-    "leave_it_unknown": _LOCAL,
-    "resolve_to_commit": _LOCAL,
-    "resolve_to_rollback": _LOCAL,
-    "answer_check": {**_HALF, "outcome": outcome_answered},
-    "answer_check_too_early": {**_HALF, "outcome": outcome_answered},
-    "store_real_message": {**_HALF, "outcome": commit},
-    "write_op": {**_HALF, "op": op_just_written, "outcome": outcome_settled},
-    "buffer_op": {**_HALF, "outcome": outcome_settled},
-    "fail_to_write_op": {**_HALF, "outcome": outcome_settled},
-    "refuse_late_end": _HALF,
-    "refuse_end_as_slave": _HALF,
-    "refuse_unreadable": _HALF,
-    "refuse_commit_unstored": _HALF,
-    "ignore_repeated_end": _HALF,
-    "write_op_batch": {"op": last_op},
-    "pass_settled_half": _PASSED,
-    "pass_half_of_settled_transaction": _PASSED,
-    "pass_half_of_waiting_op": _PASSED,
-    "pass_over_long_immunity": _PASSED,
-    "discard_half": _PASSED,
-    "discard_half_unrecorded": _PASSED,
-    "discard_instead_of_check": _PASSED,
-    "discard_what_cannot_be_copied": _PASSED,
-    "pass_half_of_settled_original": _PASSED,
-    "jump_over_half": _PASSED,
-    "let_half_escape": _PASSED,
-    "give_half_up": _PASSED,
-    "put_back_immune_half": _PUT_BACK,
-    "put_back_and_check": _PUT_BACK,
-    "put_back_unasked": _PUT_BACK,
-    "deliver_escaped": {"transaction": itself, "outcome": commit_elsewhere},
-    "roll_back_escaped": {"transaction": itself, "outcome": rollback_elsewhere},
-    "resume_discarded": {**_HALF, "copy": resumed_copy},
-    "corrupt_op": {"op": itself},
-    "lose_end": _HALF,
-    "lose_check": _HALF,
-    "duplicate_end": {**_HALF, "outcome": outcome_answered},
-    "double_end": {**_HALF, "outcome": outcome_answered},
-    "overtake": _HALF,
-    "send_wrong_commit": {**_HALF, "outcome": outcome_answered},
-    "send_wrong_rollback": {**_HALF, "outcome": outcome_answered},
-    "answer_with_wrong_commit": {**_HALF, "outcome": outcome_answered},
-    "answer_with_wrong_rollback": {**_HALF, "outcome": outcome_answered},
-}
-"""Action → event field → function. What is not named here is absent from the event."""
+PUT_BACK: Final[Shown] = {**PASSED, "copy": last_half, "check_times": checks_of_last_half}
+RESUMED: Final[Shown] = {**OF_A_HALF, "copy": resumed_copy}
+DELIVERED_ELSEWHERE: Final[Shown] = {"transaction": itself, "outcome": commit}
+ROLLED_BACK_ELSEWHERE: Final[Shown] = {"transaction": itself, "outcome": rollback}
+"""Event field → function, for the actions that say so; a field that is not named is absent from the event."""

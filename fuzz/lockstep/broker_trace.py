@@ -108,7 +108,7 @@ class BrokerTraces:
         told = [row | {"action": name} for row in recorded]
         is_untold = all(row["event"] != event for row in told)
         if is_untold and (name in DEEDS_AROUND or event in UNRECORDED):
-            functions = self._world.machine.observations.get(name, {})
+            functions = step.action.shows
             seen: dict[str, Any] = {field.name: NONE for field in FIELDS} | {"outcome": 0}
             for field in _OF_THE_EVENT:
                 if field in functions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from spec.broker import tick as tick_of_the_specification
+from spec.chapters.broker import tick as tick_of_the_specification
 from spec.constants import Constants
 from spec.half_queue import age
 from spec.language import NONE, Machine, action, assume, declared_action

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from model_check.explicit.packing import Packing
 
 OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
-"""The event fields that a machine's observations may give, in the order of a row."""
+"""The event fields that an action may show, in the order of a row."""
 
 FUNCTIONS = ("expand", "judge", "observe")
 """What the module gives; `model_check.explicit.calls` says what they take."""
@@ -111,14 +111,13 @@ class Emitter(StepWriter):
         places = [code.value(f"getelementptr inbounds i32, ptr %out, i64 {i}") for i in range(len(OBSERVED))]
         for name, place in zip(OBSERVED, places, strict=True):
             code.do(f"store i32 {0 if name == 'outcome' else NONE}, ptr {place}")
-        shown = [(n, s, self.machine.observations.get(s.action.name, {})) for n, s in enumerate(self.steps)]
-        cases = " ".join(f"i64 {number}, label %shows_{number}" for number, _, observed in shown if observed)
+        cases = " ".join(f"i64 {n}, label %shows_{n}" for n, step in enumerate(self.steps) if step.action.shows)
         code.do(f"switch i64 %step, label %over [ {cases} ]")
-        for number, step, observed in shown:
-            if observed:
+        for number, step in enumerate(self.steps):
+            if step.action.shows:
                 code.start(f"shows_{number}")
                 with code.on_one_way():
-                    for name, function in observed.items():
+                    for name, function in step.action.shows.items():
                         shows = self._number(self.lowering.observation(function, step.arguments[:1]))
                         narrow = code.value(f"trunc i64 {shows} to i32")
                         code.do(f"store i32 {narrow}, ptr {places[OBSERVED.index(name)]}")

@@ -69,7 +69,7 @@ def names_of(machine: Machine) -> list[object]:
     todo: list[Callable[..., Any]] = [
         *(action.function for action in machine.actions),
         *(claim.function for claim in (*machine.clauses, *machine.witnesses)),
-        *(observe for by_field in machine.observations.values() for observe in by_field.values()),
+        *(observe for action in machine.actions for observe in action.shows.values()),
     ]
     packages = {_package(function) for function in todo}
     seen: dict[int, dict[str, object]] = {}

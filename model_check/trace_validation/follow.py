@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from model_check.clock_events import TICKS
 from spec.constants import FAULTS, Constants
 from spec.language import NONE, RangeViolation, Refused, Step, take
-from spec.observation import OBSERVATIONS, itself
+from spec.observation import itself
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -129,10 +129,10 @@ class _Follower:
 
     def _take(self, way: _Way, event: NamedEvent) -> Iterable[_Way]:
         """Each step of the event's action that is possible and shows what the event says."""
-        shown = OBSERVATIONS.get(event.action, {})
         told = dict(zip(SEEN, event.seen, strict=True))
-        first = next((told[name] for name, function in shown.items() if function is itself), None)
         for step in self._steps.get(event.action, ()):
+            shown = step.action.shows
+            first = next((told[name] for name, function in shown.items() if function is itself), None)
             if first is not None and step.arguments[0] != first:
                 continue
             world = self._world(way, step)

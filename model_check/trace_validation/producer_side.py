@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.forecast import HANDLING_MS
 from model_check.trace_validation.observed import Kind, ObservedEvent, Outcome, Trace
-from spec.end_transaction import is_early_enough, is_refused_as_late, was_checked
+from spec.chapters.end_transaction import is_early_enough, is_refused_as_late, was_checked
 from spec.language import Refused
 from spec.state import End, Local, Settled
 

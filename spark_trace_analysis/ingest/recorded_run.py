@@ -37,7 +37,6 @@ from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
 from spec.language import NONE, take
-from spec.observation import OBSERVATIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 TRACE_SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".parquet", ".itf.json")
@@ -181,8 +180,9 @@ def _rows_of(file: Path, constants: Any, picked: Sequence[tuple[str, dict[str, i
             message = f"{file}: step {place + 1}, {action}, is not allowed by this specification ({refused})"
             raise BadTracesError(message)
         time += TICKS.get(step.action.event, 0)
-        shown = OBSERVATIONS.get(action, {})
-        told = {name: int(function(state, constants, *step.arguments[:1])) for name, function in shown.items()}
+        told = {
+            name: int(function(state, constants, *step.arguments[:1])) for name, function in step.action.shows.items()
+        }
         absent: dict[str, Any] = dict.fromkeys(("transaction", "half", "copy", "op", "check_times"), NONE)
         absent |= {"trace": 0, "step": place, "time": time, "event": step.action.event, "action": action, "outcome": 0}
         yield Row(**absent | told)

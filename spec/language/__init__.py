@@ -37,9 +37,11 @@ from spec.language.rules import (
     Property,
     Refused,
     action,
+    actions_of,
     always,
     among,
     assume,
+    clauses_of,
     declared_action,
     declared_always,
     declared_sometimes,
@@ -48,6 +50,7 @@ from spec.language.rules import (
     sometimes,
     upto,
     within,
+    witnesses_of,
 )
 from spec.language.state import MachineState, layout, slots_of_fields, widest_layout
 
@@ -68,11 +71,13 @@ __all__ = [
     "SpecificationError",
     "Step",
     "action",
+    "actions_of",
     "always",
     "among",
     "array_of",
     "assume",
     "bits",
+    "clauses_of",
     "clock",
     "count",
     "declared_action",
@@ -99,4 +104,5 @@ __all__ = [
     "upto",
     "widest_layout",
     "within",
+    "witnesses_of",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from spec.language.rules import Action, Property, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from spec.language.state import MachineState
 
@@ -43,8 +43,6 @@ class Machine:
         What must hold in every state, and what some state must show.
     switches : tuple of str
         The boolean constants that an engine may take as values at run time (profile and faults).
-    observations : mapping
-        Action name → event field → function of the state after the action and of its first parameter, if it has one.
     symmetric : str or None
         The array of records that could be numbered in any order, and are numbered in the order of their first use, so
         that of all states that differ by the numbers only one is looked at. A record that was not used yet holds the
@@ -57,7 +55,6 @@ class Machine:
     clauses: tuple[Property, ...]
     witnesses: tuple[Property, ...]
     switches: tuple[str, ...] = ()
-    observations: Mapping[str, Mapping[str, Callable[..., int]]] = field(default_factory=dict)
     symmetric: str | None = None
 
     def initial(self, constants: object) -> MachineState:

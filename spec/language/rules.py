@@ -7,10 +7,11 @@ instance finite. Nothing is written before the last conjunct.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
+from types import ModuleType
 from typing import Any, TypeVar
 
 from spec.language.fields import SpecificationError
@@ -98,16 +99,35 @@ def among(listed: str) -> Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """A declared action: its function and the choices of its parameters, in order."""
+    """A declared action.
+
+    Attributes
+    ----------
+    parameters : mapping
+        The choices of the function's parameters, in order.
+    event : str
+        What it looks like in a trace.
+    place : int
+        Where it stands among the actions of its machine, which are tried in ascending order.
+    shows : mapping
+        Field of the event → function of the state after the action and of its first parameter, if it has one.
+    """
 
     function: Callable[..., None]
     parameters: Mapping[str, Choices]
     event: str = ""
+    place: int = 0
+    shows: Mapping[str, Callable[..., int]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The function's name."""
         return self.function.__name__
+
+    @property
+    def chapter(self) -> str:
+        """The name of the file that declares it."""
+        return self.function.__module__.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,11 +182,13 @@ _ALWAYS: dict[Callable[..., Any], Property] = {}
 _SOMETIMES: dict[Callable[..., Any], Property] = {}
 
 
-def action(event: str = "", **parameters: Choices) -> Callable[[F], F]:
-    """Declare a function to be an action; `event` names what it looks like in a trace (`spec.events`)."""
+def action(
+    event: str = "", *, place: int = 0, shows: Mapping[str, Callable[..., int]] | None = None, **parameters: Choices
+) -> Callable[[F], F]:
+    """Declare a function to be an action: what it looks like in a trace (`spec.events`), and when it is tried."""
 
     def declare(function: F) -> F:
-        _ACTIONS[function] = Action(function, parameters, event)
+        _ACTIONS[function] = Action(function, parameters, event, place, shows or {})
         return function
 
     return declare
@@ -209,7 +231,39 @@ def declared_sometimes(function: Callable[..., Any]) -> Property:
     return _declared(_SOMETIMES, function, "a witness")
 
 
+def actions_of(*chapters: ModuleType) -> tuple[Action, ...]:
+    """What these modules declare, in the order in which it is tried.
+
+    Raises
+    ------
+    SpecificationError
+        When two have the same place.
+    """
+    found = sorted(_of(_ACTIONS, chapters), key=lambda one: one.place)
+    for one, following in pairwise(found):
+        if one.place == following.place:
+            msg = f"{one.name} and {following.name} both have place {one.place}: give one of them a place of its own"
+            raise SpecificationError(msg)
+    return tuple(found)
+
+
+def clauses_of(*properties: ModuleType) -> tuple[Property, ...]:
+    """The clauses that these modules declare, in their order."""
+    return _of(_ALWAYS, properties)
+
+
+def witnesses_of(*properties: ModuleType) -> tuple[Property, ...]:
+    """The witnesses that these modules declare, in their order."""
+    return _of(_SOMETIMES, properties)
+
+
 D = TypeVar("D")
+
+
+def _of(declarations: Mapping[Callable[..., Any], D], modules: Sequence[ModuleType]) -> tuple[D, ...]:
+    return tuple(
+        one for module in modules for function, one in declarations.items() if function.__module__ == module.__name__
+    )
 
 
 def _declared(declarations: Mapping[Callable[..., Any], D], function: Callable[..., Any], what: str) -> D:

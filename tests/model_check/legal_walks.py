@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from model_check.instances import constants_for
 from spec.events import EVENTS, FIELDS
 from spec.language import MachineState, Step, take
-from spec.observation import OBSERVATIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
 
@@ -58,7 +57,7 @@ def illegal_step(columns: dict[str, Any], numbers: Collection[int], profile: str
 
 
 def seen(state: MachineState, constants: object, step: Step) -> list[int]:
-    functions = OBSERVATIONS.get(step.action.name, {})
+    functions = step.action.shows
     absent = {"outcome": 0}
     return [
         int(functions[name](state, constants, *step.arguments[:1])) if name in functions else absent.get(name, -1)

@@ -10,7 +10,8 @@ import pytest
 
 from model_check.cpython.search import explore
 from model_check.instances import constants_for
-from spec import check_guards, discarding, half_queue, round_end
+from spec import check_guards, half_queue, round_end
+from spec.chapters import discarding
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.checked import untraced
 from tests.quality.test_mutants_of_the_readings import QUIET_4_9_7, numbers, numbers_with

@@ -16,7 +16,8 @@ from model_check.explicit import packing
 from model_check.explicit.emit import Emitter
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
 from model_check.instances import constants_for
-from spec import check_round, discarding, end_transaction, op_pull, putting_back, round_end
+from spec import op_pull, round_end
+from spec.chapters import check_round, discarding, end_transaction, putting_back
 from spec.language import Machine, declared_action
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.emitted import emitted, in_cpython

@@ -15,7 +15,7 @@ from model_check.cpython.search import explore
 from model_check.instances import constants_for
 from model_check.verdicts.environment import clause_names, faults_of
 from model_check.verdicts.table import Table  # noqa: TC001 (the signature of a cached function)
-from spec import end_transaction
+from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced, violations

@@ -108,7 +108,7 @@ def floors_of(constants: Constants, slots: Sequence[Slot]) -> list[int]:
 class KeptForLonger(Constants):
     """Constants under which an explorer keeps ages for two ticks more than guards can tell apart.
 
-    `batch_cut` is left as it is: it is what a guard compares with (`spec.op_batch.batch_is_overdue`).
+    `batch_cut` is left as it is: it is what a guard compares with (`spec.chapters.op_batch.batch_is_overdue`).
     """
 
     @property

@@ -73,8 +73,8 @@ def test_what_the_broker_says_of_the_steps_is_what_the_specification_says_of_the
         for step in made.steps:
             step.action.function(state, world.constants, *step.arguments)
             if step.action.event in SAID:
-                functions = world.machine.observations.get(step.action.name, {})
-                shown = {name: seen(state, world.constants, *step.arguments[:1]) for name, seen in functions.items()}
+                functions = step.action.shows.items()
+                shown = {name: seen(state, world.constants, *step.arguments[:1]) for name, seen in functions}
                 expected.append((step.action.event, *(shown.get(name, -1) for name in ("transaction", "half", "copy"))))
         assert said == expected
         compared |= {str(row[0]) for row in said}

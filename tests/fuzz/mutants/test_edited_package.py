@@ -9,9 +9,10 @@ import pytest
 from fuzz.mutants.edited_package import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
 from reference import broker_controller, check_round, check_service, check_step, message_store
-from spec import broker, half_queue
-from spec import putting_back as spec_putting_back
+from spec import half_queue
 from spec import state as spec_state
+from spec.chapters import broker
+from spec.chapters import putting_back as spec_putting_back
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 EDIT = Edit("reference.check_round", "half.record.store_timestamp >= self.start_time", "False")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from model_check.explicit.written_once import MOST_KEPT, WrittenOnce
 from model_check.instances import constants_for, load_instance
 from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from spec import check_round, op_pull
+from spec import op_pull
+from spec.chapters import check_round
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.quality.test_mutants_of_the_readings import rewritten
 

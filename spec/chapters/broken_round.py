@@ -6,6 +6,7 @@ RocketMQ: TransactionalMessageServiceImpl#check, #getHalfMsg, #fillOpRemoveMap; 
 from __future__ import annotations
 
 from spec.bounds import room_for_a_mishap
+from spec.chapters.check_round import may_begin
 from spec.check_guards import (
     is_immune,
     is_within_limit,
@@ -15,10 +16,10 @@ from spec.check_guards import (
     stands_on_an_old_half,
     stands_on_an_open_half,
 )
-from spec.check_round import may_begin
 from spec.constants import Constants
 from spec.half_queue import can_be_copied, can_be_decoded
 from spec.language import action, assume, each, require, within
+from spec.observation import OF_AN_OP, PASSED
 from spec.op_pull import pull_throws
 from spec.round_end import abort_round, end_round
 from spec.state import Left, Pull, State, Stuck
@@ -26,7 +27,7 @@ from spec.state import Left, Pull, State, Stuck
 # --- no half at the cursor --------------------------------------------------------------------------------------------
 
 
-@action(event="half_missed")
+@action(event="half_missed", place=470)
 def jump_to_queue_end(s: State, c: Constants) -> None:
     """The half offset lies beyond the end of its queue: the round goes on where the store says, once.
 
@@ -42,7 +43,7 @@ def jump_to_queue_end(s: State, c: Constants) -> None:
     s.round.cursor = 0 if c.rewinds_beyond_end else s.half_length
 
 
-@action(event="half_missed")
+@action(event="half_missed", place=480, shows=PASSED)
 def jump_over_half(s: State, c: Constants) -> None:
     """The store gives no message for the half at the cursor, and the round goes on behind it, once.
 
@@ -59,7 +60,7 @@ def jump_over_half(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=490)
 def end_round_at_missed_half(s: State, c: Constants) -> None:
     """The store gives no message for the half at the cursor for the second time in the round.
 
@@ -89,7 +90,7 @@ def count_miss(s: State, h: int) -> None:
 # --- exceptions -------------------------------------------------------------------------------------------------------
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=500)
 def abort_at_null_result(s: State, c: Constants) -> None:
     """The store answers nothing at all for the half at the cursor: a NullPointerException (A08).
 
@@ -103,7 +104,7 @@ def abort_at_null_result(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.EXCEPTION)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=510)
 def abort_at_undecodable_half(s: State, c: Constants) -> None:
     """A half that cannot be decoded ends the round, and every later one at the same place (A07).
 
@@ -116,7 +117,7 @@ def abort_at_undecodable_half(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.UNDECODABLE_HALF)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=520)
 def fail_to_begin_round(s: State, c: Constants) -> None:
     """An op message among the first cannot be decoded: the round ends before it begins (B17).
 
@@ -127,7 +128,7 @@ def fail_to_begin_round(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.UNDECODABLE_OP)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=530)
 def abort_at_next_ops(s: State, c: Constants) -> None:
     """An op message among the next cannot be decoded (B17).
 
@@ -139,7 +140,7 @@ def abort_at_next_ops(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.UNDECODABLE_OP)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=540)
 def abort_at_unreadable_pull(s: State, c: Constants) -> None:
     """The last pull gave only op messages that cannot be decoded, and the loop looks at the last of none (B17).
 
@@ -153,7 +154,7 @@ def abort_at_unreadable_pull(s: State, c: Constants) -> None:
 # --- failed writes ----------------------------------------------------------------------------------------------------
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=550)
 def spin_at_failed_check(s: State, c: Constants) -> None:
     """The copy of a half to be checked cannot be stored: the round tries it over and over until its time limit (B08).
 
@@ -166,7 +167,7 @@ def spin_at_failed_check(s: State, c: Constants) -> None:
     spin(s, c)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=560)
 def spin_at_failed_immunity(s: State, c: Constants) -> None:
     """The copy of an immune half cannot be stored: the round reads op messages over and over until its time limit.
 
@@ -190,7 +191,7 @@ def spin(s: State, c: Constants) -> None:
 # --- decay ------------------------------------------------------------------------------------------------------------
 
 
-@action(event="op_corrupted", o=each("op_slots"))
+@action(event="op_corrupted", place=570, shows=OF_AN_OP, o=each("op_slots"))
 def corrupt_op(s: State, c: Constants, o: int) -> None:
     """An op message can no longer be decoded (B17)."""
     require(o < s.op_length, "the op message is stored")

@@ -19,10 +19,11 @@ from spec.check_guards import (
 from spec.constants import Constants
 from spec.half_queue import can_be_copied, can_be_decoded, has_another_copy, is_first_half
 from spec.language import action, assume, require
+from spec.observation import PASSED
 from spec.state import Budget, Burnt, Cause, Left, Role, State
 
 
-@action(event="half_discarded")
+@action(event="half_discarded", place=310, shows=PASSED)
 def discard_half(s: State, c: Constants) -> None:
     """A half without checks left, or too old, is moved away before the rest of the op messages is read (A10).
 
@@ -34,7 +35,7 @@ def discard_half(s: State, c: Constants) -> None:
     discard(s, c, s.round.cursor)
 
 
-@action(event="half_discarded")
+@action(event="half_discarded", place=320, shows=PASSED)
 def discard_half_unrecorded(s: State, c: Constants) -> None:
     """The record in the discard topic is not stored, and the half is passed all the same (B31).
 
@@ -48,7 +49,7 @@ def discard_half_unrecorded(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_discarded")
+@action(event="half_discarded", place=330, shows=PASSED)
 def discard_instead_of_check(s: State, c: Constants) -> None:
     """A half without checks left is discarded where it would be checked: all op messages were read. A repair (A10)."""
     stands_on_a_half_to_check(s, c)
@@ -56,7 +57,7 @@ def discard_instead_of_check(s: State, c: Constants) -> None:
     discard(s, c, s.round.cursor)
 
 
-@action(event="half_discarded")
+@action(event="half_discarded", place=340, shows=PASSED)
 def discard_what_cannot_be_copied(s: State, c: Constants) -> None:
     """A half that can be neither copied nor read goes to the discard topic as it is. A repair (A07, B07)."""
     stands_on_an_open_half(s, c)

@@ -8,12 +8,13 @@ TransactionalMessageBridge#escapeMessage.
 from __future__ import annotations
 
 from spec.bounds import room_for_a_mishap
+from spec.chapters.end_transaction import forget_ends
+from spec.chapters.op_batch import drop_batch
 from spec.check_guards import stands_on_a_readable_half
 from spec.constants import Constants
-from spec.end_transaction import forget_ends
 from spec.half_queue import has_another_copy, names_it_from, was_resumed, why_its_op_was_not_seen
 from spec.language import action, assume, each, require, within
-from spec.op_batch import drop_batch
+from spec.observation import DELIVERED_ELSEWHERE, PASSED, ROLLED_BACK_ELSEWHERE
 from spec.op_pull import pull_op_messages
 from spec.round_end import forget_round
 from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
@@ -21,7 +22,7 @@ from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
 # --- roles ------------------------------------------------------------------------------------------------------------
 
 
-@action(event="role_changed")
+@action(event="role_changed", place=720)
 def become_slave(s: State, c: Constants) -> None:
     """Another broker of the group becomes the master: no round begins, END_TRANSACTION is refused, no write succeeds.
 
@@ -35,7 +36,7 @@ def become_slave(s: State, c: Constants) -> None:
     s.role = Role.SLAVE
 
 
-@action(event="role_changed")
+@action(event="role_changed", place=730)
 def become_master(s: State, c: Constants) -> None:
     """The slave becomes the master again.
 
@@ -45,7 +46,7 @@ def become_master(s: State, c: Constants) -> None:
     s.role = Role.MASTER
 
 
-@action(event="role_changed")
+@action(event="role_changed", place=740)
 def act_for_dead_master(s: State, c: Constants) -> None:
     """The master dies, and a slave with the same messages and the offsets that were saved acts for it.
 
@@ -67,7 +68,7 @@ def act_for_dead_master(s: State, c: Constants) -> None:
     s.role = Role.ACTING_MASTER
 
 
-@action(event="role_changed")
+@action(event="role_changed", place=810)
 def bring_master_back(s: State, c: Constants) -> None:
     """The master is back and takes the offsets of the slave that acted for it.
 
@@ -80,7 +81,7 @@ def bring_master_back(s: State, c: Constants) -> None:
     s.role = Role.MASTER
 
 
-@action(event="role_changed")
+@action(event="role_changed", place=820)
 def bring_master_back_with_its_own_offsets(s: State, c: Constants) -> None:
     """The master is back, thinks its own offsets newer than the slave's, and keeps them (B23).
 
@@ -107,7 +108,7 @@ def stands_on_a_half_to_escape(s: State, c: Constants) -> None:
     )
 
 
-@action(event="half_escaped")
+@action(event="half_escaped", place=750, shows=PASSED)
 def let_half_escape(s: State, c: Constants) -> None:
     """The half is sent to another master as a new half, and passed.
 
@@ -119,7 +120,7 @@ def let_half_escape(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_escaped")
+@action(event="half_escaped", place=760)
 def let_half_escape_unclearly(s: State, c: Constants) -> None:
     """The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
 
@@ -130,7 +131,7 @@ def let_half_escape_unclearly(s: State, c: Constants) -> None:
     remember_escape(s, c, s.round.cursor)
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=770, shows=PASSED)
 def give_half_up(s: State, c: Constants) -> None:
     """The half could not be sent for ten times, and is passed (B21).
 
@@ -143,7 +144,7 @@ def give_half_up(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="ops_pulled")
+@action(event="ops_pulled", place=780)
 def pull_more_ops_before_escape(s: State, c: Constants) -> None:
     """An acting slave reads on before it lets a half escape. A repair (B20)."""
     stands_on_a_readable_half(s, c)
@@ -155,7 +156,7 @@ def pull_more_ops_before_escape(s: State, c: Constants) -> None:
 # --- the other broker -------------------------------------------------------------------------------------------------
 
 
-@action(event="message_delivered", t=each("transactions"))
+@action(event="message_delivered", place=790, shows=DELIVERED_ELSEWHERE, t=each("transactions"))
 def deliver_escaped(s: State, c: Constants, t: int) -> None:
     """The other broker checks a half that escaped, its producer answers commit, and the message is delivered there."""
     require(s.transaction[t].escaped > 0, "a half of the transaction waits on another broker")
@@ -165,7 +166,7 @@ def deliver_escaped(s: State, c: Constants, t: int) -> None:
         s.transaction[t].deliveries += 1
 
 
-@action(event="half_rolled_back", t=each("transactions"))
+@action(event="half_rolled_back", place=800, shows=ROLLED_BACK_ELSEWHERE, t=each("transactions"))
 def roll_back_escaped(s: State, c: Constants, t: int) -> None:
     """The other broker checks a half that escaped, and its producer answers rollback."""
     require(s.transaction[t].escaped > 0, "a half of the transaction waits on another broker")

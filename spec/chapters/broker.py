@@ -6,17 +6,18 @@ RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
 from __future__ import annotations
 
 from spec.bounds import room_for_a_mishap
+from spec.chapters.end_transaction import forget_ends
+from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
 from spec.check_guards import awaits_its_producer
 from spec.constants import Constants
-from spec.end_transaction import forget_ends
 from spec.half_queue import age, append_half, immunity, its_copy_is_there, room_for_a_half
 from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
-from spec.op_batch import append_op, batch_is_overdue, drop_batch
+from spec.observation import RESUMED
 from spec.round_end import forget_round
 from spec.state import Burnt, Cause, End, Left, Local, Role, Settled, State
 
 
-@action(event="offsets_persisted")
+@action(event="offsets_persisted", place=580)
 def persist_offsets(s: State, c: Constants) -> None:
     """config/consumerOffset.json is written.
 
@@ -33,7 +34,7 @@ def persist_offsets(s: State, c: Constants) -> None:
     s.saved.op = s.offsets.op
 
 
-@action(event="log_flushed")
+@action(event="log_flushed", place=590)
 def flush_log(s: State, c: Constants) -> None:
     """The commit log is flushed to disk.
 
@@ -55,7 +56,7 @@ def flush(s: State, c: Constants) -> None:
 # --- the end of a process ---------------------------------------------------------------------------------------------
 
 
-@action(event="crashed")
+@action(event="crashed", place=870)
 def crash(s: State, c: Constants) -> None:
     """The broker's process is killed and started again. What was written to the page cache stays; memory is lost.
 
@@ -67,7 +68,7 @@ def crash(s: State, c: Constants) -> None:
     start_again(s, c)
 
 
-@action(event="stopped")
+@action(event="stopped", place=860)
 def stop(s: State, c: Constants) -> None:
     """The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
 
@@ -91,7 +92,7 @@ def stop(s: State, c: Constants) -> None:
     start_again(s, c)
 
 
-@action(event="power_lost", records=upto("log_slots"))
+@action(event="power_lost", place=880, records=upto("log_slots"))
 def lose_power(s: State, c: Constants, records: int) -> None:
     """The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 
@@ -176,7 +177,7 @@ def start_again(s: State, c: Constants) -> None:
 # --- the file of offsets ----------------------------------------------------------------------------------------------
 
 
-@action(event="offsets_regressed", h=each("half_slots"))
+@action(event="offsets_regressed", place=830, h=each("half_slots"))
 def set_half_offset_back(s: State, c: Constants, h: int) -> None:
     """The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
 
@@ -190,7 +191,7 @@ def set_half_offset_back(s: State, c: Constants, h: int) -> None:
     s.offsets.half = h
 
 
-@action(event="offsets_regressed", o=each("op_slots"))
+@action(event="offsets_regressed", place=840, o=each("op_slots"))
 def set_op_offset_back(s: State, c: Constants, o: int) -> None:
     """The op offset goes back."""
     require(not s.round.running, "no round runs")
@@ -204,7 +205,7 @@ def set_op_offset_back(s: State, c: Constants, o: int) -> None:
 # --- operators --------------------------------------------------------------------------------------------------------
 
 
-@action(event="half_resumed", h=each("half_slots"))
+@action(event="half_resumed", place=850, shows=RESUMED, h=each("half_slots"))
 def resume_discarded(s: State, c: Constants, h: int) -> None:
     """A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
 
@@ -235,7 +236,7 @@ def must_hear_from_its_producer(s: State, c: Constants, t: int) -> bool:
     )
 
 
-@action(event="time_passed")
+@action(event="time_passed", place=900)
 def tick(s: State, c: Constants) -> None:
     """The clock goes on. Without faults, nothing that is due is overdue."""
     assume(
@@ -262,7 +263,7 @@ def tick(s: State, c: Constants) -> None:
     s.now += 1
 
 
-@action(event="clock_stepped_back")
+@action(event="clock_stepped_back", place=890)
 def step_clock_back(s: State, c: Constants) -> None:
     """The broker's clock goes back by a tick (B28)."""
     assume(c.clock_step, "the clock only goes on")

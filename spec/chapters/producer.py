@@ -8,10 +8,11 @@ from __future__ import annotations
 from spec.constants import Constants
 from spec.half_queue import append_half, room_for_a_half
 from spec.language import action, among, assume, each, require, within
+from spec.observation import ANSWERED, DECIDED, SENT
 from spec.state import Burnt, Cause, Direct, End, Kind, Local, Producer, Role, State
 
 
-@action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
+@action(event="half_stored", place=10, shows=SENT, t=each("transactions"), immunity=among("immunities"))
 def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
     """The producer sends a transactional message, the broker stores it as a half, and the local transaction begins.
 
@@ -22,7 +23,9 @@ def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
     append_half(s, t, s.now)
 
 
-@action(event="half_stored", t=each("transactions"), immunity=among("immunities"), skew=among("skews"))
+@action(
+    event="half_stored", place=20, shows=SENT, t=each("transactions"), immunity=among("immunities"), skew=among("skews")
+)
 def send_half_by_another_clock(s: State, c: Constants, t: int, immunity: int, skew: int) -> None:
     """The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
 
@@ -35,7 +38,14 @@ def send_half_by_another_clock(s: State, c: Constants, t: int, immunity: int, sk
     append_half(s, t, s.now if c.ages_from_arrival else s.now + skew)
 
 
-@action(event="half_stored", t=each("transactions"), immunity=among("immunities"), checks=among("first_checks"))
+@action(
+    event="half_stored",
+    place=30,
+    shows=SENT,
+    t=each("transactions"),
+    immunity=among("immunities"),
+    checks=among("first_checks"),
+)
 def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks: int) -> None:
     """The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
 
@@ -50,7 +60,7 @@ def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks:
     append_half(s, t, s.now)
 
 
-@action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
+@action(event="half_stored", place=40, shows=SENT, t=each("transactions"), immunity=among("immunities"))
 def send_poison_half(s: State, c: Constants, t: int, immunity: int) -> None:
     """The same with properties so long that a copy, which has more of them, cannot be stored (B07).
 
@@ -63,7 +73,7 @@ def send_poison_half(s: State, c: Constants, t: int, immunity: int) -> None:
     append_half(s, t, s.now)
 
 
-@action(event="half_stored", t=each("transactions"), immunity=among("immunities"))
+@action(event="half_stored", place=50, shows=SENT, t=each("transactions"), immunity=among("immunities"))
 def send_undecodable_half(s: State, c: Constants, t: int, immunity: int) -> None:
     """The same, but what is stored cannot be read again (A07).
 
@@ -76,7 +86,7 @@ def send_undecodable_half(s: State, c: Constants, t: int, immunity: int) -> None
     append_half(s, t, s.now)
 
 
-@action(event="half_stored", t=each("transactions"))
+@action(event="half_stored", place=60, shows=SENT, t=each("transactions"))
 def send_half_again(s: State, c: Constants, t: int) -> None:
     """The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
 
@@ -138,7 +148,7 @@ def its_half_is_there(s: State, t: int) -> bool:
     return first < s.half_length and s.half[first].transaction == t
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=70, shows=DECIDED, t=each("transactions"))
 def commit_locally(s: State, c: Constants, t: int) -> None:
     """The local transaction commits, and END_TRANSACTION(commit) is sent for the half that the send stored.
 
@@ -149,7 +159,7 @@ def commit_locally(s: State, c: Constants, t: int) -> None:
     s.half[s.transaction[t].first_half].end = End.COMMIT
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=80, shows=DECIDED, t=each("transactions"))
 def roll_back_locally(s: State, c: Constants, t: int) -> None:
     """The local transaction rolls back, and END_TRANSACTION(rollback) is sent for the half that the send stored.
 
@@ -160,7 +170,7 @@ def roll_back_locally(s: State, c: Constants, t: int) -> None:
     s.half[s.transaction[t].first_half].end = End.ROLLBACK
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=90, shows=DECIDED, t=each("transactions"))
 def roll_back_unrun(s: State, c: Constants, t: int) -> None:
     """The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
 
@@ -172,7 +182,7 @@ def roll_back_unrun(s: State, c: Constants, t: int) -> None:
     s.half[s.transaction[t].first_half].end = End.ROLLBACK
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=100, shows=DECIDED, t=each("transactions"))
 def leave_it_unknown(s: State, c: Constants, t: int) -> None:
     """The listener returns UNKNOW; the broker drops the END_TRANSACTION that says so, and leaves it to the checks.
 
@@ -182,21 +192,21 @@ def leave_it_unknown(s: State, c: Constants, t: int) -> None:
     s.transaction[t].local = Local.UNKNOWN
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=110, shows=DECIDED, t=each("transactions"))
 def resolve_to_commit(s: State, c: Constants, t: int) -> None:
     """An unknown local transaction turns out to be committed; only a later check will hear of it."""
     require(s.transaction[t].local == Local.UNKNOWN, "the local transaction's outcome is unknown")
     s.transaction[t].local = Local.COMMIT
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=120, shows=DECIDED, t=each("transactions"))
 def resolve_to_rollback(s: State, c: Constants, t: int) -> None:
     """An unknown local transaction turns out to be rolled back; only a later check will hear of it."""
     require(s.transaction[t].local == Local.UNKNOWN, "the local transaction's outcome is unknown")
     s.transaction[t].local = Local.ROLLBACK
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=130, shows=DECIDED, t=each("transactions"))
 def commit_what_is_gone(s: State, c: Constants, t: int) -> None:
     """The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
 
@@ -208,7 +218,7 @@ def commit_what_is_gone(s: State, c: Constants, t: int) -> None:
     s.transaction[t].direct = Direct.REFUSED
 
 
-@action(event="local_outcome", t=each("transactions"))
+@action(event="local_outcome", place=140, shows=DECIDED, t=each("transactions"))
 def commit_another_half(s: State, c: Constants, t: int) -> None:
     """The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
 
@@ -227,7 +237,7 @@ def commit_another_half(s: State, c: Constants, t: int) -> None:
 # --- checks -----------------------------------------------------------------------------------------------------------
 
 
-@action(event="check_answered", h=each("half_slots"))
+@action(event="check_answered", place=150, shows=ANSWERED, h=each("half_slots"))
 def answer_check(s: State, c: Constants, h: int) -> None:
     """The producer answers a check by what it knows; unknown is an answer that the broker drops.
 
@@ -246,7 +256,7 @@ def answer_check(s: State, c: Constants, h: int) -> None:
         s.half[h].end = End.ROLLBACK
 
 
-@action(event="check_answered", h=each("half_slots"))
+@action(event="check_answered", place=160, shows=ANSWERED, h=each("half_slots"))
 def answer_check_too_early(s: State, c: Constants, h: int) -> None:
     """A checker that finds no trace of a local transaction that still runs answers rollback (A12).
 
@@ -263,7 +273,7 @@ def answer_check_too_early(s: State, c: Constants, h: int) -> None:
 # --- connections ------------------------------------------------------------------------------------------------------
 
 
-@action(event="producer_gone")
+@action(event="producer_gone", place=690)
 def lose_all_producers(s: State, c: Constants) -> None:
     """No producer of the group is connected any more: nobody answers checks (B19).
 
@@ -275,7 +285,7 @@ def lose_all_producers(s: State, c: Constants) -> None:
     s.producer = Producer.OFFLINE
 
 
-@action(event="producer_gone")
+@action(event="producer_gone", place=700)
 def restart_producers(s: State, c: Constants) -> None:
     """The producers of the group start again, and the broker hears of them with their next send (A35).
 
@@ -287,7 +297,7 @@ def restart_producers(s: State, c: Constants) -> None:
     s.producer = Producer.UNREGISTERED
 
 
-@action(event="producer_back")
+@action(event="producer_back", place=710)
 def connect_again(s: State, c: Constants) -> None:
     """A producer of the group is connected again."""
     require(s.producer == Producer.OFFLINE, "no producer is connected")

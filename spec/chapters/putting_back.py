@@ -17,10 +17,11 @@ from spec.check_guards import (
 from spec.constants import Constants
 from spec.half_queue import append_copy, can_be_copied, remember_put_back, room_for_a_half
 from spec.language import NONE, action, assume, require
+from spec.observation import PUT_BACK
 from spec.state import Burnt, Left, Local, Producer, State
 
 
-@action(event="put_back_for_immunity")
+@action(event="put_back_for_immunity", place=380, shows=PUT_BACK)
 def put_back_immune_half(s: State, c: Constants) -> None:
     """An immune half goes to the end of the queue as a copy that knows its original; that costs it a check (A09).
 
@@ -43,7 +44,7 @@ def put_back_immune_half(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="put_back_for_check")
+@action(event="put_back_for_check", place=390, shows=PUT_BACK)
 def put_back_and_check(s: State, c: Constants) -> None:
     """An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
 
@@ -70,7 +71,7 @@ def put_back_and_check(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="put_back_unasked")
+@action(event="put_back_unasked", place=400, shows=PUT_BACK)
 def put_back_unasked(s: State, c: Constants) -> None:
     """The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import LONG_AGO, Bits, action, assume, require, within
+from spec.observation import OPS_WRITTEN
 from spec.state import Role, State
 
 
@@ -24,7 +25,7 @@ def batch_is_due(s: State, c: Constants) -> None:
     )
 
 
-@action(event="op_stored")
+@action(event="op_stored", place=260, shows=OPS_WRITTEN)
 def write_op_batch(s: State, c: Constants) -> None:
     """The waiting half offsets are written as one op message, when the interval is over or when they are many.
 
@@ -37,7 +38,7 @@ def write_op_batch(s: State, c: Constants) -> None:
     empty_batch(s)
 
 
-@action(event="op_lost")
+@action(event="op_lost", place=270)
 def fail_to_write_op_batch(s: State, c: Constants) -> None:
     """The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
 

@@ -27,6 +27,7 @@ from spec.check_guards import (
 from spec.constants import Constants
 from spec.half_queue import age, has_immunity, is_known_as_settled
 from spec.language import NONE, action, assume, require
+from spec.observation import PASSED
 from spec.op_pull import is_settled_by_an_op, mark_done, pull_op_messages, pull_throws, settle_by_op
 from spec.round_end import end_round
 from spec.state import Left, Pull, Role, State, Stuck
@@ -34,7 +35,7 @@ from spec.state import Left, Pull, Role, State, Stuck
 # --- beginning --------------------------------------------------------------------------------------------------------
 
 
-@action(event="round_began")
+@action(event="round_began", place=280)
 def begin_round(s: State, c: Constants) -> None:
     """The check service wakes up, reads both offsets and pulls the first op messages.
 
@@ -60,7 +61,7 @@ def may_begin(s: State, c: Constants) -> None:
 # --- passing ----------------------------------------------------------------------------------------------------------
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=290, shows=PASSED)
 def pass_settled_half(s: State, c: Constants) -> None:
     """An op message names the half at the cursor: it is settled.
 
@@ -72,7 +73,7 @@ def pass_settled_half(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=300, shows=PASSED)
 def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
     """The broker knows the transaction of the half as settled. A repair."""
     stands_on_a_half(s, c)
@@ -86,7 +87,7 @@ def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=350, shows=PASSED)
 def pass_half_of_settled_original(s: State, c: Constants) -> None:
     """An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 
@@ -112,7 +113,7 @@ def remember_settled_elsewhere(s: State, h: int) -> None:
         s.half[h].left = Left.SETTLED_ELSEWHERE
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=360, shows=PASSED)
 def pass_half_of_waiting_op(s: State, c: Constants) -> None:
     """An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair."""
     stands_on_an_old_half(s, c)
@@ -120,7 +121,7 @@ def pass_half_of_waiting_op(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_passed")
+@action(event="half_passed", place=370, shows=PASSED)
 def pass_over_long_immunity(s: State, c: Constants) -> None:
     """A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321)."""
     stands_on_an_earlier_half(s, c)
@@ -132,7 +133,7 @@ def pass_over_long_immunity(s: State, c: Constants) -> None:
 # --- reading on -------------------------------------------------------------------------------------------------------
 
 
-@action(event="ops_pulled")
+@action(event="ops_pulled", place=410)
 def pull_more_ops(s: State, c: Constants) -> None:
     """It is too early to check the half at the cursor: more op messages are read, and the same half is looked at again.
 
@@ -152,7 +153,7 @@ def pull_more_ops(s: State, c: Constants) -> None:
 # --- ending -----------------------------------------------------------------------------------------------------------
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=420)
 def end_round_at_queue_end(s: State, c: Constants) -> None:
     """No half is left to look at.
 
@@ -169,7 +170,7 @@ def end_round_at_queue_end(s: State, c: Constants) -> None:
     end_round(s, c, Stuck.NO)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=430)
 def end_round_at_fresh_half(s: State, c: Constants) -> None:
     """The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 
@@ -183,7 +184,7 @@ def end_round_at_fresh_half(s: State, c: Constants) -> None:
         end_round(s, c, Stuck.NO)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=440)
 def end_round_before_dispatch(s: State, c: Constants) -> None:
     """The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
 
@@ -198,7 +199,7 @@ def end_round_before_dispatch(s: State, c: Constants) -> None:
     end_round(s, c, Stuck.NO)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=450)
 def end_round_at_young_half(s: State, c: Constants) -> None:
     """The half at the cursor has no immunity of its own and is younger than the timeout: those behind it wait, too.
 
@@ -211,7 +212,7 @@ def end_round_at_young_half(s: State, c: Constants) -> None:
     end_round(s, c, Stuck.NO)
 
 
-@action(event="round_ended")
+@action(event="round_ended", place=460)
 def end_round_at_time_limit(s: State, c: Constants) -> None:
     """The round has lasted too long; the next one goes on from here.
 

@@ -6,6 +6,7 @@ contradicting request is carried out again (A12, A13). RocketMQ: EndTransactionP
 
 from __future__ import annotations
 
+from spec.chapters.op_batch import append_op
 from spec.constants import Constants
 from spec.half_queue import (
     age,
@@ -17,7 +18,7 @@ from spec.half_queue import (
     was_resumed,
 )
 from spec.language import Bits, action, assume, each, require, within
-from spec.op_batch import append_op
+from spec.observation import OF_A_HALF, OP_WRITTEN, SETTLED, STORED
 from spec.state import Cause, Direct, End, Left, Local, Quiet, Role, RolledBack, Settled, State
 
 
@@ -63,7 +64,7 @@ def an_end_arrives(s: State, h: int) -> None:
     require(s.half[h].end == End.COMMIT or s.half[h].end == End.ROLLBACK, "an END_TRANSACTION for this half arrives")
 
 
-@action(event="end_refused", h=each("half_slots"))
+@action(event="end_refused", place=210, shows=OF_A_HALF, h=each("half_slots"))
 def refuse_late_end(s: State, c: Constants, h: int) -> None:
     """The broker answers ILLEGAL_OPERATION to a late direct END_TRANSACTION; the producer never looks (A58).
 
@@ -76,7 +77,7 @@ def refuse_late_end(s: State, c: Constants, h: int) -> None:
     forget_end(s, h)
 
 
-@action(event="end_refused", h=each("half_slots"))
+@action(event="end_refused", place=220, shows=OF_A_HALF, h=each("half_slots"))
 def refuse_end_as_slave(s: State, c: Constants, h: int) -> None:
     """A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
 
@@ -88,7 +89,7 @@ def refuse_end_as_slave(s: State, c: Constants, h: int) -> None:
     forget_end(s, h)
 
 
-@action(event="end_refused", h=each("half_slots"))
+@action(event="end_refused", place=230, shows=OF_A_HALF, h=each("half_slots"))
 def refuse_unreadable(s: State, c: Constants, h: int) -> None:
     """The half cannot be read, so that there is nothing to commit or to roll back.
 
@@ -101,7 +102,7 @@ def refuse_unreadable(s: State, c: Constants, h: int) -> None:
     forget_end(s, h)
 
 
-@action(event="end_refused", h=each("half_slots"))
+@action(event="end_refused", place=240, shows=OF_A_HALF, h=each("half_slots"))
 def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
     """The real message cannot be stored; the one-way request is answered with an error, and no op message is written.
 
@@ -113,7 +114,7 @@ def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
     forget_end(s, h)
 
 
-@action(event="end_refused", h=each("half_slots"))
+@action(event="end_refused", place=250, shows=OF_A_HALF, h=each("half_slots"))
 def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
     """The transaction is known as settled: the END_TRANSACTION changes nothing. A repair."""
     an_end_arrives(s, h)
@@ -139,7 +140,7 @@ def may_be_committed(s: State, c: Constants, h: int) -> None:
     may_be_ended(s, c, h)
 
 
-@action(event="message_delivered", h=each("half_slots"))
+@action(event="message_delivered", place=170, shows=STORED, h=each("half_slots"))
 def store_real_message(s: State, c: Constants, h: int) -> None:
     """A commit arrives: the message is stored in its real topic, where consumers see it.
 
@@ -150,7 +151,7 @@ def store_real_message(s: State, c: Constants, h: int) -> None:
     s.half[h].end = End.COMMIT_STORED
 
 
-@action(event="op_stored", h=each("half_slots"))
+@action(event="op_stored", place=180, shows=OP_WRITTEN, h=each("half_slots"))
 def write_op(s: State, c: Constants, h: int) -> None:
     """The op message that names this half is written at once, and the END_TRANSACTION is answered SUCCESS.
 
@@ -164,7 +165,7 @@ def write_op(s: State, c: Constants, h: int) -> None:
     acknowledge(s, c, h)
 
 
-@action(event="op_lost", h=each("half_slots"))
+@action(event="op_lost", place=200, shows=SETTLED, h=each("half_slots"))
 def fail_to_write_op(s: State, c: Constants, h: int) -> None:
     """The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
 
@@ -178,7 +179,7 @@ def fail_to_write_op(s: State, c: Constants, h: int) -> None:
     acknowledge(s, c, h)
 
 
-@action(event="op_buffered", h=each("half_slots"))
+@action(event="op_buffered", place=190, shows=SETTLED, h=each("half_slots"))
 def buffer_op(s: State, c: Constants, h: int) -> None:
     """The half's offset joins the op batch in memory, and the END_TRANSACTION is answered SUCCESS (B02).
 

@@ -6,13 +6,14 @@ Both are one-way requests: nobody learns of a loss, and nobody compares an END_T
 from __future__ import annotations
 
 from spec.bounds import room_for_a_stray_end
+from spec.chapters.end_transaction import forget_end, may_be_late, remember_refusal
 from spec.constants import Constants
-from spec.end_transaction import forget_end, may_be_late, remember_refusal
 from spec.language import action, assume, each, require
+from spec.observation import ANSWERED, OF_A_HALF
 from spec.state import Direct, End, Settled, State
 
 
-@action(event="message_lost", h=each("half_slots"))
+@action(event="message_lost", place=600, shows=OF_A_HALF, h=each("half_slots"))
 def lose_end(s: State, c: Constants, h: int) -> None:
     """An END_TRANSACTION never arrives."""
     require(
@@ -23,7 +24,7 @@ def lose_end(s: State, c: Constants, h: int) -> None:
     forget_end(s, h)
 
 
-@action(event="message_lost", h=each("half_slots"))
+@action(event="message_lost", place=610, shows=OF_A_HALF, h=each("half_slots"))
 def lose_check(s: State, c: Constants, h: int) -> None:
     """A check request never arrives, or no producer of the group answers it."""
     require(s.half[h].check_in_flight, "a check request for this copy is under way")
@@ -31,7 +32,7 @@ def lose_check(s: State, c: Constants, h: int) -> None:
     s.half[h].check_in_flight = False
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=620, shows=ANSWERED, h=each("half_slots"))
 def duplicate_end(s: State, c: Constants, h: int) -> None:
     """An END_TRANSACTION that was handled arrives a second time (A13)."""
     require(s.half[h].settled != Settled.NO, "an END_TRANSACTION for this half was handled")
@@ -42,7 +43,7 @@ def duplicate_end(s: State, c: Constants, h: int) -> None:
     s.half[h].end = End.COMMIT if s.half[h].settled == Settled.COMMITTED else End.ROLLBACK
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=630, shows=ANSWERED, h=each("half_slots"))
 def double_end(s: State, c: Constants, h: int) -> None:
     """An END_TRANSACTION is sent again before the first is handled, or while a thread handles it."""
     require(s.half[h].end != End.NONE, "an END_TRANSACTION for this half is under way or being handled")
@@ -53,7 +54,7 @@ def double_end(s: State, c: Constants, h: int) -> None:
     s.half[h].other_end = End.ROLLBACK if s.half[h].end == End.ROLLBACK else End.COMMIT
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=640, shows=OF_A_HALF, h=each("half_slots"))
 def overtake(s: State, c: Constants, h: int) -> None:
     """Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
 
@@ -67,7 +68,7 @@ def overtake(s: State, c: Constants, h: int) -> None:
     s.half[h].other_end = first
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=650, shows=ANSWERED, h=each("half_slots"))
 def send_wrong_commit(s: State, c: Constants, h: int) -> None:
     """A commit arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 
@@ -78,7 +79,7 @@ def send_wrong_commit(s: State, c: Constants, h: int) -> None:
     s.half[h].end = End.COMMIT
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=660, shows=ANSWERED, h=each("half_slots"))
 def send_wrong_rollback(s: State, c: Constants, h: int) -> None:
     """A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 
@@ -89,7 +90,7 @@ def send_wrong_rollback(s: State, c: Constants, h: int) -> None:
     s.half[h].end = End.ROLLBACK
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=670, shows=ANSWERED, h=each("half_slots"))
 def answer_with_wrong_commit(s: State, c: Constants, h: int) -> None:
     """The same, and the commit says that it answers a check: it is never late.
 
@@ -102,7 +103,7 @@ def answer_with_wrong_commit(s: State, c: Constants, h: int) -> None:
     s.half[h].claims_check = True
 
 
-@action(event="end_sent", h=each("half_slots"))
+@action(event="end_sent", place=680, shows=ANSWERED, h=each("half_slots"))
 def answer_with_wrong_rollback(s: State, c: Constants, h: int) -> None:
     """The same, and the rollback says that it answers a check: it is never late.
 
