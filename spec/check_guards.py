@@ -6,20 +6,10 @@ RocketMQ: TransactionalMessageServiceImpl#check.
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half_queue import (
-    age,
-    can_be_decoded,
-    has_immunity,
-    immunity,
-    is_known_as_settled,
-    names_it_from,
-    own_immunity,
-)
+from spec.half import age, born_ahead, can_be_decoded, immunity, is_known_as_settled, is_young, must_be_discarded
 from spec.language import NONE, require
-from spec.op_pull import is_settled_by_an_op, last_op_pulled_came_late
+from spec.op_pull import is_settled_by_an_op, last_op_pulled_came_late, names_it_from
 from spec.state import End, Pull, Role, State
-
-# --- predicates -------------------------------------------------------------------------------------------------------
 
 
 def is_within_limit(s: State, c: Constants) -> bool:
@@ -38,36 +28,6 @@ def is_fresh(s: State, c: Constants, h: int) -> bool:
     is_from_the_future = s.half[h].stored_at > s.now
     seems_fresh = has_time_left(s, c) and s.half[h].stored_at >= s.round.started_at
     return seems_fresh and not (c.distrusts_future and is_from_the_future)
-
-
-def is_young(s: State, c: Constants, h: int) -> bool:
-    """Its timeout or immunity is not over. At exactly that age, versions differ (A19)."""
-    return age(s, h) < immunity(s, c, h) or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))
-
-
-def is_immune(s: State, c: Constants, h: int) -> bool:
-    """It has an immunity of its own, which is not over."""
-    return has_immunity(s, h) and is_young(s, c, h)
-
-
-def is_too_immune(s: State, c: Constants, h: int) -> bool:
-    """CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals."""
-    return c.skips_long_immunities and is_immune(s, c, h) and own_immunity(s, h) > c.time_of_all_checks
-
-
-def is_over_age(s: State, c: Constants, h: int) -> bool:
-    """It is older than fileReservedTime (needSkip; B45)."""
-    return c.reserved_time != NONE and age(s, h) > c.reserved_time
-
-
-def has_no_checks_left(s: State, c: Constants, h: int) -> bool:
-    """It was put back `transactionCheckMax` times (needDiscard)."""
-    return s.half[h].check_times >= c.check_max
-
-
-def must_be_discarded(s: State, c: Constants, h: int) -> bool:
-    """needDiscard or needSkip, which the loop asks before it knows all op messages (A10)."""
-    return (has_no_checks_left(s, c, h) and not c.discards_instead_of_checking) or is_over_age(s, c, h)
 
 
 def original_is_settled(s: State, h: int) -> bool:
@@ -100,9 +60,6 @@ def awaits_its_producer(s: State, c: Constants, t: int) -> bool:
         s.half[h].transaction == t and (s.half[h].check_in_flight or s.half[h].end != End.NONE)
         for h in range(c.half_slots)
     )
-
-
-# --- guards -----------------------------------------------------------------------------------------------------------
 
 
 def stands_on_a_half(s: State, c: Constants) -> None:
@@ -154,11 +111,6 @@ def stands_on_an_old_half(s: State, c: Constants) -> None:
         not c.heeds_settled_originals or not original_is_settled(s, s.round.cursor),
         "no op message that was pulled names its original",
     )
-
-
-def born_ahead(s: State, h: int) -> bool:
-    """It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27)."""
-    return not has_immunity(s, h) and age(s, h) < 0
 
 
 def stands_on_a_half_to_check(s: State, c: Constants) -> None:

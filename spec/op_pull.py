@@ -149,3 +149,8 @@ def forget_ops(s: State, c: Constants) -> None:
         s.round.removed_by[h] = NONE
     for o in range(c.op_slots):
         s.pulled_op[o].unresolved = Bits()
+
+
+def names_it_from(s: State, c: Constants, h: int, first: int) -> bool:
+    """Some op message at offset `first` or later names half h."""
+    return any(o >= first and s.op[o].names.has(h) for o in range(c.op_slots))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.ghosts import remember_end_of_round, remember_ops_left_behind, remember_skipped, remember_stuck
 from spec.language import LONG_AGO
 from spec.op_pull import forget_ops, op_offset_after_round
-from spec.state import Left, State, Stuck
+from spec.state import State, Stuck
 
 
 def end_round(s: State, c: Constants, why: Stuck) -> None:
@@ -46,38 +47,3 @@ def forget_round(s: State, c: Constants) -> None:
     s.round.cursor = 0
     s.round.null_met = False
     forget_ops(s, c)
-
-
-# --- ghosts -----------------------------------------------------------------------------------------------------------
-
-
-def remember_skipped(s: State, c: Constants) -> None:
-    """Note that a round which failed leaves behind what it has jumped over."""
-    for h in range(c.half_slots):
-        if h >= s.offsets.half and h < s.round.cursor and s.half[h].left == Left.PASSED_OVER:
-            s.half[h].left = Left.SKIPPED_BY_EXCEPTION
-
-
-def remember_end_of_round(s: State, why: Stuck) -> None:
-    """Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention."""
-    if s.round.cursor == s.offsets.half:
-        remember_stuck(s, why)
-    else:
-        remember_stuck(s, Stuck.NO)
-
-
-def remember_stuck(s: State, why: Stuck) -> None:
-    """Count rounds on end that were stuck for the same reason."""
-    if why == Stuck.NO:
-        s.stuck_rounds = 0
-    elif s.stuck != why:
-        s.stuck_rounds = 1
-    elif s.stuck_rounds < 2:
-        s.stuck_rounds += 1
-    s.stuck = why
-
-
-def remember_ops_left_behind(s: State, c: Constants) -> None:
-    """Note whether a round that read all op messages and passed all halves leaves an op message for the next one."""
-    has_met_all = s.round.cursor == s.half_length and s.round.next_op == s.op_length
-    s.op_left_behind = has_met_all and op_offset_after_round(s, c) < s.op_length

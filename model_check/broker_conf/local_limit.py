@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 
 from spec.chapters.broker import tick as tick_of_the_specification
 from spec.constants import Constants
-from spec.half_queue import age
+from spec.half import age
 from spec.language import NONE, Machine, action, assume, declared_action
 from spec.state import End, Local, State
 

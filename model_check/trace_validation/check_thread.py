@@ -18,7 +18,7 @@ from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps
 from model_check.trace_validation.sources import differs, impossible, may_come_from, sources
 from model_check.trace_validation.tried_states import Goal, TriedStates
 from model_check.trace_validation.views import View, views_between
-from spec.half_queue import immunity
+from spec.half import immunity
 from spec.language import Refused
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from spec.bounds import room_for_a_mishap
 from spec.chapters.check_round import may_begin
 from spec.check_guards import (
-    is_immune,
     is_within_limit,
     may_check,
     stands_on_a_half_to_check,
@@ -17,7 +16,7 @@ from spec.check_guards import (
     stands_on_an_open_half,
 )
 from spec.constants import Constants
-from spec.half_queue import can_be_copied, can_be_decoded
+from spec.half import can_be_copied, can_be_decoded, is_immune
 from spec.language import action, assume, each, require, within
 from spec.observation import OF_AN_OP, PASSED
 from spec.op_pull import pull_throws

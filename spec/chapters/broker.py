@@ -10,7 +10,8 @@ from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
 from spec.check_guards import awaits_its_producer
 from spec.constants import Constants
-from spec.half_queue import age, append_half, immunity, its_copy_is_there, room_for_a_half
+from spec.half import age, immunity
+from spec.half_queue import append_half, its_copy_is_there, room_for_a_half
 from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
 from spec.observation import RESUMED
 from spec.round_end import forget_round

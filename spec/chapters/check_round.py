@@ -10,13 +10,9 @@ from __future__ import annotations
 
 from spec.check_guards import (
     is_fresh,
-    is_immune,
-    is_too_immune,
     is_within_limit,
-    is_young,
     its_op_is_to_come,
     may_check,
-    must_be_discarded,
     original_is_settled,
     stands_on_a_half,
     stands_on_an_earlier_half,
@@ -25,7 +21,8 @@ from spec.check_guards import (
     stands_on_the_masters_half,
 )
 from spec.constants import Constants
-from spec.half_queue import age, has_immunity, is_known_as_settled
+from spec.ghosts import remember_settled_elsewhere
+from spec.half import age, has_immunity, is_immune, is_known_as_settled, is_too_immune, is_young, must_be_discarded
 from spec.language import NONE, action, assume, require
 from spec.observation import PASSED
 from spec.op_pull import is_settled_by_an_op, mark_done, pull_op_messages, pull_throws, settle_by_op
@@ -105,12 +102,6 @@ def pass_half_of_settled_original(s: State, c: Constants) -> None:
         s.round.removed_by[s.half[s.round.cursor].original] = NONE
     remember_settled_elsewhere(s, s.round.cursor)
     s.round.cursor += 1
-
-
-def remember_settled_elsewhere(s: State, h: int) -> None:
-    """Ghost: half h is passed for the sake of another half."""
-    if s.half[h].left == Left.NO or s.half[h].left == Left.COPY_LOST:
-        s.half[h].left = Left.SETTLED_ELSEWHERE
 
 
 @action(event="half_passed", place=360, shows=PASSED)

@@ -5,22 +5,13 @@ RocketMQ: TransactionalMessageServiceImpl#check, the branch of #needDiscard and 
 
 from __future__ import annotations
 
-from spec.check_guards import (
-    has_no_checks_left,
-    is_fresh,
-    is_immune,
-    is_over_age,
-    is_young,
-    must_be_discarded,
-    stands_on_a_half_to_check,
-    stands_on_an_open_half,
-    stands_on_the_masters_half,
-)
+from spec.check_guards import is_fresh, stands_on_a_half_to_check, stands_on_an_open_half, stands_on_the_masters_half
 from spec.constants import Constants
-from spec.half_queue import can_be_copied, can_be_decoded, has_another_copy, is_first_half
+from spec.ghosts import remember_discard
+from spec.half import can_be_copied, can_be_decoded, has_no_checks_left, is_immune, is_young, must_be_discarded
 from spec.language import action, assume, require
 from spec.observation import PASSED
-from spec.state import Budget, Burnt, Cause, Left, Role, State
+from spec.state import Left, Role, State
 
 
 @action(event="half_discarded", place=310, shows=PASSED)
@@ -79,27 +70,3 @@ def discard(s: State, c: Constants, h: int) -> None:
         s.transaction[s.half[h].transaction].parked = True
     remember_discard(s, c, h, Left.KEPT_ASIDE if c.keeps_discarded else Left.DROPPED)
     s.round.cursor += 1
-
-
-def remember_discard(s: State, c: Constants, h: int, how: Left) -> None:
-    """Ghost: note what is left of the half, and whether it had all its checks."""
-    t = s.half[h].transaction
-    if s.transaction[t].cause == Cause.NONE:
-        if s.half[h].left == Left.ESCAPED:
-            s.transaction[t].cause = Cause.ENDED_AFTER_ESCAPE
-        elif has_another_copy(s, h):
-            s.transaction[t].cause = Cause.FORKED_COPY
-    s.half[h].left = Left.SETTLED_ASIDE if s.half[h].acknowledged and how == Left.KEPT_ASIDE else how
-    if s.transaction[t].discarded == Budget.NO or s.transaction[t].discarded == Budget.SPENT:
-        if not has_no_checks_left(s, c, h):
-            if is_over_age(s, c, h):
-                has_just_come = is_first_half(s, h) and s.half[h].stored_at == s.now
-                s.transaction[t].discarded = Budget.OLD_ON_ARRIVAL if has_just_come else Budget.OVER_AGE
-        elif s.half[h].burnt == Burnt.IMMUNITY:
-            s.transaction[t].discarded = Budget.BURNT_BY_IMMUNITY
-        elif s.half[h].burnt == Burnt.NOBODY_TO_ASK:
-            s.transaction[t].discarded = Budget.NOBODY_TO_ASK
-        elif s.half[h].burnt == Burnt.PRESET:
-            s.transaction[t].discarded = Budget.PRESET
-        else:
-            s.transaction[t].discarded = Budget.SPENT

@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from spec.chapters.op_batch import append_op
 from spec.constants import Constants
-from spec.half_queue import (
-    age,
-    can_be_decoded,
-    has_immunity,
-    immunity,
-    is_first_half,
-    is_known_as_settled,
-    was_resumed,
-)
+from spec.ghosts import remember_end, remember_refusal
+from spec.half import age, can_be_decoded, has_immunity, immunity, is_first_half, is_known_as_settled, was_resumed
 from spec.language import Bits, action, assume, each, require, within
 from spec.observation import OF_A_HALF, OP_WRITTEN, SETTLED, STORED
-from spec.state import Cause, Direct, End, Left, Local, Quiet, Role, RolledBack, Settled, State
+from spec.state import Cause, Direct, End, Left, Quiet, Role, RolledBack, Settled, State
 
 
 def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
@@ -216,34 +209,6 @@ def may_be_rolled_back(s: State, c: Constants, h: int) -> bool:
         and can_be_decoded(s, h)
         and not is_known_as_settled(s, c, s.half[h].transaction)
     )
-
-
-# --- ghosts: what the properties speak of -----------------------------------------------------------------------------
-
-
-def remember_refusal(s: State, h: int, why: Direct) -> None:
-    """Note that a commit which the producer sent of its own accord is not carried out."""
-    t = s.half[h].transaction
-    if (
-        s.half[h].end == End.COMMIT
-        and is_first_half(s, h)
-        and s.transaction[t].local == Local.COMMIT
-        and s.transaction[t].deliveries == 0
-    ):
-        s.transaction[t].direct = why
-
-
-def remember_end(s: State, c: Constants, h: int) -> None:
-    """Note what the copies of a half lead to, when an END_TRANSACTION names the half itself."""
-    t = s.half[h].transaction
-    if s.transaction[t].cause == Cause.NONE:
-        if s.half[h].left == Left.FOR_CHECK:
-            is_in_time = has_immunity(s, h) and age(s, h) <= c.timeout
-            s.transaction[t].cause = Cause.SHORT_IMMUNITY if is_in_time else Cause.AFTER_A_CHECK
-        elif s.half[h].left == Left.FOR_IMMUNITY:
-            s.transaction[t].cause = Cause.IMMUNE_HALF
-        elif s.half[h].left == Left.ESCAPED:
-            s.transaction[t].cause = Cause.ENDED_AFTER_ESCAPE
 
 
 def remember_delivery(s: State, c: Constants, h: int) -> None:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from spec.check_guards import (
     awaits_its_producer,
-    has_no_checks_left,
-    is_immune,
-    is_too_immune,
     original_is_settled,
     stands_on_a_half_to_check,
     stands_on_an_earlier_half,
 )
 from spec.constants import Constants
-from spec.half_queue import append_copy, can_be_copied, remember_put_back, room_for_a_half
+from spec.ghosts import remember_burnt_check, remember_put_back
+from spec.half import can_be_copied, has_no_checks_left, is_immune, is_too_immune
+from spec.half_queue import append_copy, room_for_a_half
 from spec.language import NONE, action, assume, require
 from spec.observation import PUT_BACK
 from spec.state import Burnt, Left, Local, Producer, State
@@ -102,9 +101,3 @@ def link_to_original(s: State, h: int) -> None:
     """The copy of half h that was stored last knows its first original."""
     if s.half[h].original == NONE:
         s.half[s.half_length - 1].original = h
-
-
-def remember_burnt_check(s: State, why: Burnt) -> None:
-    """Ghost: the copy that was stored last counts a check that was not sent."""
-    if s.half[s.half_length - 1].burnt == Burnt.NO:
-        s.half[s.half_length - 1].burnt = why

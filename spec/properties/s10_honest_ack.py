@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half_queue import names_it_from
 from spec.language import always, each, sometimes
+from spec.op_pull import names_it_from
 from spec.state import State
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half_queue import is_first_half
+from spec.half import is_first_half
 from spec.language import always, each, sometimes
 from spec.state import Settled, State
 

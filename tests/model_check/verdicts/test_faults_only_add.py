@@ -68,8 +68,8 @@ IDLE = {"4.5.1": {"acting_slave"}, "4.9.7": {"acting_slave"}, "fixed": {"slow_di
 BOOKKEEPING: dict[tuple[str, ...], str] = {("flushed", "halves"): "power_loss", ("flushed", "ops"): "power_loss"}
 """Fields that are kept only where a fault may ask for them, so that other worlds have no more states for them.
 
-Nothing but an action that needs the fault reads them: `spec.chapters.broker.flush`, which a repair calls in every world,
-leaves zero in them where no power loss can come.
+Nothing but an action that needs the fault reads them: `spec.chapters.broker.flush`, which a repair calls in every
+world, leaves zero in them where no power loss can come.
 """
 
 

@@ -1,0 +1,95 @@
+"""A message of the half queue: its age, its immunity, its checks, and what can be done with it."""
+
+from __future__ import annotations
+
+from spec.constants import Constants
+from spec.language import NONE
+from spec.state import Kind, Left, RolledBack, State
+
+
+def age(s: State, h: int) -> int:
+    """How old the message is: born when its producer sent it, not when a copy was stored."""
+    return s.now - s.half[h].born_at
+
+
+def own_immunity(s: State, h: int) -> int:
+    """CHECK_IMMUNITY_TIME_IN_SECONDS of the message, or NONE."""
+    return s.transaction[s.half[h].transaction].immunity
+
+
+def immunity(s: State, c: Constants, h: int) -> int:
+    """checkImmunityTime: the message's own, or else the timeout.
+
+    RocketMQ: TransactionalMessageServiceImpl#check and #getImmunityTime. END_TRANSACTION never takes it for shorter
+    than the timeout (TransactionalMessageUtil#getImmunityTime), the check service does (B25).
+    """
+    own = own_immunity(s, h)
+    return c.timeout if own == NONE or (c.one_immunity and own < c.timeout) else own
+
+
+def has_immunity(s: State, h: int) -> bool:
+    """The message carries CHECK_IMMUNITY_TIME_IN_SECONDS."""
+    return own_immunity(s, h) != NONE
+
+
+def is_first_half(s: State, h: int) -> bool:
+    """The half that the producer's send stored, not a put-back copy."""
+    return s.transaction[s.half[h].transaction].first_half == h
+
+
+def can_be_copied(s: State, h: int) -> bool:
+    """A copy of the half, which is longer than the half itself, can be stored (B07)."""
+    return s.transaction[s.half[h].transaction].kind != Kind.POISON
+
+
+def can_be_decoded(s: State, h: int) -> bool:
+    """The half is a message that can be read."""
+    return s.transaction[s.half[h].transaction].kind != Kind.UNDECODABLE
+
+
+def is_known_as_settled(s: State, c: Constants, t: int) -> bool:
+    """The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again."""
+    is_put_aside = s.transaction[t].parked and not was_resumed(s, c, t)
+    return c.settles_once and (
+        s.transaction[t].deliveries > 0 or s.transaction[t].rolled_back != RolledBack.NO or is_put_aside
+    )
+
+
+def was_resumed(s: State, c: Constants, t: int) -> bool:
+    """A discarded half of the transaction was put back by an operator."""
+    return any(s.half[h].transaction == t and s.half[h].left == Left.RESUMED for h in range(c.half_slots))
+
+
+def is_young(s: State, c: Constants, h: int) -> bool:
+    """Its timeout or immunity is not over. At exactly that age, versions differ (A19)."""
+    return age(s, h) < immunity(s, c, h) or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))
+
+
+def is_immune(s: State, c: Constants, h: int) -> bool:
+    """It has an immunity of its own, which is not over."""
+    return has_immunity(s, h) and is_young(s, c, h)
+
+
+def is_too_immune(s: State, c: Constants, h: int) -> bool:
+    """CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals."""
+    return c.skips_long_immunities and is_immune(s, c, h) and own_immunity(s, h) > c.time_of_all_checks
+
+
+def is_over_age(s: State, c: Constants, h: int) -> bool:
+    """It is older than fileReservedTime (needSkip; B45)."""
+    return c.reserved_time != NONE and age(s, h) > c.reserved_time
+
+
+def has_no_checks_left(s: State, c: Constants, h: int) -> bool:
+    """It was put back `transactionCheckMax` times (needDiscard)."""
+    return s.half[h].check_times >= c.check_max
+
+
+def must_be_discarded(s: State, c: Constants, h: int) -> bool:
+    """needDiscard or needSkip, which the loop asks before it knows all op messages (A10)."""
+    return (has_no_checks_left(s, c, h) and not c.discards_instead_of_checking) or is_over_age(s, c, h)
+
+
+def born_ahead(s: State, h: int) -> bool:
+    """It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27)."""
+    return not has_immunity(s, h) and age(s, h) < 0
