@@ -100,7 +100,7 @@ class Instance:
         """No guard compares the duration of a round, or an instant with the start of a round, beyond this.
 
         Only a repaired round lasts longer, and it then compares nothing with its start
-        (`spec.check_guards.has_time_left`).
+        (`spec.check_loop.has_time_left`).
         """
         return self.round_limit + 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import NONE
-from spec.state import Kind, Left, RolledBack, State
+from spec.state import End, Kind, Left, RolledBack, State
 
 
 def age(s: State, h: int) -> int:
@@ -93,3 +93,16 @@ def must_be_discarded(s: State, c: Constants, h: int) -> bool:
 def born_ahead(s: State, h: int) -> bool:
     """It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27)."""
     return not has_immunity(s, h) and age(s, h) < 0
+
+
+def its_op_is_to_come(s: State, c: Constants, h: int) -> bool:
+    """A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way."""
+    return c.keeps_check_open and (s.batch.names.has(h) or s.half[h].end == End.COMMIT_STORED)
+
+
+def awaits_its_producer(s: State, c: Constants, t: int) -> bool:
+    """A check request or an END_TRANSACTION of the transaction is under way, or is being handled."""
+    return any(
+        s.half[h].transaction == t and (s.half[h].check_in_flight or s.half[h].end != End.NONE)
+        for h in range(c.half_slots)
+    )

@@ -15,6 +15,11 @@ def is_settled_by_an_op(s: State, h: int) -> bool:
     return s.round.removed_by[h] != NONE
 
 
+def original_is_settled(s: State, h: int) -> bool:
+    """removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET)."""
+    return s.half[h].original != NONE and s.round.removed_by[s.half[h].original] != NONE
+
+
 def pull_throws(s: State, c: Constants, first: int) -> bool:
     """An op message that such a pull would read cannot be decoded, and that ends the round.
 

@@ -33,7 +33,7 @@ def _mutant(
 SPEC_MUTANTS: Final = (
     _mutant(
         "passed half leaves its op open", "a half that an op message names is passed, and its op is not done",
-        "check_round", "    settle_by_op(s, c, s.round.cursor)\n", "",
+        "chapters.check_round", "    settle_by_op(s, c, s.round.cursor)\n", "",
         "round.removed_by, round.done", like="A03",
     ),
     _mutant(
@@ -43,18 +43,18 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: fresh half not recognised", "a half of the round's first instant counts as an earlier one",
-        "check_guards", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
+        "rounds", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
         _BRANCH, like="B16",
     ),
     _mutant(
         "spec: equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
-        "check_guards", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
+        "half", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
         "or age(s, h) == immunity(s, c, h)",
         _BRANCH, like="A19",
     ),
     _mutant(
         "spec: original overwritten", "an immunity put-back names the last copy, not the first half",
-        "putting_back", "    if s.half[h].original == NONE:\n", "    if s.half[h].born_at >= 0:\n",
+        "chapters.putting_back", "    if s.half[h].original == NONE:\n", "    if s.half[h].born_at >= 0:\n",
         "half.original", like="B01",
     ),
     _mutant(
@@ -69,12 +69,12 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "op offset jumps", "the op offset after a round is where the next pull would begin",
-        "round_end", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
+        "rounds", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
         "offsets.op", like="A02",
     ),
     _mutant(
         "crash keeps the offset", "the half offset in memory survives a crash",
-        "broker", "    s.offsets.half = s.saved.half\n", "",
+        "chapters.broker", "    s.offsets.half = s.saved.half\n", "",
         "offsets.half", like="B16",
     ),
     _mutant(
@@ -85,13 +85,13 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "END refused at its last instant", "an END_TRANSACTION at the very end of the immunity is late",
-        "end_transaction", "age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout",
+        "chapters.end_transaction", "age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout",
         "age(s, h) >= immunity(s, c, h) and age(s, h) >= c.timeout",
         "the answer to END_TRANSACTION", like="A01",
     ),
     _mutant(
         "spec: END idempotent", "a second commit for a half delivers nothing",
-        "end_transaction", "    if s.transaction[t].deliveries < 2:\n",
+        "chapters.end_transaction", "    if s.transaction[t].deliveries < 2:\n",
         "    if s.transaction[t].deliveries < 2 and s.half[h].settled != Settled.COMMITTED:\n",
         "transaction.deliveries", like="A13",
     ),
@@ -104,7 +104,7 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: op stored after all", "an op message that the store refuses is in its queue all the same",
-        "end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
+        "chapters.end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
         "op.names, op_length, half.op_write_failed", like="B04", profile="4.9.7", beside="op_write_failure",
     ),
     _mutant(
@@ -116,18 +116,18 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "power loss keeps ops", "a power loss takes halves and leaves the length of the op queue",
-        "broker", "    s.op_length = ops\n", "",
+        "chapters.broker", "    s.op_length = ops\n", "",
         "op_length", like="B14", beside="power_loss",
     ),
     _mutant(
         "spec: escaped half not passed", "a half that another master has taken is looked at again",
-        "escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
+        "chapters.escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
         "    remember_escape(s, c, s.round.cursor)\n",
         "round.cursor", like="B22", beside="acting_slave",
     ),
     _mutant(
         "spec: second END first", "of two END_TRANSACTIONs that swap their places one is forgotten",
-        "network", "    s.half[h].other_end = first\n", "    s.half[h].other_end = End.NONE\n",
+        "chapters.network", "    s.half[h].other_end = first\n", "    s.half[h].other_end = End.NONE\n",
         "half.other_end", like="A14", beside="reorder",
     ),
 )  # fmt: skip

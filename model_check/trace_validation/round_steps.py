@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.views import View, views_between
-from spec.check_guards import its_op_is_to_come
-from spec.half import is_known_as_settled
+from spec.half import is_known_as_settled, its_op_is_to_come
 from spec.language import NONE
 from spec.state import RolledBack
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from spec.bounds import room_for_a_mishap
 from spec.chapters.check_round import may_begin
-from spec.check_guards import (
-    is_within_limit,
-    may_check,
+from spec.check_loop import (
     stands_on_a_half_to_check,
     stands_on_an_earlier_half,
     stands_on_an_old_half,
@@ -20,7 +18,7 @@ from spec.half import can_be_copied, can_be_decoded, is_immune
 from spec.language import action, assume, each, require, within
 from spec.observation import OF_AN_OP, PASSED
 from spec.op_pull import pull_throws
-from spec.round_end import abort_round, end_round
+from spec.rounds import abort_round, end_round, is_within_limit, may_check
 from spec.state import Left, Pull, State, Stuck
 
 # --- no half at the cursor --------------------------------------------------------------------------------------------

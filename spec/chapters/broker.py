@@ -8,13 +8,12 @@ from __future__ import annotations
 from spec.bounds import room_for_a_mishap
 from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
-from spec.check_guards import awaits_its_producer
 from spec.constants import Constants
-from spec.half import age, immunity
+from spec.half import age, awaits_its_producer, immunity
 from spec.half_queue import append_half, its_copy_is_there, room_for_a_half
 from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
 from spec.observation import RESUMED
-from spec.round_end import forget_round
+from spec.rounds import forget_round
 from spec.state import Burnt, Cause, End, Left, Local, Role, Settled, State
 
 

@@ -1,19 +1,13 @@
 """One round of the check service, a step of its loop an action.
 
-For the half at the cursor, in this order: settled by an op that was pulled · no half there · escape from an acting
-slave · discard · stored in this round · immune or young · check · otherwise pull more op messages and look again.
-RocketMQ: TransactionalMessageServiceImpl#check. What becomes of an unsettled half is in `discarding` and
-`putting_back`, the escape in `escape`, what goes wrong in `broken_round`.
+The order of the loop's questions stands in `spec.check_loop`. What becomes of an unsettled half is in `discarding` and
+`putting_back`, the escape in `escape`, what goes wrong in `broken_round`. RocketMQ: TransactionalMessageServiceImpl
+#check.
 """
 
 from __future__ import annotations
 
-from spec.check_guards import (
-    is_fresh,
-    is_within_limit,
-    its_op_is_to_come,
-    may_check,
-    original_is_settled,
+from spec.check_loop import (
     stands_on_a_half,
     stands_on_an_earlier_half,
     stands_on_an_old_half,
@@ -22,11 +16,27 @@ from spec.check_guards import (
 )
 from spec.constants import Constants
 from spec.ghosts import remember_settled_elsewhere
-from spec.half import age, has_immunity, is_immune, is_known_as_settled, is_too_immune, is_young, must_be_discarded
+from spec.half import (
+    age,
+    has_immunity,
+    is_immune,
+    is_known_as_settled,
+    is_too_immune,
+    is_young,
+    its_op_is_to_come,
+    must_be_discarded,
+)
 from spec.language import NONE, action, assume, require
 from spec.observation import PASSED
-from spec.op_pull import is_settled_by_an_op, mark_done, pull_op_messages, pull_throws, settle_by_op
-from spec.round_end import end_round
+from spec.op_pull import (
+    is_settled_by_an_op,
+    mark_done,
+    original_is_settled,
+    pull_op_messages,
+    pull_throws,
+    settle_by_op,
+)
+from spec.rounds import end_round, is_fresh, is_within_limit, may_check
 from spec.state import Left, Pull, Role, State, Stuck
 
 # --- beginning --------------------------------------------------------------------------------------------------------

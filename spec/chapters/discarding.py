@@ -5,12 +5,13 @@ RocketMQ: TransactionalMessageServiceImpl#check, the branch of #needDiscard and 
 
 from __future__ import annotations
 
-from spec.check_guards import is_fresh, stands_on_a_half_to_check, stands_on_an_open_half, stands_on_the_masters_half
+from spec.check_loop import stands_on_a_half_to_check, stands_on_an_open_half, stands_on_the_masters_half
 from spec.constants import Constants
 from spec.ghosts import remember_discard
 from spec.half import can_be_copied, can_be_decoded, has_no_checks_left, is_immune, is_young, must_be_discarded
 from spec.language import action, assume, require
 from spec.observation import PASSED
+from spec.rounds import is_fresh
 from spec.state import Left, Role, State
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from spec.bounds import room_for_a_mishap
 from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import drop_batch
-from spec.check_guards import stands_on_a_readable_half
+from spec.check_loop import stands_on_a_readable_half
 from spec.constants import Constants
 from spec.ghosts import has_another_copy, why_its_op_was_not_seen
 from spec.half import was_resumed
 from spec.language import action, assume, each, require, within
 from spec.observation import DELIVERED_ELSEWHERE, PASSED, ROLLED_BACK_ELSEWHERE
 from spec.op_pull import names_it_from, pull_op_messages
-from spec.round_end import forget_round
+from spec.rounds import forget_round
 from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
 
 # --- roles ------------------------------------------------------------------------------------------------------------

@@ -5,18 +5,14 @@ RocketMQ: TransactionalMessageServiceImpl#check, #putBackHalfMsgQueue, #putImmun
 
 from __future__ import annotations
 
-from spec.check_guards import (
-    awaits_its_producer,
-    original_is_settled,
-    stands_on_a_half_to_check,
-    stands_on_an_earlier_half,
-)
+from spec.check_loop import stands_on_a_half_to_check, stands_on_an_earlier_half
 from spec.constants import Constants
 from spec.ghosts import remember_burnt_check, remember_put_back
-from spec.half import can_be_copied, has_no_checks_left, is_immune, is_too_immune
+from spec.half import awaits_its_producer, can_be_copied, has_no_checks_left, is_immune, is_too_immune
 from spec.half_queue import append_copy, room_for_a_half
 from spec.language import NONE, action, assume, require
 from spec.observation import PUT_BACK
+from spec.op_pull import original_is_settled
 from spec.state import Burnt, Left, Local, Producer, State
 
 

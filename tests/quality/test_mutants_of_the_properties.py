@@ -10,7 +10,7 @@ import pytest
 
 from model_check.cpython.search import explore
 from model_check.instances import constants_for
-from spec import check_guards, half_queue, round_end
+from spec import ghosts, half, rounds
 from spec.chapters import discarding
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.checked import untraced
@@ -70,7 +70,7 @@ def test_a_witness_that_is_never_true_is_missed() -> None:
 
 BROKEN_ACTIONS = [
     pytest.param(
-        round_end, "end_round", "    s.offsets.half = s.round.cursor\n", "",
+        rounds, "end_round", "    s.offsets.half = s.round.cursor\n", "",
         {"S1.forked_copy", "S1.passed_op", "S7.in_memory", "S7.in_the_file", "S9.passed_op", "R1.forks"},
         id="the half offset stays behind",
     ),
@@ -79,23 +79,23 @@ BROKEN_ACTIONS = [
         {"S8.discarded_without_a_record"}, id="a discarded half leaves no record",
     ),
     pytest.param(
-        round_end, "end_round", "s.offsets.half = s.round.cursor", "s.offsets.half = s.half_length",
+        rounds, "end_round", "s.offsets.half = s.round.cursor", "s.offsets.half = s.half_length",
         {"S8.neither_settled_nor_copied", "L1.passed_over"}, id="the half offset jumps to the end",
     ),
     pytest.param(
-        half_queue, "remember_put_back", "s.transaction[t].cause = why_its_op_was_not_seen(s, c, h)", "pass",
+        ghosts, "remember_put_back", "s.transaction[t].cause = why_its_op_was_not_seen(s, c, h)", "pass",
         {"S1.unexplained", "S9.unexplained"}, id="no cause is noted",
     ),
     pytest.param(
-        half_queue, "remember_put_back", "elif has_another_copy(s, h):", "elif s.half[h].settled != Settled.NO:",
+        ghosts, "remember_put_back", "elif has_another_copy(s, h):", "elif s.half[h].settled != Settled.NO:",
         {"S1.forked_copy", "S9.forked_copy", "R1.forks"}, id="each second life is taken for a forked copy",
     ),
     pytest.param(
-        half_queue, "why_its_op_was_not_seen", "return Cause.LATE_OP", "return Cause.PASSED_OP",
+        ghosts, "why_its_op_was_not_seen", "return Cause.LATE_OP", "return Cause.PASSED_OP",
         {"S1.passed_op", "S9.passed_op"}, id="a late op is taken for a passed one",
     ),
     pytest.param(
-        half_queue, "why_its_op_was_not_seen", "return Cause.LATE_OP", "return Cause.LOST_OP",
+        ghosts, "why_its_op_was_not_seen", "return Cause.LATE_OP", "return Cause.LOST_OP",
         {"S1.lost_op", "S9.lost_op"}, id="a late op is taken for a lost one",
     ),
 ]  # fmt: skip
@@ -112,5 +112,5 @@ def test_a_broken_action_violates_the_clause_that_forbids_it(
 
 def test_a_half_that_is_discarded_one_check_too_early_is_seen_sooner() -> None:
     with untraced():
-        *_, depths = numbers_with(check_guards, "has_no_checks_left", ">= c.check_max", ">= 1")
+        *_, depths = numbers_with(half, "has_no_checks_left", ">= c.check_max", ">= 1")
     assert depths["L2.immunity_burns_checks"] < QUIET_4_9_7[3]["L2.immunity_burns_checks"]

@@ -16,7 +16,7 @@ from model_check.explicit import packing
 from model_check.explicit.emit import Emitter
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
 from model_check.instances import constants_for
-from spec import op_pull, round_end
+from spec import op_pull, rounds
 from spec.chapters import check_round, discarding, end_transaction, putting_back
 from spec.language import Machine, declared_action
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
@@ -173,7 +173,7 @@ MUTANTS = [
         putting_back, "put_back_immune_half", "append_copy(s, c, s.round.cursor, 1)", "pass", id="no-copy-stored"
     ),
     pytest.param(discarding, "discard", "    s.round.cursor += 1\n", "", id="discarded-and-not-passed"),
-    pytest.param(round_end, "end_round", "    s.offsets.half = s.round.cursor\n", "", id="half-offset-not-committed"),
+    pytest.param(rounds, "end_round", "    s.offsets.half = s.round.cursor\n", "", id="half-offset-not-committed"),
     pytest.param(
         end_transaction, "store_real_message", "    remember_delivery(s, c, h)\n", "", id="delivery-not-counted"
     ),

@@ -1,0 +1,91 @@
+"""The check loop's questions about the half at the cursor, in their order: what each later step takes for granted.
+
+| Question | Then |
+|---|---|
+| is there a half? | otherwise the round ends, or jumps (`broken_round`) |
+| is it settled, by an op message that was pulled? | it is passed |
+| can it be decoded? | otherwise an exception ends the round |
+| does the broker act for a dead master? | it escapes |
+| are its checks used up, or is it too old? | it is discarded |
+| was it stored in this round? | the round ends |
+| is it immune? | it is passed as its original is settled, or put back |
+| is it young? | the round ends |
+| may it be checked? | it is put back, and its producer is asked |
+| otherwise | more op messages are pulled, and the same half is looked at again |
+
+RocketMQ: TransactionalMessageServiceImpl#check.
+"""
+
+from __future__ import annotations
+
+from spec.constants import Constants
+from spec.half import (
+    born_ahead,
+    can_be_decoded,
+    is_known_as_settled,
+    is_young,
+    its_op_is_to_come,
+    must_be_discarded,
+)
+from spec.language import require
+from spec.op_pull import is_settled_by_an_op, original_is_settled
+from spec.rounds import is_fresh, is_within_limit, may_check
+from spec.state import Role, State
+
+
+def stands_on_a_half(s: State, c: Constants) -> None:
+    """What every step of the loop needs: a round in its time, and a half to look at."""
+    require(s.round.running, "a round runs")
+    require(is_within_limit(s, c), "the round is within its time limit")
+    require(s.round.cursor < s.half_length, "the cursor stands on a half")
+
+
+def stands_on_an_open_half(s: State, c: Constants) -> None:
+    """The same, and nothing that the round has read settles it."""
+    stands_on_a_half(s, c)
+    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
+    require(
+        not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
+        "the broker does not know its transaction as settled",
+    )
+
+
+def stands_on_a_readable_half(s: State, c: Constants) -> None:
+    """The same, and the store gives it."""
+    stands_on_an_open_half(s, c)
+    require(can_be_decoded(s, s.round.cursor), "it can be decoded")
+
+
+def stands_on_the_masters_half(s: State, c: Constants) -> None:
+    """The same, and the broker is no acting slave, which would let it escape."""
+    stands_on_a_readable_half(s, c)
+    require(s.role == Role.MASTER, "the broker is the master")
+
+
+def stands_on_an_unsettled_half(s: State, c: Constants) -> None:
+    """The same, and neither the number of checks nor its age has the last word on it."""
+    stands_on_the_masters_half(s, c)
+    require(not must_be_discarded(s, c, s.round.cursor), "it has checks left")
+
+
+def stands_on_an_earlier_half(s: State, c: Constants) -> None:
+    """The same, and the half was there before the round."""
+    stands_on_an_unsettled_half(s, c)
+    require(not is_fresh(s, c, s.round.cursor), "it was stored before this round")
+
+
+def stands_on_an_old_half(s: State, c: Constants) -> None:
+    """The same, and its time for a check has come."""
+    stands_on_an_earlier_half(s, c)
+    require(not is_young(s, c, s.round.cursor) or born_ahead(s, s.round.cursor), "its timeout or immunity is over")
+    require(
+        not c.heeds_settled_originals or not original_is_settled(s, s.round.cursor),
+        "no op message that was pulled names its original",
+    )
+
+
+def stands_on_a_half_to_check(s: State, c: Constants) -> None:
+    """The same, and no more op messages are read before its producer is asked."""
+    stands_on_an_old_half(s, c)
+    require(may_check(s, c, s.round.cursor), "no more op messages are to be expected for it")
+    require(not its_op_is_to_come(s, c, s.round.cursor), "its op entry is not on its way")
