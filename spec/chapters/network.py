@@ -6,8 +6,9 @@ Both are one-way requests: nobody learns of a loss, and nobody compares an END_T
 from __future__ import annotations
 
 from spec.bounds import room_for_a_stray_end
-from spec.chapters.end_transaction import forget_end, may_be_late, remember_refusal
+from spec.chapters.end_transaction import forget_end, may_be_late
 from spec.constants import Constants
+from spec.ghosts import remember_refusal
 from spec.language import action, assume, each, require
 from spec.observation import ANSWERED, OF_A_HALF
 from spec.state import Direct, End, Settled, State

@@ -406,8 +406,8 @@ def a_witness_with_a_parameter(s: State, c: Sizes, p: int) -> bool:
 def machine_of(*functions: Callable[..., Any]) -> Machine:
     """A machine with these actions."""
     for function in functions:
-        parameters = {"p": each("places")} if function in PLACED else {}
-        action("", **parameters)(function)
+        declare = action(p=each("places")) if function in PLACED else action()
+        declare(function)
     return Machine(
         name="_".join(function.__name__ for function in functions[:3]),
         state=State,
