@@ -301,41 +301,6 @@ Init ==
 ----------------------------------------------------------------------------------------------------
 \* Writing to the half queue: a first half, or a put-back copy of an earlier one.
 
-\* How old the message is: born when its producer sent it, not when a copy was stored.
-Age(h) == Now - half[h].born_at
-
-\* CHECK_IMMUNITY_TIME_IN_SECONDS of the message, or NONE.
-OwnImmunity(h) == transaction[half[h].transaction].immunity
-
-\* checkImmunityTime: the message's own, or else the timeout.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#check and #getImmunityTime. END_TRANSACTION never takes it for shorter
-\* than the timeout (TransactionalMessageUtil#getImmunityTime), the check service does (B25).
-Immunity(h) ==
-    LET own == OwnImmunity(h)
-    IN  IF own = NONE \/ (ONE_IMMUNITY /\ own < TIMEOUT) THEN TIMEOUT ELSE own
-
-\* The message carries CHECK_IMMUNITY_TIME_IN_SECONDS.
-HasImmunity(h) == OwnImmunity(h) # NONE
-
-\* The half that the producer's send stored, not a put-back copy.
-IsFirstHalf(h) == transaction[half[h].transaction].first_half = h
-
-\* A copy of the half, which is longer than the half itself, can be stored (B07).
-CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
-
-\* The half is a message that can be read.
-CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
-
-\* A discarded half of the transaction was put back by an operator.
-WasResumed(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "RESUMED"
-
-\* The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again.
-IsKnownAsSettled(t) ==
-    LET is_put_aside == transaction[t].parked /\ ~WasResumed(t)
-    IN  /\ SETTLES_ONCE
-        /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
-
 \* The instance ends where its half queue is full.
 RoomForAHalf ==
     \* instance: the half queue of the instance has room
@@ -348,34 +313,6 @@ AppendHalf(transaction_2, born_at) ==
                    ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
-
-\* Half h was put back or put aside before.
-HasAnotherCopy(h) ==
-    \/ half[h].left = "FOR_CHECK"
-    \/ half[h].left = "FOR_IMMUNITY"
-    \/ half[h].left = "KEPT_ASIDE"
-    \/ half[h].left = "SETTLED_ASIDE"
-    \/ half[h].left = "RESUMED"
-
-\* Some op message that cannot be decoded names half h.
-IsNamedUnreadably(h) == \E o \in OpSlots : op[o].undecodable /\ h \in op[o].names
-
-\* Some op message at offset `first` or later names half h.
-NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ h \in op[o].names
-
-\* The same, where no op entry of the half is still to be written.
-WhyItsOpMessageWasNotSeen(h) ==
-    IF IsNamedUnreadably(h)
-    THEN "UNREADABLE_OP"
-    ELSE IF NamesItFrom(h, round.next_op)
-         THEN IF round.last_pull = "END" THEN "STALE_OP_END" ELSE "UNREAD_OP"
-         ELSE IF NamesItFrom(h, 0) THEN "PASSED_OP" ELSE "LOST_OP"
-
-\* A settled half is put back as the round knows no op message for it: unwritten, unread, passed over, or lost.
-WhyItsOpWasNotSeen(h) ==
-    IF h \in batch.names
-    THEN IF Now - batch.waiting_since > OP_BATCH_INTERVAL THEN "OVERSLEPT_OP" ELSE "LATE_OP"
-    ELSE IF half[h].end # "NONE" THEN "LATE_OP" ELSE WhyItsOpMessageWasNotSeen(h)
 
 ----------------------------------------------------------------------------------------------------
 \* The producer: sends the half, runs the local transaction, sends END_TRANSACTION, answers checks.
@@ -700,6 +637,73 @@ ConnectAgain ==
                    op_left_behind>>
 
 ----------------------------------------------------------------------------------------------------
+\* A message of the half queue: its age, its immunity, its checks, and what can be done with it.
+
+\* How old the message is: born when its producer sent it, not when a copy was stored.
+Age(h) == Now - half[h].born_at
+
+\* CHECK_IMMUNITY_TIME_IN_SECONDS of the message, or NONE.
+OwnImmunity(h) == transaction[half[h].transaction].immunity
+
+\* checkImmunityTime: the message's own, or else the timeout.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check and #getImmunityTime. END_TRANSACTION never takes it for shorter
+\* than the timeout (TransactionalMessageUtil#getImmunityTime), the check service does (B25).
+Immunity(h) ==
+    LET own == OwnImmunity(h)
+    IN  IF own = NONE \/ (ONE_IMMUNITY /\ own < TIMEOUT) THEN TIMEOUT ELSE own
+
+\* The message carries CHECK_IMMUNITY_TIME_IN_SECONDS.
+HasImmunity(h) == OwnImmunity(h) # NONE
+
+\* The half that the producer's send stored, not a put-back copy.
+IsFirstHalf(h) == transaction[half[h].transaction].first_half = h
+
+\* A copy of the half, which is longer than the half itself, can be stored (B07).
+CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
+
+\* The half is a message that can be read.
+CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
+
+\* A discarded half of the transaction was put back by an operator.
+WasResumed(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "RESUMED"
+
+\* The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again.
+IsKnownAsSettled(t) ==
+    LET is_put_aside == transaction[t].parked /\ ~WasResumed(t)
+    IN  /\ SETTLES_ONCE
+        /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
+
+\* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
+IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))
+
+\* It has an immunity of its own, which is not over.
+IsImmune(h) == HasImmunity(h) /\ IsYoung(h)
+
+\* CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals.
+IsTooImmune(h) == SKIPS_LONG_IMMUNITIES /\ IsImmune(h) /\ OwnImmunity(h) > TIME_OF_ALL_CHECKS
+
+\* It is older than fileReservedTime (needSkip; B45).
+IsOverAge(h) == RESERVED_TIME # NONE /\ Age(h) > RESERVED_TIME
+
+\* It was put back `transactionCheckMax` times (needDiscard).
+HasNoChecksLeft(h) == half[h].check_times >= CHECK_MAX
+
+\* needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
+MustBeDiscarded(h) == (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ IsOverAge(h)
+
+\* It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27).
+BornAhead(h) == ~HasImmunity(h) /\ Age(h) < 0
+
+\* A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way.
+ItsOpIsToCome(h) == KEEPS_CHECK_OPEN /\ (h \in batch.names \/ half[h].end = "COMMIT_STORED")
+
+\* A check request or an END_TRANSACTION of the transaction is under way, or is being handled.
+AwaitsItsProducer(t) ==
+    \E h \in HalfSlots :
+        half[h].transaction = t /\ (half[h].check_in_flight \/ half[h].end # "NONE")
+
+----------------------------------------------------------------------------------------------------
 \* The op batch of 5.1 and later: half offsets wait in memory and are written together by a thread of its own.
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBatchService.
@@ -779,6 +783,242 @@ DropBatch ==
                     !.written_at = LongAgo(Floor(BATCH_CUT, CLOCK_STEP))]
 
 ----------------------------------------------------------------------------------------------------
+\* Reading the op queue in a round: which halves are settled, and which op messages are done.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, #calculateOpOffset.
+
+\* removeMap has the half: an op message that was pulled in this round names it.
+IsSettledByAnOp(h) == round.removed_by[h] # NONE
+
+\* removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET).
+OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].original] # NONE
+
+\* An op message that such a pull would read cannot be decoded, and that ends the round.
+\*
+\* RocketMQ 4.5.1: TransactionalMessageBridge#decodeMsgList leaves a null in the list. Later versions leave it out.
+PullThrows(first) ==
+    /\ UNDECODABLE_THROWS
+    /\ ~SKIPS_UNDECODABLE_OPS
+    /\ \E o \in OpSlots :
+           o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ op[o].undecodable
+
+\* Messages, none as the queue is at its end, or only such as cannot be decoded.
+WhatAPullGives(first) ==
+    IF first >= op_length
+    THEN "END"
+    ELSE IF \/ SKIPS_UNDECODABLE_OPS
+            \/ \E o \in OpSlots :
+                   o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ ~op[o].undecodable
+         THEN "FOUND"
+         ELSE "UNREADABLE"
+
+\* Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
+\*
+\* A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
+\* since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
+\* queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
+\* version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
+PullOpMessages ==
+    /\ LET offsets_then ==
+               [offsets EXCEPT
+                   !.op =
+                       IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
+           after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> [round EXCEPT !.last_pull = WhatAPullGives(round.next_op)],
+                     pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets_then.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets_then.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when ==
+                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets_then.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets_then.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+       IN  /\ round' =
+                  IF round.next_op > op_length
+                  THEN [round EXCEPT
+                           !.last_pull = WhatAPullGives(round.next_op),
+                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
+                  ELSE after_o[OP_SLOTS - 1].round
+           /\ pulled_op' =
+                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+           /\ offsets' =
+                  IF round.next_op > op_length
+                  THEN [offsets EXCEPT
+                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                  ELSE offsets_then
+
+\* The last op message of the last pull was born so long after the round's start that ops may lag behind.
+LastOpPulledCameLate ==
+    \E o \in OpSlots : o + 1 = round.next_op /\ op[o].born_at - round.started_at > TIMEOUT
+
+\* The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry, and
+\* at one below its start.
+OpOffsetAfterRound ==
+    round.first_op + Cardinality({o \in OpSlots :
+                                     /\ o >= round.first_op
+                                     /\ \A i \in 0..o :
+                                            /\ (i \in round.done) = (i >= round.first_op)
+                                            /\ i = o \/ i \notin round.done_twice})
+
+\* Some op message at offset `first` or later names half h.
+NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ h \in op[o].names
+
+----------------------------------------------------------------------------------------------------
+\* What only properties read: why a settled transaction goes on, what is left of a half, why a round was stuck.
+
+\* Note that a commit which the producer sent of its own accord is not carried out.
+RememberRefusal(h, why) ==
+    /\ LET t == half[h].transaction
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].direct =
+                                     IF /\ half[h].end = "COMMIT"
+                                        /\ IsFirstHalf(h)
+                                        /\ transaction[t].local = "COMMIT"
+                                        /\ transaction[t].deliveries = 0
+                                     THEN why
+                                     ELSE @]
+
+\* Half h was put back or put aside before.
+HasAnotherCopy(h) ==
+    \/ half[h].left = "FOR_CHECK"
+    \/ half[h].left = "FOR_IMMUNITY"
+    \/ half[h].left = "KEPT_ASIDE"
+    \/ half[h].left = "SETTLED_ASIDE"
+    \/ half[h].left = "RESUMED"
+
+\* Some op message that cannot be decoded names half h.
+IsNamedUnreadably(h) == \E o \in OpSlots : op[o].undecodable /\ h \in op[o].names
+
+\* The same, where no op entry of the half is still to be written.
+WhyItsOpMessageWasNotSeen(h) ==
+    IF IsNamedUnreadably(h)
+    THEN "UNREADABLE_OP"
+    ELSE IF NamesItFrom(h, round.next_op)
+         THEN IF round.last_pull = "END" THEN "STALE_OP_END" ELSE "UNREAD_OP"
+         ELSE IF NamesItFrom(h, 0) THEN "PASSED_OP" ELSE "LOST_OP"
+
+\* A settled half is put back as the round knows no op message for it: unwritten, unread, passed over, or lost.
+WhyItsOpWasNotSeen(h) ==
+    IF h \in batch.names
+    THEN IF Now - batch.waiting_since > OP_BATCH_INTERVAL THEN "OVERSLEPT_OP" ELSE "LATE_OP"
+    ELSE IF half[h].end # "NONE" THEN "LATE_OP" ELSE WhyItsOpMessageWasNotSeen(h)
+
+\* Ghost: half h is passed for the sake of another half.
+RememberSettledElsewhere(h) ==
+    /\ half' = [half EXCEPT ![h].left = IF @ = "NO" \/ @ = "COPY_LOST" THEN "SETTLED_ELSEWHERE" ELSE @]
+
+\* Ghost: note what is left of the half, and whether it had all its checks.
+RememberDiscard(h, how) ==
+    /\ LET t == half[h].transaction
+           has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
+       IN  /\ transaction' = [transaction EXCEPT
+                                 ![t].cause =
+                                     IF @ = "NONE"
+                                     THEN IF half[h].left = "ESCAPED"
+                                          THEN "ENDED_AFTER_ESCAPE"
+                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
+                                     ELSE @,
+                                 ![t].discarded =
+                                     IF @ = "NO" \/ @ = "SPENT"
+                                     THEN IF ~HasNoChecksLeft(h)
+                                          THEN IF IsOverAge(h)
+                                               THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
+                                               ELSE @
+                                          ELSE IF half[h].burnt = "IMMUNITY"
+                                               THEN "BURNT_BY_IMMUNITY"
+                                               ELSE IF half[h].burnt = "NOBODY_TO_ASK"
+                                                    THEN "NOBODY_TO_ASK"
+                                                    ELSE IF half[h].burnt = "PRESET" THEN "PRESET" ELSE "SPENT"
+                                     ELSE @]
+           /\ half' = [half EXCEPT
+                          ![h].left =
+                              IF half[h].acknowledged /\ how = "KEPT_ASIDE" THEN "SETTLED_ASIDE" ELSE how]
+
+\* Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention.
+RememberEndOfRound(why) ==
+    /\ stuck' = IF round.cursor = offsets.half THEN why ELSE "NO"
+    /\ stuck_rounds' =
+           IF round.cursor = offsets.half
+           THEN IF why = "NO"
+                THEN 0
+                ELSE IF stuck # why
+                     THEN 1
+                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           ELSE IF "NO" = "NO"
+                THEN 0
+                ELSE IF stuck # "NO"
+                     THEN 1
+                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+
+\* Note whether a round that read all op messages and passed all halves leaves an op message for the next one.
+RememberOpsLeftBehind ==
+    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
+       IN  /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+
+----------------------------------------------------------------------------------------------------
 \* END_TRANSACTION on the broker: the real message is stored, then the op message is written or buffered.
 \*
 \* Two writes, so two steps: the process may die between them. The op queue is never read here, so that a repeated or a
@@ -809,18 +1049,6 @@ ForgetEnd(h) ==
 AnEndArrives(h) ==
     \* an END_TRANSACTION for this half arrives
     /\ IsTrue(half[h].end = "COMMIT" \/ half[h].end = "ROLLBACK")
-
-\* Note that a commit which the producer sent of its own accord is not carried out.
-RememberRefusal(h, why) ==
-    /\ LET t == half[h].transaction
-       IN  /\ transaction' = [transaction EXCEPT
-                                 ![t].direct =
-                                     IF /\ half[h].end = "COMMIT"
-                                        /\ IsFirstHalf(h)
-                                        /\ transaction[t].local = "COMMIT"
-                                        /\ transaction[t].deliveries = 0
-                                     THEN why
-                                     ELSE @]
 
 \* The broker answers ILLEGAL_OPERATION to a late direct END_TRANSACTION; the producer never looks (A58).
 \*
@@ -1074,147 +1302,9 @@ BufferOp(h) ==
                    op_left_behind>>
 
 ----------------------------------------------------------------------------------------------------
-\* Reading the op queue in a round: which halves are settled, and which op messages are done.
+\* A check round: its time, what it asks of a half, and its end, where offsets are committed in memory.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, #calculateOpOffset.
-
-\* removeMap has the half: an op message that was pulled in this round names it.
-IsSettledByAnOp(h) == round.removed_by[h] # NONE
-
-\* An op message that such a pull would read cannot be decoded, and that ends the round.
-\*
-\* RocketMQ 4.5.1: TransactionalMessageBridge#decodeMsgList leaves a null in the list. Later versions leave it out.
-PullThrows(first) ==
-    /\ UNDECODABLE_THROWS
-    /\ ~SKIPS_UNDECODABLE_OPS
-    /\ \E o \in OpSlots :
-           o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ op[o].undecodable
-
-\* Messages, none as the queue is at its end, or only such as cannot be decoded.
-WhatAPullGives(first) ==
-    IF first >= op_length
-    THEN "END"
-    ELSE IF \/ SKIPS_UNDECODABLE_OPS
-            \/ \E o \in OpSlots :
-                   o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ ~op[o].undecodable
-         THEN "FOUND"
-         ELSE "UNREADABLE"
-
-\* Read up to `op_pull_size` op messages from `next_op` on, and enter the halves that they name into removeMap.
-\*
-\* A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
-\* since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
-\* queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
-\* version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
-PullOpMessages ==
-    /\ LET offsets_then ==
-               [offsets EXCEPT
-                   !.op =
-                       IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
-           after_o[o \in -1..OP_SLOTS - 1] ==
-               IF o = -1
-               THEN [round |-> [round EXCEPT !.last_pull = WhatAPullGives(round.next_op)],
-                     pulled_op |-> pulled_op]
-               ELSE LET before_o == after_o[o - 1]
-                        unresolved_then ==
-                            before_o.pulled_op[o].unresolved
-                              \cup {h \in HalfSlots :
-                                       /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets_then.half
-                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
-                                          \/ /\ HEEDS_SETTLED_ORIGINALS
-                                             /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets_then.half
-                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
-                                                    /\ k < half_length
-                                                    /\ half[k].original = h}
-                        when ==
-                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
-                    IN  [round |-> [before_o.round EXCEPT
-                                       !.removed_by =
-                                           IF when
-                                           THEN IF ~op[o].undecodable
-                                                THEN [h \in HalfSlots |->
-                                                         IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets_then.half
-                                                                  /\ \/ ~SETTLES_ONCE
-                                                                     \/ h >= before_o.round.cursor
-                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
-                                                                  /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets_then.half
-                                                                         /\ \/ ~SETTLES_ONCE
-                                                                            \/ k >= before_o.round.cursor
-                                                                         /\ k < half_length
-                                                                         /\ half[k].original = h
-                                                         THEN o
-                                                         ELSE @[h]]
-                                                ELSE @
-                                           ELSE @,
-                                       !.done_twice =
-                                           IF when
-                                           THEN IF ~op[o].undecodable
-                                                THEN IF unresolved_then = {}
-                                                     THEN IF o \in before_o.round.done
-                                                          THEN @ \cup {o}
-                                                          ELSE @
-                                                     ELSE @
-                                                ELSE IF SKIPS_UNDECODABLE_OPS
-                                                     THEN IF o \in before_o.round.done
-                                                          THEN @ \cup {o}
-                                                          ELSE @
-                                                     ELSE @
-                                           ELSE @,
-                                       !.done =
-                                           IF when
-                                           THEN IF ~op[o].undecodable
-                                                THEN IF unresolved_then = {}
-                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
-                                                     ELSE @
-                                                ELSE IF SKIPS_UNDECODABLE_OPS
-                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
-                                                     ELSE @
-                                           ELSE @,
-                                       !.next_op = IF when THEN o + 1 ELSE @],
-                         pulled_op |-> [before_o.pulled_op EXCEPT
-                                           ![o].unresolved =
-                                               IF when
-                                               THEN IF ~op[o].undecodable
-                                                    THEN unresolved_then
-                                                    ELSE @
-                                               ELSE @]]
-       IN  /\ round' =
-                  IF round.next_op > op_length
-                  THEN [round EXCEPT
-                           !.last_pull = WhatAPullGives(round.next_op),
-                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
-                  ELSE after_o[OP_SLOTS - 1].round
-           /\ pulled_op' =
-                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
-           /\ offsets' =
-                  IF round.next_op > op_length
-                  THEN [offsets EXCEPT
-                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
-                  ELSE offsets_then
-
-\* The last op message of the last pull was born so long after the round's start that ops may lag behind.
-LastOpPulledCameLate ==
-    \E o \in OpSlots : o + 1 = round.next_op /\ op[o].born_at - round.started_at > TIMEOUT
-
-\* The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry, and
-\* at one below its start.
-OpOffsetAfterRound ==
-    round.first_op + Cardinality({o \in OpSlots :
-                                     /\ o >= round.first_op
-                                     /\ \A i \in 0..o :
-                                            /\ (i \in round.done) = (i >= round.first_op)
-                                            /\ i = o \/ i \notin round.done_twice})
-
-----------------------------------------------------------------------------------------------------
-\* What the steps of a check round ask of the half at the cursor, in the order in which the loop asks it.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#check.
+\* RocketMQ: TransactionalMessageServiceImpl#check, #isNeedCheck.
 
 \* The round has lasted for MAX_PROCESS_TIME_LIMIT at most. Nothing is compared with the start of a longer one.
 HasTimeLeft == Now - round.started_at <= ROUND_LIMIT
@@ -1231,27 +1321,6 @@ IsFresh(h) ==
         seems_fresh == HasTimeLeft /\ half[h].stored_at >= round.started_at
     IN  seems_fresh /\ ~(DISTRUSTS_FUTURE /\ is_from_the_future)
 
-\* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
-IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))
-
-\* It has an immunity of its own, which is not over.
-IsImmune(h) == HasImmunity(h) /\ IsYoung(h)
-
-\* CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals.
-IsTooImmune(h) == SKIPS_LONG_IMMUNITIES /\ IsImmune(h) /\ OwnImmunity(h) > TIME_OF_ALL_CHECKS
-
-\* It is older than fileReservedTime (needSkip; B45).
-IsOverAge(h) == RESERVED_TIME # NONE /\ Age(h) > RESERVED_TIME
-
-\* It was put back `transactionCheckMax` times (needDiscard).
-HasNoChecksLeft(h) == half[h].check_times >= CHECK_MAX
-
-\* needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
-MustBeDiscarded(h) == (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ IsOverAge(h)
-
-\* removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET).
-OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].original] # NONE
-
 \* isNeedCheck: all op messages are read and the half is old, or they run late, or the clocks disagree.
 \*
 \* A repaired service reads on as long as the op queue has a message that names the half, and beyond its time limit, as
@@ -1262,98 +1331,6 @@ MayCheck(h) ==
         clock_ahead == Age(h) <= -1
     IN  /\ no_more_ops \/ ops_run_late \/ clock_ahead
         /\ ~(KEEPS_CHECK_OPEN /\ NamesItFrom(h, round.next_op))
-
-\* A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way.
-ItsOpIsToCome(h) == KEEPS_CHECK_OPEN /\ (h \in batch.names \/ half[h].end = "COMMIT_STORED")
-
-\* A check request or an END_TRANSACTION of the transaction is under way, or is being handled.
-AwaitsItsProducer(t) ==
-    \E h \in HalfSlots :
-        half[h].transaction = t /\ (half[h].check_in_flight \/ half[h].end # "NONE")
-
-\* What every step of the loop needs: a round in its time, and a half to look at.
-StandsOnAHalf ==
-    \* a round runs
-    /\ round.running
-    \* the round is within its time limit
-    /\ IsTrue(IsWithinLimit)
-    \* the cursor stands on a half
-    /\ round.cursor < half_length
-
-\* The same, and nothing that the round has read settles it.
-StandsOnAnOpenHalf ==
-    /\ StandsOnAHalf
-    \* no op message that was pulled names it
-    /\ ~IsSettledByAnOp(round.cursor)
-    \* the broker does not know its transaction as settled
-    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
-
-\* The same, and the store gives it.
-StandsOnAReadableHalf ==
-    /\ StandsOnAnOpenHalf
-    \* it can be decoded
-    /\ CanBeDecoded(round.cursor)
-
-\* The same, and the broker is no acting slave, which would let it escape.
-StandsOnTheMastersHalf ==
-    /\ StandsOnAReadableHalf
-    \* the broker is the master
-    /\ role = "MASTER"
-
-\* The same, and neither the number of checks nor its age has the last word on it.
-StandsOnAnUnsettledHalf ==
-    /\ StandsOnTheMastersHalf
-    \* it has checks left
-    /\ ~MustBeDiscarded(round.cursor)
-
-\* The same, and the half was there before the round.
-StandsOnAnEarlierHalf ==
-    /\ StandsOnAnUnsettledHalf
-    \* it was stored before this round
-    /\ ~IsFresh(round.cursor)
-
-\* It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27).
-BornAhead(h) == ~HasImmunity(h) /\ Age(h) < 0
-
-\* The same, and its time for a check has come.
-StandsOnAnOldHalf ==
-    /\ StandsOnAnEarlierHalf
-    \* its timeout or immunity is over
-    /\ IsTrue(~IsYoung(round.cursor) \/ BornAhead(round.cursor))
-    \* no op message that was pulled names its original
-    /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(round.cursor))
-
-\* The same, and no more op messages are read before its producer is asked.
-StandsOnAHalfToCheck ==
-    /\ StandsOnAnOldHalf
-    \* no more op messages are to be expected for it
-    /\ IsTrue(MayCheck(round.cursor))
-    \* its op entry is not on its way
-    /\ ~ItsOpIsToCome(round.cursor)
-
-----------------------------------------------------------------------------------------------------
-\* The end of a check round: offsets are committed in memory, and the memory of the round is gone.
-
-\* Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention.
-RememberEndOfRound(why) ==
-    /\ stuck' = IF round.cursor = offsets.half THEN why ELSE "NO"
-    /\ stuck_rounds' =
-           IF round.cursor = offsets.half
-           THEN IF why = "NO"
-                THEN 0
-                ELSE IF stuck # why
-                     THEN 1
-                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-           ELSE IF "NO" = "NO"
-                THEN 0
-                ELSE IF stuck # "NO"
-                     THEN 1
-                     ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-
-\* Note whether a round that read all op messages and passed all halves leaves an op message for the next one.
-RememberOpsLeftBehind ==
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
 
 \* The memory of a round is gone.
 ForgetRound ==
@@ -1452,12 +1429,86 @@ AbortRound(why) ==
                   ELSE op_left_behind
 
 ----------------------------------------------------------------------------------------------------
+\* The check loop's questions about the half at the cursor, in their order: what each later step takes for granted.
+\*
+\* | Question | Then |
+\* |---|---|
+\* | is there a half? | otherwise the round ends, or jumps (`broken_round`) |
+\* | is it settled, by an op message that was pulled? | it is passed |
+\* | can it be decoded? | otherwise an exception ends the round |
+\* | does the broker act for a dead master? | it escapes |
+\* | are its checks used up, or is it too old? | it is discarded |
+\* | was it stored in this round? | the round ends |
+\* | is it immune? | it is passed as its original is settled, or put back |
+\* | is it young? | the round ends |
+\* | may it be checked? | it is put back, and its producer is asked |
+\* | otherwise | more op messages are pulled, and the same half is looked at again |
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check.
+
+\* What every step of the loop needs: a round in its time, and a half to look at.
+StandsOnAHalf ==
+    \* a round runs
+    /\ round.running
+    \* the round is within its time limit
+    /\ IsTrue(IsWithinLimit)
+    \* the cursor stands on a half
+    /\ round.cursor < half_length
+
+\* The same, and nothing that the round has read settles it.
+StandsOnAnOpenHalf ==
+    /\ StandsOnAHalf
+    \* no op message that was pulled names it
+    /\ ~IsSettledByAnOp(round.cursor)
+    \* the broker does not know its transaction as settled
+    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+
+\* The same, and the store gives it.
+StandsOnAReadableHalf ==
+    /\ StandsOnAnOpenHalf
+    \* it can be decoded
+    /\ CanBeDecoded(round.cursor)
+
+\* The same, and the broker is no acting slave, which would let it escape.
+StandsOnTheMastersHalf ==
+    /\ StandsOnAReadableHalf
+    \* the broker is the master
+    /\ role = "MASTER"
+
+\* The same, and neither the number of checks nor its age has the last word on it.
+StandsOnAnUnsettledHalf ==
+    /\ StandsOnTheMastersHalf
+    \* it has checks left
+    /\ ~MustBeDiscarded(round.cursor)
+
+\* The same, and the half was there before the round.
+StandsOnAnEarlierHalf ==
+    /\ StandsOnAnUnsettledHalf
+    \* it was stored before this round
+    /\ ~IsFresh(round.cursor)
+
+\* The same, and its time for a check has come.
+StandsOnAnOldHalf ==
+    /\ StandsOnAnEarlierHalf
+    \* its timeout or immunity is over
+    /\ IsTrue(~IsYoung(round.cursor) \/ BornAhead(round.cursor))
+    \* no op message that was pulled names its original
+    /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(round.cursor))
+
+\* The same, and no more op messages are read before its producer is asked.
+StandsOnAHalfToCheck ==
+    /\ StandsOnAnOldHalf
+    \* no more op messages are to be expected for it
+    /\ IsTrue(MayCheck(round.cursor))
+    \* its op entry is not on its way
+    /\ ~ItsOpIsToCome(round.cursor)
+
+----------------------------------------------------------------------------------------------------
 \* One round of the check service, a step of its loop an action.
 \*
-\* For the half at the cursor, in this order: settled by an op that was pulled · no half there · escape from an acting
-\* slave · discard · stored in this round · immune or young · check · otherwise pull more op messages and look again.
-\* RocketMQ: TransactionalMessageServiceImpl#check. What becomes of an unsettled half is in `discarding` and
-\* `putting_back`, the escape in `escape`, what goes wrong in `broken_round`.
+\* The order of the loop's questions stands in `spec.check_loop`. What becomes of an unsettled half is in `discarding` and
+\* `putting_back`, the escape in `escape`, what goes wrong in `broken_round`. RocketMQ: TransactionalMessageServiceImpl
+\* #check.
 
 \* What every round needs: its time has come, and the broker is a master or acts for one.
 MayBegin ==
@@ -1593,10 +1644,6 @@ PassSettledHalf ==
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
                    op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
                    op_left_behind>>
-
-\* Ghost: half h is passed for the sake of another half.
-RememberSettledElsewhere(h) ==
-    /\ half' = [half EXCEPT ![h].left = IF @ = "NO" \/ @ = "COPY_LOST" THEN "SETTLED_ELSEWHERE" ELSE @]
 
 \* The broker knows the transaction of the half as settled. A repair.
 PassHalfOfSettledTransaction ==
@@ -2014,33 +2061,6 @@ DiscardHalf ==
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
                    pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
                    op_left_behind>>
-
-\* Ghost: note what is left of the half, and whether it had all its checks.
-RememberDiscard(h, how) ==
-    /\ LET t == half[h].transaction
-           has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
-       IN  /\ transaction' = [transaction EXCEPT
-                                 ![t].cause =
-                                     IF @ = "NONE"
-                                     THEN IF half[h].left = "ESCAPED"
-                                          THEN "ENDED_AFTER_ESCAPE"
-                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
-                                     ELSE @,
-                                 ![t].discarded =
-                                     IF @ = "NO" \/ @ = "SPENT"
-                                     THEN IF ~HasNoChecksLeft(h)
-                                          THEN IF IsOverAge(h)
-                                               THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
-                                               ELSE @
-                                          ELSE IF half[h].burnt = "IMMUNITY"
-                                               THEN "BURNT_BY_IMMUNITY"
-                                               ELSE IF half[h].burnt = "NOBODY_TO_ASK"
-                                                    THEN "NOBODY_TO_ASK"
-                                                    ELSE IF half[h].burnt = "PRESET" THEN "PRESET" ELSE "SPENT"
-                                     ELSE @]
-           /\ half' = [half EXCEPT
-                          ![h].left =
-                              IF half[h].acknowledged /\ how = "KEPT_ASIDE" THEN "SETTLED_ASIDE" ELSE how]
 
 \* The record in the discard topic is not stored, and the half is passed all the same (B31).
 \*
