@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.store.commit_log import FOLDER as COMMIT_LOG_FOLDER
-from reference.store.commit_log import CommitLog, CommitLogFile
-from reference.store.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consume_queues
-from reference.store.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
-from reference.store.consumer_offsets import load_consumer_offsets, read_consumer_offsets
-from reference.store.frame import Frame
-from reference.store.offsets import CommitLogOffset
-from reference.store.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V2, STORE_HOST_V6_FLAG
+from reference.format.commit_log import FOLDER as COMMIT_LOG_FOLDER
+from reference.format.commit_log import CommitLog, CommitLogFile
+from reference.format.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consume_queues
+from reference.format.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
+from reference.format.consumer_offsets import load_consumer_offsets, read_consumer_offsets
+from reference.format.frame import Frame
+from reference.format.offsets import CommitLogOffset
+from reference.format.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V2, STORE_HOST_V6_FLAG
 
 if TYPE_CHECKING:
     from mmap import mmap

@@ -10,9 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from conformance.errors import NoScheduleError
-from conformance.record_writers import LATE_LOG_MS, EndState, Place, Writers
-from conformance.schedule import (
+from conformance.broker_schedule import (
     Act,
     Drain,
     End,
@@ -24,17 +22,19 @@ from conformance.schedule import (
     Start,
     Stop,
 )
-from conformance.settings import broker_settings, read_settings, store_config
+from conformance.errors import NoScheduleError
+from conformance.record_writers import LATE_LOG_MS, EndState, Place, Writers
+from conformance.schedule_settings import broker_settings, read_settings, store_config
 from conformance.transaction_log import Boot, LoggedEnd, Round, read_boots
-from reference.end_transaction_request import TRANSACTION_ROLLBACK
-from reference.immunity_time import end_transaction_immunity_time
-from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import ENTRY_BYTES
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.properties import IMMUNITY_SECONDS, PRODUCER_GROUP
-from reference.store.record import TRANSACTION_COMMIT, Record
-from reference.system_topics import OP_TOPIC
-from reference.version_switches import STORE_VERSIONS
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK
+from reference.broker.transaction.immunity_time import end_transaction_immunity_time
+from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import ENTRY_BYTES
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.properties import IMMUNITY_SECONDS, PRODUCER_GROUP
+from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.system_topics import OP_TOPIC
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from conformance.recorded_run import RecordedRun

@@ -10,15 +10,15 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from conformance.broker_schedule import Act, EndGoesOn, RoundBegins, RoundGoesOn, Schedule, Start
 from conformance.compare_stores import Comparison, StoreSide, compare_stores
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
-from conformance.replay import Replay
-from conformance.schedule import Act, EndGoesOn, RoundBegins, RoundGoesOn, Schedule, Start
-from conformance.settings import broker_settings
-from reference.store.consumer_offsets import read_consumer_offsets
+from conformance.schedule_settings import broker_settings
+from conformance.scheduled_run import Replay
+from reference.format.consumer_offsets import read_consumer_offsets
 from reference.store.memory_disk import MemoryDisk
-from reference.version_switches import STORE_VERSIONS
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,20 +11,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.broker_schedule import read_schedule, write_schedule
 from conformance.compare_stores import Comparison, StoreSide, compare_stores
 from conformance.errors import ConformanceError
 from conformance.fit_schedule import fit_schedule
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.recorded_run import RecordedRun
-from conformance.replay import Replay
-from conformance.schedule import read_schedule, write_schedule
-from reference.store.errors import StoreError
+from conformance.scheduled_run import Replay
+from reference.format.errors import StoreError
 from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.schedule import Schedule
+    from conformance.broker_schedule import Schedule
 
 SCHEDULES = Path(__file__).parent / "schedules"
 DIFFERENT = 12

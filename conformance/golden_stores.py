@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reference.version_switches import STORE_VERSIONS
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

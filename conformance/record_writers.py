@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.errors import NoScheduleError
-from conformance.schedule import (
+from conformance.broker_schedule import (
     Act,
     Drain,
     End,
     EndGoesOn,
     Send,
 )
-from conformance.settings import broker_settings
-from reference.send_message_processor import SendMessageRequest
-from reference.store.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
-from reference.store.record import TRANSACTION_COMMIT, Record
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.version_switches import STORE_VERSIONS
+from conformance.errors import NoScheduleError
+from conformance.schedule_settings import broker_settings
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.format.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
+from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
+    from conformance.broker_schedule import Schedule
     from conformance.recorded_run import RecordedRun
-    from conformance.schedule import Schedule
     from conformance.transaction_log import Boot, LoggedEnd
 
 LATE_LOG_MS = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.errors import NoScheduleError
-from reference.store.broker_conf import find_broker_conf
+from reference.format.broker_conf import find_broker_conf
 
 if TYPE_CHECKING:
     from pathlib import Path

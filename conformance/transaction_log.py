@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from conformance.errors import NoScheduleError
-from reference.end_transaction_request import EndTransactionRequestHeader
-from reference.store.offsets import CommitLogOffset, QueueOffset
+from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.format.offsets import CommitLogOffset, QueueOffset
 from spec.broker_defaults import defaults_of
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \w+ (\S+) - (.*)", re.DOTALL)

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reference.check_step import CheckBranch
-from reference.end_transaction_step import EndTransactionOutcome
-from reference.response import ILLEGAL_OPERATION, SERVICE_NOT_AVAILABLE, SLAVE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.response import (
+    ILLEGAL_OPERATION,
+    SERVICE_NOT_AVAILABLE,
+    SLAVE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+)
+from reference.broker.transaction.check_step import CheckBranch
 
 if TYPE_CHECKING:
-    from reference.check_step import CheckStep
-    from reference.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.transaction.check_step import CheckStep
 
 NO_ROUND: Final = "no round runs"
 

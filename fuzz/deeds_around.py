@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from fuzz.answers import DROPPED, ENDS, answered, told_end
 from fuzz.broker_side.requests import half_message, poisonous_padding
 from fuzz.broker_side.time_unit import TICK_MS
-from reference.end_transaction_step import EndTransactionOutcome
-from reference.response import FLUSH_DISK_TIMEOUT, SUCCESS
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.response import FLUSH_DISK_TIMEOUT, SUCCESS
 from spec.state import End, Local, Producer, Settled
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from fuzz.broker_side.broker_side import BrokerSide
     from fuzz.lockstep.pair import Lockstep
-    from reference.check_listener import CheckTransactionStateRequest
-    from reference.send_message_processor import SendMessageRequest
+    from reference.broker.processor.send_message_processor import SendMessageRequest
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from spec.language import Step
 
 _ANSWER: Final = "the answer to END_TRANSACTION"

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.answers import BRANCHES, ENDS, MISHAPS, answered, branch_of, told_end
 from fuzz.broker_side.broker_records import offsets_in
-from reference.check_step import CheckBranch
-from reference.get_message_result import GetMessageResult, GetMessageStatus
-from reference.message_id import create_message_id
-from reference.response import SUCCESS
-from reference.store.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.store.offsets import QueueOffset
-from reference.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.broker.response import SUCCESS
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
+from reference.format.message_id import create_message_id
+from reference.format.offsets import QueueOffset
+from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.store.get_message_result import GetMessageResult, GetMessageStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fuzz.broker_side.broker_side import BrokerSide
     from fuzz.lockstep.pair import Lockstep
-    from reference.check_step import CheckStep
+    from reference.broker.transaction.check_step import CheckStep
     from spec.language import Step
 
 _BRANCH: Final = "the round's branch"

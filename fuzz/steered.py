@@ -28,16 +28,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reference.broker_role import BrokerRole
-from reference.store.properties import CHECK_TIMES
-from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.broker.broker_role import BrokerRole
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fuzz.broker_side.broker_side import BrokerSide
     from fuzz.lockstep.pair import Lockstep
-    from reference.store.record import Record
+    from reference.format.record import Record
     from spec.language import Step
     from spec.state import State
 

@@ -13,18 +13,18 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch
-from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.message_id import decode_message_id
-from reference.recorder import Recorder
-from reference.send_message_processor import SendMessageRequest
-from reference.store.offsets import QueueOffset
-from reference.store.record import TRANSACTION_COMMIT
-from reference.store_path_root_dir import StorePathRootDir
-from reference.version_switches import VERSIONS
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.recorder import Recorder
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.message_id import decode_message_id
+from reference.format.offsets import QueueOffset
+from reference.format.record import TRANSACTION_COMMIT
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS
 
 VERSION = "5.3.3"
 GROUP = "bench-group"

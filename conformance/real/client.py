@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from urllib.parse import parse_qsl, urlencode
 
 from conformance.errors import RealBrokerError
-from reference.producer_messages import LocalTransactionState
+from reference.client.producer_messages import LocalTransactionState
 
 if TYPE_CHECKING:
     import subprocess

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from conformance.real.client import COMMIT, ROLLBACK, UNKNOWN, Half, Message, Plan, SendRefusedError
-from reference.store.properties import IMMUNITY_SECONDS
+from reference.format.properties import IMMUNITY_SECONDS
 
 if TYPE_CHECKING:
     from conformance.real.client import Client

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.broker_side.requests import TOPIC, transaction_of_key
 from fuzz.broker_side.time_unit import ticks
-from reference.message_store import MOST_PROPERTIES
-from reference.store.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.store.message_store import MOST_PROPERTIES
 from spec.language import NONE
 from spec.state import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.message_store import MessageStore
-    from reference.store.offsets import CommitLogOffset
-    from reference.store.record import Record
+    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import Record
+    from reference.store.message_store import MessageStore
 
 _GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")
 """By so many characters at least the properties of a half grow when it is put back for the first time."""

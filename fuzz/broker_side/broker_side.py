@@ -17,23 +17,23 @@ from fuzz.broker_side.producers import Producers
 from fuzz.broker_side.requests import CHANNEL, GROUP, end_transaction, transaction_of_key
 from fuzz.broker_side.time_unit import TICK_MS
 from model_check.instances import unturned
-from reference.broker_role import BrokerRole
-from reference.broker_settings import BrokerSettings
-from reference.end_transaction_step import EndTransactionOutcome
-from reference.version_switches import VERSIONS
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fuzz.lockstep.pairing import MakeBroker
-    from reference.check_listener import CheckTransactionStateRequest
-    from reference.check_step import CheckStep
-    from reference.end_transaction_request import EndTransactionRequestHeader
-    from reference.end_transaction_step import EndTransactionStep
-    from reference.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.store.offsets import CommitLogOffset
+    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+    from reference.broker.transaction.check_step import CheckStep
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.format.offsets import CommitLogOffset
     from spec.constants import Constants
 
 _CHARACTERS_OF_AN_ENTRY: Final = 2

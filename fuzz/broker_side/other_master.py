@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from fuzz.broker_side.requests import end_transaction, transaction_of_key
-from reference.end_transaction_step import EndTransactionOutcome
-from reference.store.properties import UNIQUE_KEY
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.format.properties import UNIQUE_KEY
 
 if TYPE_CHECKING:
-    from reference.broker_controller import BrokerController
-    from reference.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.store.record import Record
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+    from reference.format.record import Record
     from spec.state import End
 
 

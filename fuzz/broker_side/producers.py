@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.message_id import decode_message_id
+from reference.format.message_id import decode_message_id
 from spec.state import End, Local, Producer
 
 if TYPE_CHECKING:
-    from reference.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.store.offsets import CommitLogOffset, QueueOffset
+    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+    from reference.format.offsets import CommitLogOffset, QueueOffset
 
 _SAYS = {Local.COMMIT: End.COMMIT, Local.ROLLBACK: End.ROLLBACK, Local.NEVER_RUN: End.ROLLBACK}
 

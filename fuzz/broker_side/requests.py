@@ -6,13 +6,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from model_check.errors import ModelCheckError
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.end_transaction_request import TRANSACTION_NOT_TYPE, TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.message_store import MOST_PROPERTIES
-from reference.send_message_processor import SendMessageRequest
-from reference.store.offsets import QueueOffset
-from reference.store.properties import (
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import (
+    TRANSACTION_NOT_TYPE,
+    TRANSACTION_ROLLBACK,
+    EndTransactionRequestHeader,
+)
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.format.offsets import QueueOffset
+from reference.format.properties import (
     CHECK_TIMES,
     IMMUNITY_SECONDS,
     PRODUCER_GROUP,
@@ -20,14 +23,15 @@ from reference.store.properties import (
     UNIQUE_KEY,
     WAIT_STORE_OK,
 )
-from reference.store.record import TRANSACTION_COMMIT
-from reference.virtual_clock import VirtualClock
+from reference.format.record import TRANSACTION_COMMIT
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.message_store import MOST_PROPERTIES
 from spec.language import NONE
 from spec.state import End
 
 if TYPE_CHECKING:
-    from reference.store.offsets import CommitLogOffset
-    from reference.version_switches import VersionSwitches
+    from reference.format.offsets import CommitLogOffset
+    from reference.versions.versions import VersionSwitches
 
 TOPIC: Final = "Orders"
 GROUP: Final = "order-service"

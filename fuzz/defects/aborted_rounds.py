@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import START_MS, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.check_step import CheckBranch
+from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import ErrorInCheckError
-from reference.store.properties import UNIQUE_KEY
-from reference.system_topics import HALF_TOPIC
-from reference.virtual_clock import VirtualClock
+from reference.format.properties import UNIQUE_KEY
+from reference.format.system_topics import HALF_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
 
 _POOL = 20
 _HALVES = 25

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.broker_role import BrokerRole
-from reference.message_store_config import MessageStoreConfig
-from reference.store.properties import UNIQUE_KEY
-from reference.system_topics import HALF_TOPIC
+from reference.broker.broker_role import BrokerRole
+from reference.format.properties import UNIQUE_KEY
+from reference.format.system_topics import HALF_TOPIC
+from reference.store.message_store_config import MessageStoreConfig
 
 _SMALL_FILES = MessageStoreConfig(mapped_file_size_commit_log=1_200)
 

@@ -6,29 +6,29 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from fuzz.defects.scenario import ScenarioError
-from reference.broker_controller import BrokerController
-from reference.broker_role import BrokerRole
-from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch, CheckStep
-from reference.client_message import properties_of_half
-from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.message_id import create_message_id
-from reference.message_store import MessageStore
-from reference.send_message_processor import SendMessageRequest, SendMessageResponse
-from reference.store.record import TRANSACTION_COMMIT
-from reference.store_path_root_dir import StorePathRootDir
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
-from reference.version_switches import switches_of
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.client.client_message import properties_of_half
+from reference.format.message_id import create_message_id
+from reference.format.record import TRANSACTION_COMMIT
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.message_store import MessageStore
+from reference.versions.versions import switches_of
 from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reference.check_listener import CheckTransactionStateRequest
-    from reference.message_store_config import MessageStoreConfig
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.format.record import Record
     from reference.store.memory_disk import MemoryDisk
-    from reference.store.record import Record
+    from reference.store.message_store_config import MessageStoreConfig
 
 GROUP = "producers"
 TOPIC = "Orders"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.client_message import topic_of_half, wrap_namespace
-from reference.system_topics import DISCARD_TOPIC, OP_TOPIC
+from reference.client.client_message import topic_of_half, wrap_namespace
+from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
 from spec.broker_defaults import defaults_of
 
 _NAMESPACE = "NS"

@@ -6,10 +6,10 @@ import zlib
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.body_compression import COMPRESSED_FLAG, decompressed
-from reference.check_step import CheckBranch
-from reference.store.properties import UNIQUE_KEY
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.body_compression import COMPRESSED_FLAG, decompressed
+from reference.format.properties import UNIQUE_KEY
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 
 _PLAIN = b"a line of an order\n" * 300
 """5,700 bytes: the client compresses what is longer than 4 KiB."""

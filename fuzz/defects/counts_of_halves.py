@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
+from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
-from reference.system_topics import HALF_TOPIC
 
 _SOME_SECONDS = 11
 """Longer than any version waits before it saves the counts."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.light_queues import MULTI_DISPATCH, MULTI_QUEUE_OFFSET
-from reference.message_store_config import MessageStoreConfig
-from reference.store.offsets import QueueOffset
-from reference.store.properties import UNIQUE_KEY
-from reference.store.record import TRANSACTION_COMMIT
-from reference.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.format.offsets import QueueOffset
+from reference.format.properties import UNIQUE_KEY
+from reference.format.record import TRANSACTION_COMMIT
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.store.light_queues import MULTI_DISPATCH, MULTI_QUEUE_OFFSET
+from reference.store.message_store_config import MessageStoreConfig
 
 _LIGHT_QUEUE = "%LMQ%device"
 

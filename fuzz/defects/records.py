@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.check_step import CheckBranch
-from reference.store.properties import UNIQUE_KEY
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.properties import UNIQUE_KEY
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spec.broker_defaults import defaults_of
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]

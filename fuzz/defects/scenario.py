@@ -46,7 +46,7 @@ class Scenario:
     property_id
         The guarantee that it breaks.
     play
-        Plays it on a new broker of a profile (:func:`reference.version_switches.switches_of`).
+        Plays it on a new broker of a profile (:func:`reference.versions.versions.switches_of`).
     affected, repaired_in
         The profile that has the defect, and one that is rid of it.
     also_in

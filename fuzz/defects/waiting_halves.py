@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.client_message import RETRY_PREFIX, send_back_by_send
-from reference.producer_messages import MQClientError
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
-from reference.version_switches import V4_5_1
+from reference.client.client_message import RETRY_PREFIX, send_back_by_send
+from reference.client.producer_messages import MQClientError
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.versions.versions import V4_5_1
 
 _CONSUMERS = "consumers"
 _ROUNDS = 17

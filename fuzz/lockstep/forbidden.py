@@ -15,15 +15,15 @@ from fuzz.answers import BRANCHES, ENDS, MISHAPS, NOT_THE_HALF, answered, told_e
 from fuzz.broker_side.broker_side import as_wrong_group, as_wrong_offset
 from fuzz.broker_side.requests import half_message
 from fuzz.steered import batch_is_full, is_left_out
-from reference.broker_role import BrokerRole
-from reference.response import SERVICE_NOT_AVAILABLE
+from reference.broker.broker_role import BrokerRole
+from reference.broker.response import SERVICE_NOT_AVAILABLE
 from spec.language import take
 from spec.state import End, Producer
 
 if TYPE_CHECKING:
     from fuzz.lockstep.pair import Lockstep
-    from reference.end_transaction_request import EndTransactionRequestHeader
-    from reference.end_transaction_step import EndTransactionOutcome
+    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_step import EndTransactionOutcome
     from spec.language import Refused, Step
 
 _DECODABLE: Final = "the first op messages can be decoded, or left out"

@@ -11,10 +11,10 @@ from fuzz.left_out import DRIVEN
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
 from model_check.errors import ModelCheckError
 from model_check.instances import unturned
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.version_switches import VERSIONS, VersionSwitches
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS, VersionSwitches
 
 if TYPE_CHECKING:
     from spec.constants import Constants

@@ -14,16 +14,16 @@ from fuzz.broker_side.broker_records import BrokerRecords, mask_of
 from fuzz.broker_side.requests import GROUP
 from fuzz.broker_side.time_unit import ticks
 from fuzz.lockstep.compared_slots import COMPARED
-from reference.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
 from spec.state import Producer, Pull, Role
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
     from fuzz.broker_side.network import Network
-    from reference.broker_controller import BrokerController
-    from reference.check_round import CheckRound
-    from reference.pull_result import PullResult
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.transaction.check_round import CheckRound
+    from reference.broker.transaction.pull_result import PullResult
     from spec.constants import Constants
     from spec.language import MachineState, Slot
 

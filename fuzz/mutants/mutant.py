@@ -63,7 +63,7 @@ class Mutant:
         """The pair with the error in it; the project's own modules stay as they are."""
         sound = World.of(self.profile, self.faults, self.instance)
         if self.part is Part.BROKER:
-            broken = EditedPackage(self.edit).load("reference.broker_controller")
+            broken = EditedPackage(self.edit).load("reference.broker.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)
         return replace(sound, machine=driven(self.machine))
 

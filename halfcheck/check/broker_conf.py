@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.broker_conf.configuration import Configuration
-    from reference.store.broker_conf import BrokerConf, Setting
-    from reference.store.broker_keys import UnknownKey
+    from reference.format.broker_conf import BrokerConf, Setting
+    from reference.format.broker_keys import UnknownKey
 
 _HOUR_MS = 3_600_000
 
@@ -65,9 +65,9 @@ def check_broker_conf(
     from model_check.check import Verdict
     from model_check.instances import unturned
     from model_check.releases import profile_for
-    from reference.store.broker_conf import read_broker_conf, repeated
-    from reference.store.broker_conf import settings as settings_in
-    from reference.store.broker_keys import known_keys, unknown_keys
+    from reference.format.broker_conf import read_broker_conf, repeated
+    from reference.format.broker_conf import settings as settings_in
+    from reference.format.broker_keys import known_keys, unknown_keys
     from spec.broker_defaults import defaults_of
 
     profile, why = profile_for(version, with_switches=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from reference.store.broker_conf import BrokerConf
+    from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.judge.both_ways import Count, Judgement
     from spark_trace_analysis.report.simulation_data import SimulationSection
@@ -132,7 +132,7 @@ def _runs_of(
 ) -> tuple[list[Run], BrokerConf | None]:
     """The simulated runs of a directory, or recorded traces as runs, in a folder that is removed with the stack."""
     from model_check.instances import constants_for
-    from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+    from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
     from spark_trace_analysis.judge.properties import World

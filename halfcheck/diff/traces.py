@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
-from conformance.replay import Replay
+from conformance.scheduled_run import Replay
 from halfcheck.diff.answer import Answer
 from halfcheck.diff.sides import Kind, Side
 from spark_trace_analysis.errors import BadTracesError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.golden_stores import golden_store
 from model_check.errors import EvaluationError
 from model_check.instances import switches_of
-from reference.store.broker_conf import NAME, read_broker_conf
+from reference.format.broker_conf import NAME, read_broker_conf
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.report.data import RefusedSpecification
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reference.broker_role import BrokerRole
-from reference.broker_settings import BrokerSettings
-from reference.cluster import Cluster
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.cluster import Cluster
+from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import FILE_SIZES, Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
-from reference.scheduler import Sleep
+from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:
-    from reference.producer import LocalTransactionState
-    from reference.scheduler import Steps
+    from reference.client.producer import LocalTransactionState
+    from reference.simulation.scheduler import Steps
 
 TOPIC, GROUP = "TopicEscape", "escape-group"
 SETTLED, COMMITTED_LATER, ROLLED_BACK_LATER, SLOW = "settled", "committed later", "rolled back later", "slow"

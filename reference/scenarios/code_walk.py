@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
+from reference.format.broker_conf import BrokerConf
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
-from reference.scheduler import Sleep
-from reference.store.broker_conf import BrokerConf
+from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
-    from reference.producer import TransactionMQProducer
-    from reference.scheduler import Steps
+    from reference.client.producer import TransactionMQProducer
+    from reference.cluster.cluster import Cluster
+    from reference.simulation.scheduler import Steps
 
 TOPIC, GROUP = "TopicWalk", "walk-group"
 BEHIND_THE_FIRST_ROUND_MS = 70_000

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from reference.format.consumer_offsets import NAME as OFFSET_FILE
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.scenarios.rounds import rounds_ended
 from reference.scenarios.scenario import Run, begin, run_to_rest
-from reference.store.consumer_offsets import NAME as OFFSET_FILE
 from reference.store.disk import LOG_RECORD, SMALL_FILE
 from reference.store.memory_disk import MemoryDisk
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

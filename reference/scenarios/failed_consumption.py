@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.processor.send_back_processor import dead_letter_topic
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ScriptedListener
 from reference.scenarios.send_all import send_all
-from reference.send_back_processor import dead_letter_topic
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
+    from reference.cluster.cluster import Cluster
 
 TOPIC, GROUP, CONSUMERS = "TopicRetry", "retry-group", "retry-consumers"
 POISON, GOOD = b"never", b"at once"

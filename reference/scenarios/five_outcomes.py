@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
+    from reference.cluster.cluster import Cluster
 
 TOPIC, GROUP = "TopicFive", "five-group"
 _LOCAL = {"message 1": COMMIT, "message 2": ROLLBACK}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
+    from reference.cluster.cluster import Cluster
 
 
 def rounds_ended(cluster: Cluster) -> int:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
-from reference.scheduler import Sleep
+from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
-    from reference.producer import LocalTransactionState, TransactionMQProducer
-    from reference.scheduler import Steps
+    from reference.client.producer import LocalTransactionState, TransactionMQProducer
+    from reference.cluster.cluster import Cluster
+    from reference.simulation.scheduler import Steps
 
 TOPIC, GROUP, BODY = "Test", "tran-test", b"test"
 EARLIER = 82

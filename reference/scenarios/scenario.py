@@ -6,17 +6,17 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.cluster import Cluster
-from reference.message_store_config import MessageStoreConfig
+from reference.broker.broker_settings import BrokerSettings
+from reference.cluster.cluster import Cluster
+from reference.store.message_store_config import MessageStoreConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reference.consumer import PushConsumer
+    from reference.cluster.push_consumer import PushConsumer
     from reference.store.memory_disk import MemoryDisk
-    from reference.version_switches import VersionSwitches
+    from reference.versions.versions import VersionSwitches
 
 FILE_SIZES = MessageStoreConfig(mapped_file_size_commit_log=1 << 20, mapped_file_size_consume_queue=20_000)
 """Small files, as the golden stores have them."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.producer import LocalTransactionState
-from reference.scheduler import Sleep, Steps
+from reference.client.producer import LocalTransactionState
+from reference.simulation.scheduler import Sleep, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reference.check_listener import CheckTransactionStateRequest
-    from reference.producer import Message
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.client.producer import Message
 
 COMMIT = LocalTransactionState.COMMIT_MESSAGE
 ROLLBACK = LocalTransactionState.ROLLBACK_MESSAGE
@@ -56,14 +56,14 @@ class ScriptedListener:
         self._asked: dict[str, int] = {}
 
     def execute_local_transaction(self, message: Message, transaction_id: str) -> Steps[LocalTransactionState]:
-        """See :class:`reference.producer.TransactionListener`."""
+        """See :class:`reference.client.producer.TransactionListener`."""
         self.executed.append(transaction_id)
         body = message.body.decode()
         yield Sleep(self._slow.get(body, self._local_ms))
         return self._local(body)
 
     def check_local_transaction(self, request: CheckTransactionStateRequest) -> Steps[LocalTransactionState]:
-        """See :class:`reference.producer.TransactionListener`."""
+        """See :class:`reference.client.producer.TransactionListener`."""
         yield None
         self.checks.append(request)
         key = request.transaction_id or ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.producer import MQClientError
-from reference.scheduler import Sleep, Steps
+from reference.client.producer import MQClientError
+from reference.simulation.scheduler import Sleep, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reference.cluster import Cluster
-    from reference.producer import Message, TransactionMQProducer
+    from reference.client.producer import Message, TransactionMQProducer
+    from reference.cluster.cluster import Cluster
 
 
 def send_all(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
-    from reference.producer import LocalTransactionState
+    from reference.client.producer import LocalTransactionState
+    from reference.cluster.cluster import Cluster
 
 TOPIC, GROUP = "TopicStorage", "storage-group"
 SETTLED = 40

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker_settings import BrokerSettings
-from reference.consumer import PushConsumer
-from reference.producer import Message
+from reference.broker.broker_settings import BrokerSettings
+from reference.client.producer import Message
+from reference.cluster.push_consumer import PushConsumer
+from reference.format.properties import IMMUNITY_SECONDS
 from reference.scenarios.rounds import rounds_ended
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
 from reference.scenarios.send_all import send_all
-from reference.store.properties import IMMUNITY_SECONDS
 
 if TYPE_CHECKING:
-    from reference.cluster import Cluster
-    from reference.producer import LocalTransactionState
+    from reference.client.producer import LocalTransactionState
+    from reference.cluster.cluster import Cluster
 
 TOPIC, GROUP = "TopicTest1234", "please_rename_unique_group_name"
 TAGS = ("TagA", "TagB", "TagC", "TagD", "TagE")

@@ -1,1 +1,1 @@
-"""RocketMQ's files, byte for byte: commit log, consume queues, consumer offsets and ``broker.conf``."""
+"""The store of one broker: commit log and consume queues in mapped files, on a disk that is given (``store``)."""

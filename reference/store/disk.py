@@ -10,12 +10,12 @@ import mmap
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from reference.store.errors import NoSpaceLeftError, NotAStoreError
+from reference.format.errors import NoSpaceLeftError, NotAStoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.record import Source
+    from reference.format.record import Source
 
 LOG_RECORD = "commit log record"
 BLANK_RECORD = "end-of-file record"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reference.store.errors import NotAStoreError
+from reference.format.errors import NotAStoreError
 
 if TYPE_CHECKING:
     from reference.store.disk import Disk, MappedFile

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reference.format.errors import DiskHasStoppedError, NoSpaceLeftError, NotAStoreError
 from reference.store.disk import DELETION, LOG_RECORD, MAPPED_FILE, QUEUE_ENTRY, RENAME, SMALL_FILE
-from reference.store.errors import DiskHasStoppedError, NoSpaceLeftError, NotAStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

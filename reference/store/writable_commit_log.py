@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from reference.store.check_message import END_OF_FILE, NO_MESSAGE, check_message
-from reference.store.commit_log import FOLDER
+from reference.format.check_message import END_OF_FILE, NO_MESSAGE, check_message
+from reference.format.commit_log import FOLDER
+from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG
+from reference.format.stored_message import BORN_HOST_AT
 from reference.store.disk import BLANK_RECORD
 from reference.store.mapped_file_queue import MappedFileQueue
-from reference.store.record import BLANK_MAGIC, BORN_HOST_V6_FLAG
-from reference.store.stored_message import BORN_HOST_AT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from reference.store.consume_queue import ENTRY_BYTES, FOLDER
+from reference.format.consume_queue import ENTRY_BYTES, FOLDER
 from reference.store.disk import QUEUE_ENTRY
 from reference.store.mapped_file_queue import MappedFileQueue
 

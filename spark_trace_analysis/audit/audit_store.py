@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from model_check.releases import profile_for
-from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import open_consume_queues
-from reference.store.consumer_offsets import TRANSACTION_GROUP, ConsumerOffsets, read_consumer_offsets
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.cross_check import CrossCheck
-from reference.store.errors import NotAStoreError
-from reference.store.frame import Frame
+from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import open_consume_queues
+from reference.format.consumer_offsets import TRANSACTION_GROUP, ConsumerOffsets, read_consumer_offsets
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.cross_check import CrossCheck
+from reference.format.errors import NotAStoreError
+from reference.format.frame import Frame
 from spark_trace_analysis.audit.explanation.trace_verdict import (
     TraceVerdict,
     judge_trace,
@@ -70,7 +70,7 @@ def audit_store(
 
     Raises
     ------
-    reference.store.errors.StoreError
+    reference.format.errors.StoreError
         It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
     NotJudgedError
         Its halves lie in RocksDB.

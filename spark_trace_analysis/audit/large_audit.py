@@ -11,7 +11,7 @@ from spark_trace_analysis.audit.table import HistoryEvent, TransactionRow, audit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reference.store.corrupt_region import CorruptRegion
+    from reference.format.corrupt_region import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
 

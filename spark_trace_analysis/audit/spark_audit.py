@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import open_consume_queues
-from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
-from reference.store.errors import NotAStoreError
+from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import open_consume_queues
+from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_offsets
+from reference.format.errors import NotAStoreError
 from spark_trace_analysis.audit.audit_store import (
     Question,
     ask,
@@ -109,7 +109,7 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
 
     Raises
     ------
-    reference.store.errors.StoreError
+    reference.format.errors.StoreError
         It is not a store, or its ``consumerOffset.json`` or ``broker.conf`` can't be understood.
     BadOptionError
         `out` exists already.

@@ -13,7 +13,7 @@ from spark_trace_analysis.audit.rules.state import TransactionState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.store.corrupt_region import CorruptRegion
+    from reference.format.corrupt_region import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
 SCHEMA = Path(__file__).with_name("schema.json")

@@ -11,19 +11,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-import reference.store
+import reference.format
 import spark_trace_analysis
-from reference.store.consume_queue import FOLDER as CONSUME_QUEUES
-from reference.store.errors import StoreError
+from reference.format.consume_queue import FOLDER as CONSUME_QUEUES
+from reference.format.errors import StoreError
 from spark_trace_analysis.audit.columns.stage_files import read_facts, write_facts
 from spark_trace_analysis.errors import BadOptionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.store.broker_conf import BrokerConf
-    from reference.store.commit_log import CommitLog
-    from reference.store.consumer_offsets import ConsumerOffsets
+    from reference.format.broker_conf import BrokerConf
+    from reference.format.commit_log import CommitLog
+    from reference.format.consumer_offsets import ConsumerOffsets
     from spark_trace_analysis.audit.spark_audit import Options
 
 _KEY = "key.json"
@@ -32,7 +32,7 @@ _KEY = "key.json"
 def key_of(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: Options) -> dict[str, Any]:
     """What the files between the stages depend on: the store's files, the settings and the sources."""
     digest = hashlib.sha256()
-    for package in (reference.store, spark_trace_analysis):
+    for package in (reference.format, spark_trace_analysis):
         for root in package.__path__:
             for path in sorted(Path(root).rglob("*.py")):
                 digest.update(path.read_bytes())

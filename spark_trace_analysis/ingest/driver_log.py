@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.trace_validation.observed import EndRequest, Outcome
-from reference.store.errors import NotAStoreError
+from reference.format.errors import NotAStoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

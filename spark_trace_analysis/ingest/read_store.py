@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.store.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.store.commit_log import CommitLog
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.errors import NotAStoreError
-from reference.store.frame import Frame
+from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import NotAStoreError
+from reference.format.frame import Frame
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import classify, concerns_a_transaction
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
@@ -23,7 +23,7 @@ def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
 
     Raises
     ------
-    reference.store.errors.StoreError
+    reference.format.errors.StoreError
         It is no store, a record of it is damaged, or its log does not begin with a broker's first start.
     NotJudgedError
         Its halves lie in RocksDB.

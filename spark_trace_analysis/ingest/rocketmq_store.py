@@ -46,7 +46,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from reference.store.commit_log import CommitLog
+from reference.format.commit_log import CommitLog
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.split_rows import NUMBERS, SCHEMA, SplitRows
 from spark_trace_analysis.records.record_kernels import Outline

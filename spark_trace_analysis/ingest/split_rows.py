@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from reference.store.properties import parse_properties
-from reference.store.record import MalformedRecordError, Record
-from reference.store.stored_message import host_text
+from reference.format.properties import parse_properties
+from reference.format.record import MalformedRecordError, Record
+from reference.format.stored_message import host_text
 from spark_trace_analysis.records.property_kernels import gather
 from spark_trace_analysis.records.record_kernels import BORN_HOST_AT, Outline
 

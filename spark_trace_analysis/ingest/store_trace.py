@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Kind, ObservedEvent
-from reference.store import properties
+from reference.format import properties
 from spark_trace_analysis.audit.rules.grouping import check_times, identity_of, immunity_ms
 from spark_trace_analysis.records.op_body import is_batched, parse_op_body
 from spark_trace_analysis.records.record_kind import RecordKind
@@ -17,7 +17,7 @@ from spec.language import NONE
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 _NEVER_STORED = -2
 """What a delivery's half is when no half stands where it was committed from."""

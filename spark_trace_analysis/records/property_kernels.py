@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from reference.store import properties
-from reference.store.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
+from reference.format import properties
+from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import HASH_START, copy_bytes, hash_bytes, hash_of, hash_step, mixed
 from spark_trace_analysis.records.record_kernels import Bytes, Columns
 from spark_trace_analysis.records.told_fields import NOTHING, Told
@@ -72,7 +72,7 @@ def _hash_of_number(value: Any) -> Any:
 
 @njit(cache=True)
 def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
-    """:func:`reference.store.properties.is_in_hash_map_order`, of the keys' Java hash codes."""
+    """:func:`reference.format.properties.is_in_hash_map_order`, of the keys' Java hash codes."""
     capacity = initial
     while count > capacity * 3 // 4:
         capacity *= 2

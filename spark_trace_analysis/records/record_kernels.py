@@ -1,7 +1,7 @@
-"""The outlines of a commit log's records as columns, by machine code: what :mod:`reference.store.frame` reads.
+"""The outlines of a commit log's records as columns, by machine code: what :mod:`reference.format.frame` reads.
 
 The kernel stops at the first byte that it does not understand and leaves the rest to Python, which knows each kind of
-damage (:class:`reference.store.commit_log.FileReader`).
+damage (:class:`reference.format.commit_log.FileReader`).
 """
 
 from enum import IntEnum
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from reference.store.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
+from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
     CRC_TABLES,
     crc32,

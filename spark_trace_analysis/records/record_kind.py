@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from reference.store import properties
-from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format import properties
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
 
 if TYPE_CHECKING:
-    from reference.store.frame import Frame
-    from reference.store.record import Record
+    from reference.format.frame import Frame
+    from reference.format.record import Record
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"

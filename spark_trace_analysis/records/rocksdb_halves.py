@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from reference.store.commit_log import CommitLog
-    from reference.store.corrupt_region import CorruptRegion
-    from reference.store.frame import Frame
+    from reference.format.commit_log import CommitLog
+    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.frame import Frame
 
 ROCKSDB_HALF_TOPIC: Final = b"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reference.store.commit_log import FileReader
-from reference.store.frame import Frame, read_frame
-from reference.store.record import MalformedRecordError, Record
+from reference.format.commit_log import FileReader
+from reference.format.frame import Frame, read_frame
+from reference.format.record import MalformedRecordError, Record
 from spark_trace_analysis.records.bytes_kernels import hash_bytes
 from spark_trace_analysis.records.record_kernels import (
     Bytes,
@@ -26,8 +26,8 @@ from spark_trace_analysis.records.record_kernels import (
 )
 
 if TYPE_CHECKING:
-    from reference.store.commit_log import CommitLog
-    from reference.store.corrupt_region import CorruptRegion
+    from reference.format.commit_log import CommitLog
+    from reference.format.corrupt_region import CorruptRegion
     from spark_trace_analysis.records.store_splits import Split
 
 _BLOCK_RECORDS = 1 << 14

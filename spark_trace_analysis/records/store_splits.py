@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference.store.commit_log import CommitLog
+    from reference.format.commit_log import CommitLog
 
 SPLIT_BYTES = 64 << 20
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from reference.store import properties
+from reference.format import properties
 from spark_trace_analysis.records.op_body import is_batched
 from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
 """The versions that the marks were verified on, in order."""

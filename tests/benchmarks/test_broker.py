@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.broker.workloads import check_round, store_and_settle
-from reference.store_path_root_dir import StorePathRootDir
-from reference.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.version_switches import VERSIONS
-from reference.virtual_clock import VirtualClock
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 
 @pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.broker_schedule import End, RoundGoesOn, Schedule, Send, read_schedule, write_schedule
 from conformance.compare_stores import StoreSide, compare_stores
 from conformance.errors import BrokenScheduleError, NoScheduleError
 from conformance.fit_schedule import fit_schedule
 from conformance.golden import DIFFERENT, compare_with_reference, main, schedule_path
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from conformance.recorded_run import RecordedRun
-from conformance.replay import Replay
-from conformance.schedule import End, RoundGoesOn, Schedule, Send, read_schedule, write_schedule
-from reference.store.commit_log import CommitLog
+from conformance.scheduled_run import Replay
+from reference.format.commit_log import CommitLog
+from reference.format.properties import parse_properties
+from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
-from reference.store.properties import parse_properties
-from reference.system_topics import HALF_TOPIC
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores, later_stores
-from reference.store.commit_log import CommitLog
-from reference.store.consumer_offsets import read_consumer_offsets
+from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import read_consumer_offsets
 
 HALF, OP, DISCARD = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 

@@ -25,7 +25,7 @@ from conformance.real.ports import Ports, free_ports, is_broker_known
 from conformance.real.processes import Processes, java_command
 from conformance.real.releases import ARTIFACTS, RELEASES, Release, release_called
 from conformance.real.scenarios import SCENARIOS
-from reference.version_switches import STORE_VERSIONS
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from fuzz.defects.scenario import Fact, ScenarioError, Seen
 from fuzz.defects.scenarios import CHAPTERS, scenarios
 from model_check.defects.broker_findings import read_broker_findings
 from model_check.defects.catalogue import Where, catalogue
-from reference.version_switches import switches_of
+from reference.versions.versions import switches_of
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from conformance.broker_schedule import read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import golden_store
-from conformance.replay import Replay
-from conformance.schedule import read_schedule
+from conformance.scheduled_run import Replay
 from model_check.walk import Walker
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spec.events import FIELDS

@@ -15,7 +15,7 @@ from conformance.golden_stores import golden_store, golden_stores
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
 from spark_trace_analysis.audit.table import SCHEMA
-from tests.reference.store.store_writer import HALF, StoreWriter
+from tests.reference.format.store_writer import HALF, StoreWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

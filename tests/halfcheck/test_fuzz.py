@@ -72,7 +72,11 @@ def test_a_broken_broker_is_shown_with_its_schedule_and_a_test(
 
 def test_the_kill_table_is_printed_and_a_survivor_fails(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "round a moment late")
-    harmless = Edit("reference.check_service", "waited >= self._broker", "waited + 0 >= self._broker")
+    harmless = Edit(
+        "reference.broker.transaction.transactional_message_check_service",
+        "waited >= self._broker",
+        "waited + 0 >= self._broker",
+    )
     survivor = replace(killed, name="harmless", edit=harmless)
     monkeypatch.setattr(kill_table, "MOST_EXAMPLES", 40)
     monkeypatch.setattr(kill_table, "MUTANTS", (killed,))

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch, CheckStep
-from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.send_message_processor import SendMessageRequest
-from reference.store.record import TRANSACTION_COMMIT
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.version_switches import VERSIONS
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.format.record import TRANSACTION_COMMIT
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.check_listener import CheckTransactionStateRequest
-    from reference.end_transaction_step import EndTransactionStep
-    from reference.store.record import Record
+    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.format.record import Record
 
 GROUP = "g"
 SETTINGS = BrokerSettings(flush_consumer_offset_delay_ms=0, flush_consumer_offset_interval_ms=0)

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch
-from reference.end_transaction_request import EndTransactionRequestHeader
-from reference.get_message_result import GetMessageStatus
-from reference.message_store import MessageStore
-from reference.message_store_config import MessageStoreConfig
-from reference.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
-from reference.send_message_processor import SendMessageRequest
-from reference.store.consumer_offsets import NAME as OFFSET_FILE
-from reference.store.errors import BrokenConfigError
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.consumer_offsets import NAME as OFFSET_FILE
+from reference.format.errors import BrokenConfigError
+from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
+from reference.store.get_message_result import GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
-from reference.store.offsets import CommitLogOffset, QueueOffset
-from reference.store.record import TRANSACTION_COMMIT, Record
-from reference.store_path_root_dir import StorePathRootDir
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC
-from reference.version_switches import STORE_VERSIONS, VERSIONS, switches_of
+from reference.store.message_store import MessageStore
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import STORE_VERSIONS, VERSIONS, switches_of
 from tests.reference.one_broker import GROUP, OneBroker
 
 if TYPE_CHECKING:

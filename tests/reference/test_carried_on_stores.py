@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.broker_schedule import Schedule
 from conformance.golden_stores import GoldenStore, golden_stores
-from conformance.schedule import Schedule
-from conformance.settings import broker_settings, read_settings
-from reference.broker_controller import BrokerController
-from reference.check_step import CheckBranch
-from reference.end_transaction_request import EndTransactionRequestHeader
-from reference.message_store_config import MessageStoreConfig
-from reference.send_message_processor import SendMessageRequest
-from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import open_consume_queues
-from reference.store.consumer_offsets import read_consumer_offsets
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.cross_check import CrossCheck
-from reference.store.record import TRANSACTION_COMMIT, Record
-from reference.store_path_root_dir import StorePathRootDir
-from reference.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.version_switches import STORE_VERSIONS
-from reference.virtual_clock import VirtualClock
+from conformance.schedule_settings import broker_settings, read_settings
+from reference.broker.broker_controller import BrokerController
+from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import open_consume_queues
+from reference.format.consumer_offsets import read_consumer_offsets
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.cross_check import CrossCheck
+from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import STORE_VERSIONS
 from tests.sampled import sampled
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from conformance.broker_schedule import read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import GoldenStore, golden_store
-from conformance.replay import Replay
-from conformance.schedule import read_schedule
-from reference.store.properties import CHECK_TIMES, PREPARED_QUEUE_OFFSET
-from reference.system_topics import HALF_TOPIC
+from conformance.scheduled_run import Replay
+from reference.format.properties import CHECK_TIMES, PREPARED_QUEUE_OFFSET
+from reference.format.system_topics import HALF_TOPIC
 
 VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
 STORES = [

@@ -21,13 +21,13 @@ from model_check.trace_validation.replay import replay
 from model_check.trace_validation.validate import validate
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table_file import read_table, table_file
-from reference.message_store import MessageStore
+from reference.format.broker_conf import read_broker_conf
+from reference.format.consumer_offsets import read_consumer_offsets
+from reference.format.errors import StoreError
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.crash import Boundary, Manner, crash
 from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, run_to_rest
-from reference.store.broker_conf import read_broker_conf
-from reference.store.consumer_offsets import read_consumer_offsets
-from reference.store.errors import StoreError
-from reference.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
 from spark_trace_analysis.ingest.driver_log import read_driver_log
@@ -38,7 +38,7 @@ from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from reference.store.record import Record
+    from reference.format.record import Record
     from spec.constants import Constants
     from spec.state import State
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reference.format.properties import CHECK_TIMES
+from reference.format.record import TRANSACTION_COMMIT
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.code_walk import CODE_WALK, GROUP, TOPIC
 from reference.scenarios.rounds import rounds_ended
-from reference.store.properties import CHECK_TIMES
-from reference.store.record import TRANSACTION_COMMIT
-from reference.system_topics import HALF_TOPIC, OP_TOPIC
 from tests.seeds.told_store import SEEDS, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 
 def kind(record: Record) -> tuple[str, str]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from reference.broker.processor.send_back_processor import (
+    DELAY_LEVELS_MS,
+    SCHEDULE_TOPIC,
+    dead_letter_topic,
+    retry_topic,
+)
 from reference.scenarios.failed_consumption import CONSUMERS, FAILED_CONSUMPTION, GOOD, POISON, TOPIC
-from reference.send_back_processor import DELAY_LEVELS_MS, SCHEDULE_TOPIC, dead_letter_topic, retry_topic
 from tests.seeds.told_store import tell
 
 if TYPE_CHECKING:

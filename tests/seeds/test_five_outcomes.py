@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import DISCARD_TOPIC
 from reference.scenarios.five_outcomes import FIVE_OUTCOMES, TOPIC
-from reference.store.properties import CHECK_TIMES
-from reference.system_topics import DISCARD_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_store
+from reference.format.commit_log import CommitLog
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import HALF_TOPIC
 from reference.scenarios.same_message import BODY, GROUP, SAME_MESSAGE, TOPIC
-from reference.store.commit_log import CommitLog
-from reference.store.properties import CHECK_TIMES
-from reference.system_topics import HALF_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 
 def chain(store: ToldStore) -> list[Record]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from model_check.trace_validation.observed import Settings, Trace, constants_of
-from reference.response import SLAVE_NOT_AVAILABLE
+from reference.broker.response import SLAVE_NOT_AVAILABLE
+from reference.format.properties import CHECK_TIMES
 from reference.scenarios.acting_slave import (
     ACTING_SLAVE,
     COMMITTED_LATER,
@@ -20,7 +21,6 @@ from reference.scenarios.acting_slave import (
     TOPIC,
 )
 from reference.scenarios.scenario import Scenario, run, write_store
-from reference.store.properties import CHECK_TIMES
 from spark_trace_analysis.audit.audit_store import audit_store
 from spec.faults import Faults
 from spec.language import NONE, Step, holds, take

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import DISCARD_TOPIC
 from reference.scenarios.rounds import rounds_ended
 from reference.scenarios.storage_flow import SETTLED, STORAGE_FLOW, TOPIC
-from reference.store.properties import CHECK_TIMES
-from reference.system_topics import DISCARD_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:

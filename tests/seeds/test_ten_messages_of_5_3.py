@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_store
-from reference.response import ILLEGAL_OPERATION
+from reference.broker.response import ILLEGAL_OPERATION
+from reference.format.commit_log import CommitLog
+from reference.format.properties import CHECK_TIMES
 from reference.scenarios.ten_messages import (
     GROUP,
     LATE_COMMIT,
@@ -18,8 +20,6 @@ from reference.scenarios.ten_messages import (
     TEN_MESSAGES,
     TOPIC,
 )
-from reference.store.commit_log import CommitLog
-from reference.store.properties import CHECK_TIMES
 from tests.seeds.told_store import SEEDS, tell
 
 if TYPE_CHECKING:

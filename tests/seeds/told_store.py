@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reference.format.broker_conf import read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_offsets
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.record import Record
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import Run, Scenario, run
-from reference.store.broker_conf import read_broker_conf
-from reference.store.commit_log import CommitLog
-from reference.store.consumer_offsets import ConsumerOffsets, read_consumer_offsets
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.record import Record
-from reference.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for

@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
-from reference.store.commit_log import CommitLog
-from reference.store.record import Record
+from reference.format.commit_log import CommitLog
+from reference.format.record import Record
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
-from tests.reference.store.store_writer import StoreWriter
+from tests.reference.format.store_writer import StoreWriter
 
 LOG = f"commitlog/{0:020d}"
 MIDDLE = f"commitlog/{524288:020d}"

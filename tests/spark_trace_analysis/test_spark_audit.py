@@ -12,7 +12,7 @@ from pyspark.sql.datasource import EqualTo, In, LessThan
 from pyspark.sql.types import StructType
 
 from conformance.golden_stores import golden_store
-from reference.store.commit_log import CommitLog
+from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.large_audit import row_from
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark

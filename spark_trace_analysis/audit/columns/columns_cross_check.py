@@ -1,4 +1,4 @@
-"""Holds the records of one split against consume queues and neighbours: :mod:`reference.store.cross_check` by columns.
+"""Holds the records of one split against consume queues and neighbours: :mod:`reference.format.cross_check` by columns.
 
 Columns show at once which records are as they should be; each other one is asked about by the rules themselves.
 """
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference.store.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
-from reference.store.frame import Frame
-from reference.store.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
+from reference.format.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
+from reference.format.frame import Frame
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
 from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.told_fields import NOTHING
@@ -22,7 +22,7 @@ from spark_trace_analysis.records.told_fields import NOTHING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.commit_log import CommitLog
+    from reference.format.commit_log import CommitLog
     from spark_trace_analysis.records.split_records import SplitRecords
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]

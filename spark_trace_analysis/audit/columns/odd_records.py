@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reference.store import properties
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.stored_message import host_bytes
+from reference.format import properties
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.stored_message import host_bytes
 from spark_trace_analysis.audit.columns.release_masks import mask_of
 from spark_trace_analysis.audit.rules.consistency import is_in_a_known_order, wrong_form
 from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
@@ -19,8 +19,8 @@ from spark_trace_analysis.records.told_fields import NOTHING, Feature, Kind, Tol
 from spark_trace_analysis.records.version import writers_of
 
 if TYPE_CHECKING:
-    from reference.store.commit_log import CommitLog
-    from reference.store.record import Record
+    from reference.format.commit_log import CommitLog
+    from reference.format.record import Record
 
 _KINDS = {
     RecordKind.FIRST_HALF: Kind.FIRST_HALF,

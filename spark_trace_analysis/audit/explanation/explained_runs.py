@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from model_check.instances import switches_of
-from reference.store.broker_conf import BrokerConf
+from reference.format.broker_conf import BrokerConf
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, judge_recorded
 from spark_trace_analysis.errors import TraceAnalysisError
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA

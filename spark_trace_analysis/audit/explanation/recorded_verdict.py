@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reference.store.broker_conf import BrokerConf
+    from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
     from spec.switches import Switches
 

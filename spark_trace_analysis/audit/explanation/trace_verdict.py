@@ -17,7 +17,7 @@ from spec.profiles import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reference.store.broker_conf import BrokerConf
+    from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace
     from spec.switches import Switches

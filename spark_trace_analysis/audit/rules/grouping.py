@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.store import properties
+from reference.format import properties
 from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry, TransactionKey
 from spark_trace_analysis.records.op_body import parse_op_body
 from spark_trace_analysis.records.record_kind import RecordKind, classify
@@ -16,7 +16,7 @@ from spark_trace_analysis.records.record_kind import RecordKind, classify
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from reference.store.record import Record
+    from reference.format.record import Record
 
 
 class Grouping:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from reference.store.commit_log import CommitLog
-from reference.store.corrupt_region import CorruptRegion
+from reference.format.commit_log import CommitLog
+from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.bucket import Bucket, ranges
 from spark_trace_analysis.audit.columns.bucket_rows import write_rows
 from spark_trace_analysis.audit.columns.stage_files import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference.store.corrupt_region import CorruptRegion
+from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from reference.store.commit_log import CommitLog
+    from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
 
 _RULES = 1000

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference.store.commit_log import CommitLog
-from reference.store.corrupt_region import CorruptRegion
+from reference.format.commit_log import CommitLog
+from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
 from spark_trace_analysis.audit.rules.grouping import beyond_the_end

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference.store.commit_log import CommitLog
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.record import MalformedRecordError, Record
+from reference.format.commit_log import CommitLog
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.record import MalformedRecordError, Record
 from spark_trace_analysis.audit.columns.columns_cross_check import check_columns, frame_of
 from spark_trace_analysis.audit.columns.odd_records import OddRecords
 from spark_trace_analysis.audit.columns.release_masks import masks_of

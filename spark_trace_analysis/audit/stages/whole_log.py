@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reference.store.commit_log import CommitLog, FileReader
-from reference.store.consume_queue import open_consume_queues
-from reference.store.corrupt_region import CorruptRegion
-from reference.store.cross_check import CrossCheck, wrong_count
-from reference.store.frame import Frame
+from reference.format.commit_log import CommitLog, FileReader
+from reference.format.consume_queue import open_consume_queues
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.cross_check import CrossCheck, wrong_count
+from reference.format.frame import Frame
 from spark_trace_analysis.audit.columns.release_masks import releases_of
 from spark_trace_analysis.audit.columns.stage_files import read_facts, read_findings, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host

@@ -11,7 +11,7 @@ from fuzz.lockstep.pair import Lockstep
 from fuzz.lockstep.pairing import World
 from fuzz.lockstep.script import Schedule, run, run_text
 from model_check.counterexample.steps import read_path
-from reference.message_store import MessageStore
+from reference.store.message_store import MessageStore
 from reference.store.writable_consume_queue import WritableConsumeQueue
 from spec.constants import FAULTS
 

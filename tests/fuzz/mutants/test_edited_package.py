@@ -8,28 +8,34 @@ import pytest
 
 from fuzz.mutants.edited_package import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
-from reference import broker_controller, check_round, check_service, check_step, message_store
+from reference.broker import broker_controller
+from reference.broker.transaction import check_round, check_step
+from reference.broker.transaction import transactional_message_check_service as check_service
+from reference.store import message_store
 from spec import half_queue
 from spec import state as spec_state
 from spec.chapters import broker
 from spec.chapters import putting_back as spec_putting_back
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-EDIT = Edit("reference.check_round", "half.record.store_timestamp >= self.start_time", "False")
+EDIT = Edit("reference.broker.transaction.check_round", "half.record.store_timestamp >= self.start_time", "False")
 
 
 def test_the_edited_module_and_those_that_lean_on_it_are_loaded_anew_and_the_others_are_shared() -> None:
     package = EditedPackage(EDIT)
-    controller = package.load("reference.broker_controller")
+    controller = package.load("reference.broker.broker_controller")
     assert controller.BrokerController is not broker_controller.BrokerController
-    assert package.load("reference.check_service").CheckRound is not check_round.CheckRound
-    assert package.load("reference.check_round").CheckBranch is check_step.CheckBranch
+    assert (
+        package.load("reference.broker.transaction.transactional_message_check_service").CheckRound
+        is not check_round.CheckRound
+    )
+    assert package.load("reference.broker.transaction.check_round").CheckBranch is check_step.CheckBranch
     assert controller.MessageStore is message_store.MessageStore
 
 
 def test_the_real_modules_stay_as_they_are() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("reference")}
-    EditedPackage(EDIT).load("reference.broker_controller")
+    EditedPackage(EDIT).load("reference.broker.broker_controller")
     assert {name: module for name, module in sys.modules.items() if name.startswith("reference")} == before
     assert vars(check_service)["CheckRound"] is check_round.CheckRound
 
@@ -49,4 +55,4 @@ def test_a_package_that_is_imported_by_its_parts_has_the_edited_part() -> None:
 @pytest.mark.parametrize(("old", "found"), [("no such text", "0 times"), ("self", "times, not once")])
 def test_a_text_that_does_not_stand_there_once_is_refused(old: str, found: str) -> None:
     with pytest.raises(NotInTheLanguage, match=found):
-        EditedPackage(Edit("reference.check_round", old, ""))
+        EditedPackage(Edit("reference.broker.transaction.check_round", old, ""))

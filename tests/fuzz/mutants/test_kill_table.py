@@ -41,7 +41,7 @@ def test_there_are_enough_mutants_of_each_part() -> None:
 
 def test_a_mutant_that_changes_nothing_survives() -> None:
     words = Edit(
-        "reference.check_service",
+        "reference.broker.transaction.transactional_message_check_service",
         "waited >= self._broker",
         "self._broker.settings is not None and waited >= self._broker",
     )

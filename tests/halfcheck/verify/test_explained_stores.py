@@ -12,7 +12,7 @@ from halfcheck.errors import exit_code_of
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verify.explained_stores import explained_store
 from model_check.errors import EvaluationError
-from reference.store.broker_conf import NAME
+from reference.format.broker_conf import NAME
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,13 @@ from model_check.errors import EvaluationError
 ROUND = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "round a moment late")
 PROPERTY = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "S1 allows two")
 HARMLESS = replace(
-    ROUND, name="harmless", edit=Edit("reference.check_service", "waited >= self._broker", "waited + 0 >= self._broker")
+    ROUND,
+    name="harmless",
+    edit=Edit(
+        "reference.broker.transaction.transactional_message_check_service",
+        "waited >= self._broker",
+        "waited + 0 >= self._broker",
+    ),
 )
 
 

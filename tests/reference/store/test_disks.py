@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reference.broker_settings import BrokerSettings
-from reference.config_files import ConsumerOffsetFile, string_to_file
-from reference.config_manager import TopicConfigManager
-from reference.get_message_result import GetMessageStatus
-from reference.message import MessageExtBrokerInner
-from reference.message_store import ABORT, MessageStore
-from reference.message_store_config import MessageStoreConfig
-from reference.put_message_result import PutMessageStatus
-from reference.store.commit_log import CommitLog
-from reference.store.consume_queue import open_consume_queues
-from reference.store.consumer_offsets import ConsumerOffsets, TopicAtGroup, load_consumer_offsets
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.config_files import ConsumerOffsetFile, string_to_file
+from reference.broker.config_manager import TopicConfigManager
+from reference.format.commit_log import CommitLog
+from reference.format.consume_queue import open_consume_queues
+from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup, load_consumer_offsets
+from reference.format.errors import BrokenConfigError, DiskHasStoppedError, NotAStoreError
+from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.record import MAGIC_V2
+from reference.simulation.virtual_clock import VirtualClock
 from reference.store.disk import BLANK_RECORD, LOG_RECORD, MAPPED_FILE, QUEUE_ENTRY, RENAME, DirectoryDisk
-from reference.store.errors import BrokenConfigError, DiskHasStoppedError, NotAStoreError
+from reference.store.get_message_result import GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
-from reference.store.offsets import CommitLogOffset, QueueOffset
-from reference.store.record import MAGIC_V2
-from reference.version_switches import STORE_VERSIONS, VersionSwitches
-from reference.virtual_clock import VirtualClock
+from reference.store.message import MessageExtBrokerInner
+from reference.store.message_store import ABORT, MessageStore
+from reference.store.message_store_config import MessageStoreConfig
+from reference.store.put_message_result import PutMessageStatus
+from reference.versions.versions import STORE_VERSIONS, VersionSwitches
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from conformance.golden_stores import golden_store
 from model_check.trace_validation.observed import Settings, Trace
-from reference.store.broker_conf import find_broker_conf, read_broker_conf
-from reference.store.commit_log import CommitLog
-from reference.store.consumer_offsets import read_consumer_offsets
-from reference.store.frame import Frame
-from reference.store.record import Record
+from reference.format.broker_conf import find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.consumer_offsets import read_consumer_offsets
+from reference.format.frame import Frame
+from reference.format.record import Record
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace

@@ -5,22 +5,22 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from reference.broker_controller import BrokerController
-from reference.broker_settings import BrokerSettings
-from reference.check_step import CheckBranch
-from reference.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.message_id import decode_message_id
-from reference.recorder import Recorder
-from reference.send_message_processor import SendMessageRequest
-from reference.store.record import TRANSACTION_COMMIT
-from reference.store_path_root_dir import StorePathRootDir
-from reference.version_switches import VERSIONS
-from reference.virtual_clock import VirtualClock
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.recorder import Recorder
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.message_id import decode_message_id
+from reference.format.record import TRANSACTION_COMMIT
+from reference.simulation.virtual_clock import VirtualClock
+from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.offsets import CommitLogOffset, QueueOffset
+    from reference.format.offsets import CommitLogOffset, QueueOffset
 
 _STEPS = 120
 _CHECK_MAX = 3
@@ -29,7 +29,7 @@ _FILE_BYTES = 1 << 16
 
 class _Random:
     def __init__(self, version: str, folder: Path, seed: int) -> None:
-        from reference.message_store_config import MessageStoreConfig
+        from reference.store.message_store_config import MessageStoreConfig
 
         self.choose = random.Random(f"{version} {seed}")
         switches, self.clock = VERSIONS[version], VirtualClock(1_700_000_000_000)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_store
-from reference.store.commit_log import CommitLog
-from reference.store.errors import StoreError
+from reference.format.commit_log import CommitLog
+from reference.format.errors import StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
-from tests.reference.store.store_writer import PRODUCER, StoreWriter
+from tests.reference.format.store_writer import PRODUCER, StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.store.corrupt_region import CorruptRegion
+    from reference.format.corrupt_region import CorruptRegion
 
 FLIPS = 120
 

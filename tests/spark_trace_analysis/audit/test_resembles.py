@@ -8,7 +8,7 @@ import pytest
 
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules.resembles import RULES
-from tests.reference.store.store_writer import StoreWriter
+from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_both
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
-from reference.store.commit_log import CommitLog
-from reference.store.errors import NotAStoreError, StoreError
+from reference.format.commit_log import CommitLog
+from reference.format.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
-from tests.reference.store.store_writer import StoreWriter
+from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, assert_both, in_stages
 from tests.spark_trace_analysis.audit.random_broker import write_random_store
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reference.store.errors import NotAStoreError, StoreError
+from reference.format.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
-from tests.reference.store.store_writer import StoreWriter, record_bytes
+from tests.reference.format.store_writer import StoreWriter, record_bytes
 from tests.spark_trace_analysis.audit.both_audits import assert_both
 
 if TYPE_CHECKING:

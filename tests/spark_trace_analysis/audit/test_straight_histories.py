@@ -10,14 +10,14 @@ import pytest
 
 from spark_trace_analysis.audit.columns.straight_histories import STATES, straight_histories
 from spark_trace_analysis.audit.stages import group_stage
-from tests.reference.store.store_writer import HALF, OP, StoreWriter
+from tests.reference.format.store_writer import HALF, OP, StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import assert_both, in_stages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from spark_trace_analysis.audit.columns.straight_histories import Straight
-    from tests.reference.store.store_writer import Half
+    from tests.reference.format.store_writer import Half
 
 STORES = 160
 TRANSACTIONS = 12

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from reference.store.corrupt_region import CorruptRegion
+from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.columns.row_files import write_audit
 from spark_trace_analysis.audit.large_audit import row_from
 from spark_trace_analysis.audit.rules import damage as damage_module
 from spark_trace_analysis.audit.rules.damage import Damage
 from spark_trace_analysis.audit.rules.findings import Finding, Rank
-from tests.reference.store.store_writer import StoreWriter
+from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.trace_validation.observed import EndRequest, Outcome
-from reference.store.errors import NotAStoreError
+from reference.format.errors import NotAStoreError
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from conformance.golden_stores import golden_store
-from reference.store.commit_log import CommitLog
+from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.report.audit_page import write_audit_page
 from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page

@@ -1,0 +1,225 @@
+"""A schedule: what a real broker was asked, when its threads ran, and what its clock said; not what it did.
+
+A schedule file is JSON lines, compressed without a name and a time. Its first line names version, settings and store
+host; each other line is an act, and they stand in the order in which they happened. Every reading of the clock in
+milliseconds is named by what it was: ``at`` and ``stored_at`` were recorded (in a log, a request or a timestamp), and
+``chosen_at`` was not, so that one between its recorded neighbours was chosen.
+
+===================  ===============================================================================================
+``start``            a process starts; its check thread begins to wait at ``at``, its timers at ``chosen_at``
+``kill``, ``stop``   it dies at ``at``, or is told to stop at ``chosen_at``
+``send``             a client's message; ``stored_at`` is the store's clock when it is appended
+``end``              an END_TRANSACTION, taken in and handled as far as its readings reach
+``end_goes_on``      END number ``end`` (from 0) goes on
+``drain``            the op batch service runs: its clock at first, ``at`` when it makes the op message, ``stored_at``
+``round_begins``     a check round begins; ``woken`` if its thread did not wait for it, being told to stop
+``round_goes_on``    it goes on, with a store reading for each record that it may append before it rests again;
+                     ``paused`` if it had rested long enough for consume queues to be dispatched
+===================  ===============================================================================================
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from conformance.errors import BrokenScheduleError
+from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.format.offsets import CommitLogOffset, QueueOffset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@dataclass
+class Start:
+    """A process starts."""
+
+    at: int
+    chosen_at: int
+
+
+@dataclass
+class Kill:
+    """The process dies."""
+
+    at: int
+
+
+@dataclass
+class Stop:
+    """The process is told to stop, and does."""
+
+    chosen_at: int
+
+
+@dataclass
+class Send:
+    """A client sends a message."""
+
+    request: SendMessageRequest
+    stored_at: int
+
+
+@dataclass
+class End:
+    """An END_TRANSACTION is taken in."""
+
+    request: EndTransactionRequestHeader
+    at: int
+    stored_at: int | None = None
+
+
+@dataclass
+class EndGoesOn:
+    """An END_TRANSACTION takes its next step."""
+
+    end: int
+    at: int | None = None
+    stored_at: int | None = None
+    chosen_at: int | None = None
+
+
+@dataclass
+class Drain:
+    """The op batch service runs."""
+
+    chosen_at: int
+    at: int
+    stored_at: int
+
+
+@dataclass
+class RoundBegins:
+    """A check round begins; ``woken`` if it was not due, but its thread was told to stop."""
+
+    at: int
+    woken: bool = False
+
+
+@dataclass
+class RoundGoesOn:
+    """A check round goes on until its store readings are used up; without any, until it rests."""
+
+    stored_at: list[int] = field(default_factory=list)
+    at: int | None = None
+    paused: bool = False
+
+
+Act = Start | Kill | Stop | Send | End | EndGoesOn | Drain | RoundBegins | RoundGoesOn
+
+_NAMES: dict[str, type[Any]] = {
+    "start": Start,
+    "kill": Kill,
+    "stop": Stop,
+    "send": Send,
+    "end": End,
+    "end_goes_on": EndGoesOn,
+    "drain": Drain,
+    "round_begins": RoundBegins,
+    "round_goes_on": RoundGoesOn,
+}
+_NAME_OF = {act: name for name, act in _NAMES.items()}
+
+
+@dataclass
+class Schedule:
+    """A schedule.
+
+    Attributes
+    ----------
+    version
+        The broker's.
+    settings
+        The lines of its ``broker.conf`` that it was run with, by key.
+    acts
+        In order.
+    """
+
+    version: str
+    settings: dict[str, str]
+    acts: list[Act]
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write a schedule file; it appears whole or not at all."""
+    lines = [{"schedule": 1, "version": schedule.version, "settings": schedule.settings}]
+    lines += [_to_json(act) for act in schedule.acts]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    raw = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
+        stream.write(text.encode())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.tmp")
+    beside.write_bytes(raw.getvalue())
+    beside.replace(path)
+
+
+def read_schedule(path: Path) -> Schedule:
+    """Read a schedule file.
+
+    Raises
+    ------
+    BrokenScheduleError
+        It is not there, or not a schedule.
+    """
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        first, *acts = (json.loads(line) for line in lines)
+        return Schedule(first["version"], first["settings"], [_of_json(act) for act in acts])
+    except FileNotFoundError as error:
+        message = f"there is no schedule {path}; make golden-schedules extracts those of the golden stores"
+        raise BrokenScheduleError(message) from error
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        message = f"{path} is not a schedule file: {error!r}"
+        raise BrokenScheduleError(message) from error
+
+
+def _to_json(act: Act) -> dict[str, Any]:
+    line: dict[str, Any] = {"act": _NAME_OF[type(act)]}
+    for name in act.__dataclass_fields__:
+        value = getattr(act, name)
+        if value is None or value is False or value == []:
+            continue
+        line[name] = _request_json(value) if name == "request" else value
+    return line
+
+
+def _request_json(request: SendMessageRequest | EndTransactionRequestHeader) -> dict[str, Any]:
+    fields = {name: getattr(request, name) for name in request.__dataclass_fields__}
+    if isinstance(request, SendMessageRequest):
+        fields["properties"] = [list(pair) for pair in request.properties.items()]
+        body = fields.pop("body")
+        try:
+            fields["body"] = body.decode()
+        except UnicodeDecodeError:
+            fields["body_base64"] = base64.b64encode(body).decode()
+    return fields
+
+
+def _of_json(line: dict[str, Any]) -> Act:
+    kind = _NAMES[line.pop("act")]
+    read: dict[type[Any], Callable[[dict[str, Any]], Any]] = {Send: _send_request, End: _end_request}
+    if kind in read:
+        line["request"] = read[kind](line["request"])
+    act: Act = kind(**line)
+    return act
+
+
+def _send_request(fields: dict[str, Any]) -> SendMessageRequest:
+    raw = fields.pop("body_base64", None)
+    body = fields.pop("body").encode() if raw is None else base64.b64decode(raw)
+    properties = dict(fields.pop("properties"))
+    return SendMessageRequest(body=body, properties=properties, **fields)
+
+
+def _end_request(fields: dict[str, Any]) -> EndTransactionRequestHeader:
+    fields["tran_state_table_offset"] = QueueOffset(fields["tran_state_table_offset"])
+    fields["commit_log_offset"] = CommitLogOffset(fields["commit_log_offset"])
+    return EndTransactionRequestHeader(**fields)

@@ -1,0 +1,71 @@
+"""The settings of a recorded broker, out of its ``broker.conf``."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.errors import NoScheduleError
+from reference.broker.broker_settings import BrokerSettings
+from reference.format.broker_conf import read_broker_conf, settings
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import STORE_VERSIONS
+
+if TYPE_CHECKING:
+    from conformance.broker_schedule import Schedule
+    from reference.versions.versions import VersionSwitches
+
+
+def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:
+    """Every setting of a ``broker.conf`` by its key.
+
+    Raises
+    ------
+    BrokenConfigError
+        One that the reference broker heeds has a value that it can't have.
+    """
+    read_broker_conf(path)
+    MessageStoreConfig.read(path, switches)
+    return {setting.key: setting.value for setting in settings(path)}
+
+
+def broker_settings(schedule: Schedule) -> BrokerSettings:
+    """What the broker is run with.
+
+    Raises
+    ------
+    NoScheduleError
+        The version is unknown, or the settings do not say at which address the broker stood.
+    """
+    conf = schedule.settings
+    if schedule.version not in STORE_VERSIONS:
+        message = f"there is no reference broker of version {schedule.version}; there are {', '.join(STORE_VERSIONS)}"
+        raise NoScheduleError(message)
+    for key in ("brokerIP1", "listenPort"):
+        if key not in conf:
+            message = f"the broker.conf does not set {key}, so that the store host of its records is unknown"
+            raise NoScheduleError(message)
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(Path(folder), conf)
+        known = BrokerSettings.of_broker_conf(read_broker_conf(path), schedule.version)
+    return replace(
+        known,
+        store_host=f"{conf['brokerIP1']}:{conf['listenPort']}",
+        broker_name=conf.get("brokerName", known.broker_name),
+        broker_cluster_name=conf.get("brokerClusterName", known.broker_cluster_name),
+        region_id=conf.get("regionId", known.region_id),
+    )
+
+
+def store_config(schedule: Schedule) -> MessageStoreConfig:
+    """The sizes of the store's files."""
+    with tempfile.TemporaryDirectory() as folder:
+        return MessageStoreConfig.read(_write(Path(folder), schedule.settings), STORE_VERSIONS[schedule.version])
+
+
+def _write(folder: Path, conf: dict[str, str]) -> Path:
+    path = folder / "broker.conf"
+    path.write_text("".join(f"{key}={value}\n" for key, value in conf.items()), encoding="utf-8")
+    return path

@@ -1,0 +1,226 @@
+"""Takes the reference broker through a schedule.
+
+The schedule says what is asked, which thread runs next, and what the clocks read. A thread that asks for a store
+timestamp which the schedule does not give yet stands still there. Everything else is the broker's own doing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.broker_schedule import (
+    Act,
+    Drain,
+    End,
+    EndGoesOn,
+    Kill,
+    RoundBegins,
+    RoundGoesOn,
+    Schedule,
+    Send,
+    Start,
+    Stop,
+)
+from conformance.schedule_clocks import NoReadingError, RecorderClock, StoreClock, ThreadClock
+from conformance.schedule_settings import broker_settings, store_config
+from reference.broker.broker_controller import BrokerController
+from reference.broker.recorder import Recorder
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.check_step import CheckBranch
+from reference.errors import BrokerError
+from reference.store.memory_disk import MemoryDisk
+from reference.store.message_store import MessageStore
+from reference.versions.versions import STORE_VERSIONS
+
+if TYPE_CHECKING:
+    from reference.broker.processor.end_transaction_processor import EndTransaction
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.store.disk import Disk
+
+MOST_STEPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Where the broker left the schedule: it did not use a reading it was given, or was not there to be asked.
+
+    Attributes
+    ----------
+    act
+        The index of the act.
+    used
+        How many of its store readings were used.
+    reason
+        What happened instead.
+    """
+
+    act: int
+    used: int
+    reason: str
+
+
+class Replay:
+    """One run of the reference broker under a schedule.
+
+    Attributes
+    ----------
+    disk
+        Holds the store that it writes.
+    departure
+        The first act that could not be carried out as told; the run ends there.
+    recorder
+        What happened in it, if it `records`.
+    check_requests, responses
+        What it sent to producers; its answers to END_TRANSACTION in the order in which they were given.
+    saved_at_kill
+        The consumer offsets that each killed process left.
+    positions
+        For each act, how many bytes the log had before it.
+    """
+
+    def __init__(self, schedule: Schedule, disk: Disk | None = None, *, records: bool = False) -> None:
+        self.schedule = schedule
+        self.disk: Disk = MemoryDisk() if disk is None else disk
+        self.departure: Departure | None = None
+        self.check_requests: list[CheckTransactionStateRequest] = []
+        self.responses: list[tuple[int, str | None]] = []
+        self.saved_at_kill: list[dict[str, dict[int, int]]] = []
+        self.positions: list[int] = []
+        self._switches = STORE_VERSIONS[schedule.version]
+        self._settings = broker_settings(schedule)
+        self._clock, self._store_clock = ThreadClock(), StoreClock()
+        self.recorder = Recorder(RecorderClock(self._clock, self._store_clock), is_on=records)
+        self._broker: BrokerController | None = None
+        self._ends: list[EndTransaction] = []
+
+    @property
+    def broker(self) -> BrokerController:
+        """The running process."""
+        if self._broker is None:
+            message = "no broker process runs here"
+            raise NotStartedError(message)
+        return self._broker
+
+    def run(self) -> Replay:
+        """Carry every act out."""
+        for index, act in enumerate(self.schedule.acts):
+            self._store_clock.readings = []
+            self.positions.append(0 if self._broker is None else self._broker.message_store.max_phy_offset)
+            try:
+                self._take(act)
+                left = len(self._store_clock.readings)
+                reason = f"the broker wrote {left} records fewer than it was given readings for" if left else ""
+            except NoReadingError:
+                left, reason = 0, "the broker was about to write a record that has no reading"
+            except BrokerError as error:
+                left, reason = len(self._store_clock.readings), str(error)
+            if reason:
+                given = len(act.stored_at) if isinstance(act, RoundGoesOn) else int(hasattr(act, "stored_at"))
+                self.departure = Departure(index, given - left, f"{type(act).__name__}: {reason}")
+                break
+            if self._broker is not None:
+                self.check_requests += self._broker.check_requests
+                self._broker.check_requests.clear()
+        if self._broker is not None and self._broker.is_running:
+            self._broker.message_store.dispatch()
+        return self
+
+    def _take(self, act: Act) -> None:
+        match act:
+            case Start():
+                self._start(act)
+            case Kill():
+                self._set_clock(act.at)
+                self.broker.crash()
+                saved = self.broker.store_path.consumer_offsets
+                self.saved_at_kill.append({key: {**queues} for key, queues in saved.table.items()})
+            case Stop():
+                self._set_clock(act.chosen_at)
+                self.broker.shutdown()
+            case Send():
+                self._set_clock(act.stored_at)
+                self._store_clock.readings = [act.stored_at]
+                self.broker.send_message(act.request)
+            case End():
+                self._set_clock(act.at)
+                self._ends.append(self.broker.end_transaction(act.request))
+                self._step_end(len(self._ends) - 1, act.stored_at)
+            case EndGoesOn():
+                reading = act.at if act.at is not None else act.chosen_at
+                self._set_clock(reading if reading is not None else self._clock.elapsed)
+                self._step_end(act.end, act.stored_at)
+            case Drain():
+                self._set_clock(act.chosen_at, act.chosen_at, act.at)
+                self._store_clock.readings = [act.stored_at]
+                self.broker.run_op_batch_service()
+            case RoundBegins():
+                self._set_clock(act.at)
+                self.broker.message_store.dispatch()
+                if act.woken:
+                    self.broker.check_service.waits_since = act.at - self._settings.transaction_check_interval_ms
+                if self.broker.begin_check_round() is None:
+                    message = "a check round is not due"
+                    raise NotStartedError(message)
+            case RoundGoesOn():
+                self._round_goes_on(act)
+
+    def _set_clock(self, first: int, *following: int) -> None:
+        """Set the thread's clock; what the timers had to do before that comes first."""
+        self._clock.set(first)
+        while self.broker.is_running and self.broker.persist_consumer_offsets():
+            pass
+        if self.broker.is_running:
+            self.broker.persist_transaction_metrics()
+        self._clock.set(first, *following)
+
+    def _start(self, act: Start) -> None:
+        self._clock.set(act.chosen_at)
+        if self._broker is None:
+            store = MessageStore(self._switches, self._store_clock, self.disk, store_config(self.schedule))
+            store.dispatches_at_once = False
+            path = StorePathRootDir(store, clock=self._clock)
+            self._broker = BrokerController(self._switches, self._settings, self._clock, path, self.recorder)
+        else:
+            self._broker = self._broker.restart()
+        self._broker.check_service.waits_since = act.at
+
+    def _step_end(self, number: int, stored_at: int | None) -> None:
+        if stored_at is not None:
+            self._store_clock.readings = [stored_at]
+        step = self._ends[number].step()
+        if step.response is not None:
+            self.responses.append((step.response.code, step.response.remark))
+
+    def _round_goes_on(self, act: RoundGoesOn) -> None:
+        broker = self.broker
+        check_round = broker.check_service.round
+        if check_round is None:
+            message = "no check round runs"
+            raise NotStartedError(message)
+        if act.paused:
+            broker.message_store.dispatch()
+        for reading in act.stored_at:
+            self._set_clock(reading)
+            self._store_clock.readings = [reading]
+            for _ in range(MOST_STEPS):
+                step = check_round.step()
+                if not self._store_clock.readings:
+                    break
+                if step.branch.is_end or step.branch is CheckBranch.ASLEEP:
+                    self._store_clock.readings += act.stored_at[act.stored_at.index(reading) + 1 :]
+                    return
+        if act.stored_at:
+            return
+        self._set_clock(act.at if act.at is not None else self._clock.elapsed)
+        for _ in range(MOST_STEPS):
+            try:
+                step = check_round.step()
+            except NoReadingError:
+                return
+            if step.branch.is_end or step.branch is CheckBranch.ASLEEP:
+                return
+
+
+class NotStartedError(BrokerError):
+    """The schedule asks something of a process or a round that does not run."""

@@ -1,0 +1,280 @@
+"""One broker process on one store: starts, serves, takes its steps when told to, crashes (``BrokerController``).
+
+Nothing happens here by itself. Time stands still unless somebody moves the clock. Each write that another thread or a
+crash could come before is a step of its own, so that a scheduler outside decides every interleaving.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from reference.broker.broker_role import BrokerRole
+from reference.broker.config_manager import SubscriptionGroupManager, TopicConfigManager, save_empty_tables
+from reference.broker.consumer_offset_manager import ConsumerOffsetManager
+from reference.broker.escape_bridge import EscapeBridge
+from reference.broker.processor.admin_broker_processor import AdminBrokerProcessor
+from reference.broker.processor.end_transaction_processor import EndTransaction
+from reference.broker.processor.send_message_processor import SendMessageProcessor
+from reference.broker.producer_manager import ProducerManager
+from reference.broker.recorder import Recorder
+from reference.broker.schedule_message_service import ScheduleMessageService
+from reference.broker.store_path_root_dir import StorePathRootDir
+from reference.broker.transaction.transaction_metrics import TransactionMetrics
+from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+from reference.broker.transaction.transactional_message_check_listener import (
+    CheckTransactionStateRequest,
+    TransactionalMessageCheckListener,
+)
+from reference.broker.transaction.transactional_message_check_service import TransactionalMessageCheckService
+from reference.broker.transaction.transactional_message_service import TransactionalMessageService
+from reference.errors import BrokerIsDownError, BrokerIsRunningError
+from reference.format.properties import PRODUCER_GROUP
+from reference.store.message_store import MessageStore
+from reference.store.timer_message_store import TimerMessageStore
+
+if TYPE_CHECKING:
+    from reference.broker.broker_settings import BrokerSettings
+    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+    from reference.broker.transaction.check_round import CheckRound
+    from reference.broker.transaction.transactional_message_service import OpBatch
+    from reference.format.offsets import CommitLogOffset
+    from reference.simulation.virtual_clock import VirtualClock
+    from reference.versions.versions import VersionSwitches
+
+
+class BrokerController:
+    """A running broker; a master, if it is not told otherwise.
+
+    Parameters
+    ----------
+    switches
+        The version.
+    settings
+        ``broker.conf``.
+    clock
+        The broker's clock.
+    store_path
+        What an earlier process left; without it, the broker starts on an empty store.
+    recorder
+        Takes the rows of the trace; without it, the broker makes one.
+    producer_manager
+        Who is connected; without it, nobody before the first send.
+    role
+        What the process is to its group.
+
+    Attributes
+    ----------
+    message_store, consumer_offset_manager, topic_config_manager, subscription_group_manager,
+    transactional_message_bridge, transactional_message_service, check_service, schedule_message_service,
+    timer_message_store, transaction_metrics, send_message_processor
+        The parts, by RocketMQ's names.
+    check_requests
+        The check requests that were sent and that nobody has taken from here yet.
+    topic_queue_mappings
+        Static topics of which this broker has a part: at which offset it begins (``TopicQueueMappingManager``, 5.0.0).
+    is_running
+        False once it crashed or was shut down; then every call raises ``BrokerIsDownError``, and so does every step of
+        what it had begun.
+    """
+
+    def __init__(
+        self,
+        switches: VersionSwitches,
+        settings: BrokerSettings,
+        clock: VirtualClock,
+        store_path: StorePathRootDir | None = None,
+        recorder: Recorder | None = None,
+        producer_manager: ProducerManager | None = None,
+        role: BrokerRole = BrokerRole.MASTER,
+    ) -> None:
+        self.switches = switches
+        self.settings = settings
+        self.clock = clock
+        self.store_path = StorePathRootDir(MessageStore(switches, clock)) if store_path is None else store_path
+        self.recorder = Recorder(clock) if recorder is None else recorder
+        self.producer_manager = ProducerManager(switches) if producer_manager is None else producer_manager
+        self.escape_bridge = EscapeBridge(settings.store_host)
+        self.is_running = True
+        self.message_store = self.store_path.message_store
+        self.message_store.dispatch()
+        self.role = role
+        self.message_store.is_slave = role.is_slave
+        self.consumer_offset_manager = ConsumerOffsetManager(self.store_path.consumer_offsets)
+        self.transactional_message_bridge = TransactionalMessageBridge(
+            switches, settings, clock, self.message_store, self.consumer_offset_manager
+        )
+        self.transactional_message_service = TransactionalMessageService(
+            switches, settings, clock, self.transactional_message_bridge, self.recorder
+        )
+        disk = self.message_store.disk
+        self.topic_config_manager = TopicConfigManager(disk, switches, clock, settings)
+        self.subscription_group_manager = SubscriptionGroupManager(disk, switches, clock)
+        self.check_requests: deque[CheckTransactionStateRequest] = deque()
+        self.transaction_metrics = TransactionMetrics(disk, switches, clock)
+        self.check_listener = TransactionalMessageCheckListener(
+            switches,
+            self.message_store,
+            self.producer_manager,
+            self.check_requests,
+            self.topic_config_manager,
+            settings.check_pool_length,
+            self.transaction_metrics,
+        )
+        self.check_service = TransactionalMessageCheckService(self)
+        self.topic_queue_mappings: dict[str, int] = {}
+        self.admin_broker_processor = AdminBrokerProcessor(self)
+        self.schedule_message_service = ScheduleMessageService(switches, self.message_store, clock)
+        self.timer_message_store = TimerMessageStore(switches, self.message_store, clock)
+        self.send_message_processor = SendMessageProcessor(self)
+        self._flushes_consumer_offsets_at = clock.elapsed + settings.flush_consumer_offset_delay_ms
+        self._saved_metrics_at = clock.peek()
+
+    def send_message(self, request: SendMessageRequest) -> SendMessageResponse:
+        """Handle a client's SEND_MESSAGE, which is one write.
+
+        A client sends its heartbeat to a broker as soon as it knows the route to it, which is before its first send
+        (``MQClientInstance#sendHeartbeatToAllBroker``); so whoever sends is known as a producer of its group.
+        """
+        group = request.properties.get(PRODUCER_GROUP)
+        if group:
+            self.producer_manager.register_producer(group, request.born_host)
+        return self.take_escaped(request)
+
+    def take_escaped(self, request: SendMessageRequest) -> SendMessageResponse:
+        """Handle another broker's SEND_MESSAGE (:class:`EscapeBridge`), which brings no producer with it."""
+        self.require_running()
+        return self.send_message_processor.process_request(request)
+
+    def end_transaction(self, header: EndTransactionRequestHeader) -> EndTransaction:
+        """Take an END_TRANSACTION in; nothing is done before its first step."""
+        self.require_running()
+        return EndTransaction(self, header)
+
+    def run_op_batch_service(self) -> OpBatch:
+        """Let the op batch service look for batches that are due, and write them (``TransactionalOpBatchService``)."""
+        self.require_running()
+        return self.transactional_message_service.batch_send_op_message()
+
+    def begin_check_round(self) -> CheckRound | None:
+        """Begin a check round; None if one runs or the interval since the last is not over."""
+        self.require_running()
+        return self.check_service.begin_round()
+
+    def persist_consumer_offsets(self) -> bool:
+        """Save the consumer offsets if that is due; False if it is not (``BrokerController#initialize``).
+
+        The first time is ``flush_consumer_offset_delay_ms`` after the start, then at a fixed rate.
+        """
+        self.require_running()
+        if self.clock.elapsed < self._flushes_consumer_offsets_at:
+            return False
+        self._flushes_consumer_offsets_at += self.settings.flush_consumer_offset_interval_ms
+        self.save_consumer_offsets()
+        return True
+
+    def persist_transaction_metrics(self) -> bool:
+        """Save the counts of halves if that is due; False if it is not (``TransactionMetricsFlushService``)."""
+        self.require_running()
+        now = self.clock.peek()
+        if not self.switches.counts_halves or now - self._saved_metrics_at <= (
+            self.settings.transaction_metric_flush_interval_ms
+        ):
+            return False
+        self._saved_metrics_at = now
+        self.transaction_metrics.persist()
+        return True
+
+    def shutdown(self) -> None:
+        """Stop as told: the op batches that are due are written, the others are lost (B03); the offsets are saved.
+
+        From 5.1.0 to 5.1.3 nobody stops the op batch service, and all batches are lost (A43).
+        """
+        self.require_running()
+        if self.switches.closes_op_service:
+            self.run_op_batch_service()
+        self.transaction_metrics.persist()
+        self.schedule_message_service.persist()
+        self.save_consumer_offsets()
+        save_empty_tables(self.message_store.disk, self.switches, self.clock)
+        self.recorder.record("stopped")
+        self.is_running = False
+        self.message_store.shutdown()
+
+    def crash(self) -> None:
+        """Die (SIGKILL): what was stored stays, because the page cache does; everything in memory is gone."""
+        self.require_running()
+        self.recorder.record("crashed")
+        self.is_running = False
+        self.store_path.close()
+
+    def lose_power(self, end: CommitLogOffset, *, keeps_entries: bool = False) -> None:
+        """The machine loses power, and of the commit log only what lies before `end` is left (B13, B14).
+
+        The entries of what is lost are lost with it, or kept (:meth:`MessageStore.cut_to`).
+
+        Raises
+        ------
+        ValueError
+            That much of it was flushed.
+        """
+        self.require_running()
+        self.message_store.cut_to(end, keeps_entries=keeps_entries)
+        self.recorder.record("power_lost")
+        self.is_running = False
+        self.store_path.close()
+
+    def change_to_slave(self) -> None:
+        """Another broker of the group is the master now (``#changeToSlave``): no check round begins, no write succeeds.
+
+        What waits in the op batch stays there, and will not be stored (B04).
+        """
+        self._change_to(BrokerRole.SLAVE)
+
+    def change_to_master(self) -> None:
+        """Become the master again (``#changeToMaster``): the check service is started anew."""
+        self._change_to(BrokerRole.MASTER)
+        self.check_service.start()
+
+    def _change_to(self, role: BrokerRole) -> None:
+        self.require_running()
+        self.role = role
+        self.message_store.is_slave = role.is_slave
+        self.recorder.record("role_changed")
+
+    def restart(self, role: BrokerRole = BrokerRole.MASTER) -> Self:
+        """A new process on what this one left; it takes over settings, clock and recorder, and the clients come back.
+
+        As a slave it stands for another machine with the same messages and the offsets that were saved; the settings
+        of one that acts for its master are ``enableSlaveActingMaster`` and ``enableRemoteEscape``.
+
+        Raises
+        ------
+        BrokerIsRunningError
+            This process has neither crashed nor been shut down.
+        """
+        if self.is_running:
+            message = "this broker process still runs; crash() or shutdown() first"
+            raise BrokerIsRunningError(message)
+        store_path = self.store_path.reopen()
+        return type(self)(
+            self.switches, self.settings, self.clock, store_path, self.recorder, self.producer_manager, role
+        )
+
+    def require_running(self) -> None:
+        """Raise if the process is gone.
+
+        Raises
+        ------
+        BrokerIsDownError
+            It crashed or was shut down.
+        """
+        if not self.is_running:
+            message = "this broker process is gone; restart() gives the next one"
+            raise BrokerIsDownError(message)
+
+    def save_consumer_offsets(self) -> None:
+        """Save the consumer offsets (``ConfigManager#persist``)."""
+        self.store_path.consumer_offsets = self.consumer_offset_manager.encode()
+        self.recorder.record("offsets_persisted")

@@ -1,0 +1,69 @@
+"""Halves of a dead master go to another one (``EscapeBridge``, RIP-32; 5.1.0 and later)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
+from reference.broker.response import SUCCESS
+from reference.format.properties import PREPARED_QUEUE_OFFSET, REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED
+
+if TYPE_CHECKING:
+    from reference.store.message import MessageExt
+
+TRANSACTION_PREPARED_TYPE = 1 << 2
+"""``MessageSysFlag.TRANSACTION_PREPARED_TYPE``; the other master takes it away again."""
+
+SendToMaster = Callable[[SendMessageRequest], SendMessageResponse | None]
+"""Carries a message to a master of another group, and its answer back; None if either is lost."""
+
+
+class EscapeBridge:
+    """Sends halves to another master.
+
+    Parameters
+    ----------
+    store_host
+        This broker's address, which the other master takes for the producer's.
+
+    Attributes
+    ----------
+    send_to_master
+        The network; None while no other master has the topic (``#putMessageToRemoteBroker``, no route).
+    """
+
+    def __init__(self, store_host: str) -> None:
+        self._store_host = store_host
+        self.send_to_master: SendToMaster | None = None
+
+    def put_message(self, half: MessageExt) -> bool:
+        """Send a half on; whether SEND_OK came back (``#putMessage``, ``TransactionalMessageBridge#escapeMessage``).
+
+        What came back as anything else may be stored all the same, and the half will be sent once more (B22).
+        """
+        if self.send_to_master is None:
+            return False
+        answer = self.send_to_master(_build_transactional_message_from_half_message(half, self._store_host))
+        return answer is not None and answer.response.code == SUCCESS
+
+
+def _build_transactional_message_from_half_message(half: MessageExt, born_host: str) -> SendMessageRequest:
+    """The message that a producer might have sent (``TransactionalMessageUtil``); it keeps the number of its checks.
+
+    What names its offsets here is taken out; the flag is lost with ``#renewHalfMessageInner`` (B32). RocketMQ takes any
+    queue that the other master has of the topic; here it is the one of the same number.
+    """
+    properties = dict(half.properties)
+    properties[TRANSACTION_PREPARED] = "true"
+    properties.pop(PREPARED_QUEUE_OFFSET, None)
+    queue_id = properties.pop(REAL_QUEUE_ID, "0")
+    return SendMessageRequest(
+        topic=properties[REAL_TOPIC],
+        queue_id=int(queue_id),
+        body=half.record.body,
+        born_timestamp=half.record.born_timestamp,
+        properties=properties,
+        sys_flag=half.record.sys_flag | TRANSACTION_PREPARED_TYPE,
+        born_host=born_host,
+    )

@@ -1,0 +1,1 @@
+"""What a broker does for each kind of request (``broker.processor``)."""

@@ -1,0 +1,66 @@
+"""What an operator may ask of a broker about its halves (``AdminBrokerProcessor``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.response import SUCCESS, SYSTEM_ERROR, Response
+from reference.format.body_compression import decompressed
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.message_id import decode_message_id
+from reference.format.properties import CHECK_TIMES
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
+from reference.store.message import MessageExtBrokerInner
+
+if TYPE_CHECKING:
+    from reference.broker.broker_controller import BrokerController
+
+
+class AdminBrokerProcessor:
+    """Handles an operator's requests."""
+
+    def __init__(self, broker: BrokerController) -> None:
+        self._broker = broker
+
+    def resume_check_half_message(self, msg_id: str) -> Response:
+        """RESUME_CHECK_HALF_MESSAGE: put a message back into the half queue, with no check counted (4.5.2 and later).
+
+        Whatever lies at that offset is put there; nobody asks whether it was discarded, resumed or settled, and a body
+        that was compressed is stored decompressed under the flag that says that it is not (B30). The flag of the user
+        and the reconsume times are kept, other than by a put-back.
+        """
+        record = self._broker.message_store.look_message_by_offset(decode_message_id(msg_id))
+        if record is not None and not self._broker.switches.resumes_as_stored:
+            record = decompressed(record)
+        if record is None:
+            failed = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
+            return Response(SYSTEM_ERROR, failed)
+        properties = record.properties | {CHECK_TIMES: "0"}
+        half = MessageExtBrokerInner(
+            topic=HALF_TOPIC,
+            queue_id=HALF_QUEUE_ID,
+            body=record.body,
+            properties_text=message_properties_to_string(properties, self._broker.switches),
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            reconsume_times=record.reconsume_times,
+        )
+        stored = self._broker.message_store.put_message(half).record
+        if stored is None:
+            return Response(SYSTEM_ERROR, "Put message back to RMQ_SYS_TRANS_HALF_TOPIC failed.")
+        self._broker.recorder.record_resumed(stored)
+        return Response(SUCCESS)
+
+    def delete_topic(self, topic: str) -> Response:
+        """DELETE_TOPIC_IN_BROKER: forget a topic, and delete the queues of all topics without a configuration (A33)."""
+        self._broker.topic_config_manager.delete(topic)
+        self._broker.message_store.clean_unused_topics(self._broker.topic_config_manager.table)
+        return Response(SUCCESS)
+
+    def update_topic(self, topic: str, queues: int) -> Response:
+        """UPDATE_AND_CREATE_TOPIC: give a topic another number of queues to read and to write."""
+        self._broker.topic_config_manager.update(topic, queues)
+        return Response(SUCCESS)

@@ -1,0 +1,192 @@
+"""END_TRANSACTION on the broker, step by step (``EndTransactionProcessor``).
+
+A commit is two writes, the real message and then the op message, and anything may happen between them. Nothing here is
+idempotent: whoever asks twice is served twice (A12, A13, A14).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.processor.end_transaction_request import COMMIT_OR_ROLLBACK, TRANSACTION_NOT_TYPE
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome, EndTransactionStep
+from reference.broker.response import (
+    ILLEGAL_OPERATION,
+    MESSAGE_ILLEGAL,
+    NOT_SET_REMARK,
+    SERVICE_NOT_AVAILABLE,
+    SLAVE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+    Response,
+)
+from reference.broker.transaction.immunity_time import end_transaction_immunity_time
+from reference.errors import ActivityIsOverError
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.properties import (
+    IMMUNITY_SECONDS,
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+)
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format.system_topics import HALF_TOPIC
+from reference.store.message import MessageExtBrokerInner
+from reference.store.put_message_result import PutMessageStatus
+
+if TYPE_CHECKING:
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.store.message import MessageExt
+
+_COMMITTED = Response(SUCCESS)
+_ROLLED_BACK = Response(SUCCESS, NOT_SET_REMARK)
+_ILLEGAL = MESSAGE_ILLEGAL, "The message is illegal, maybe msg body or properties length not matched."
+_UNSTORED = {
+    PutMessageStatus.SERVICE_NOT_AVAILABLE: (SERVICE_NOT_AVAILABLE, "Service not available now."),
+    PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
+    PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
+    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: (SYSTEM_ERROR, "Create mapped file failed."),
+}
+"""Code and remark for a real message that was not stored (``#sendFinalMessage``)."""
+
+
+class EndTransaction:
+    """One END_TRANSACTION in handling: two steps for a commit, one for everything else.
+
+    Attributes
+    ----------
+    header
+        The request.
+    is_over
+        Whether its last step is done.
+    """
+
+    def __init__(self, broker: BrokerController, header: EndTransactionRequestHeader) -> None:
+        self.header = header
+        self.is_over = False
+        self._broker = broker
+        self._committed: MessageExt | None = None
+        self._committed_to: str | None = None
+
+    def step(self) -> EndTransactionStep:
+        """Take the next step.
+
+        Raises
+        ------
+        ActivityIsOverError
+            The request has been handled.
+        BrokerIsDownError
+            Its process is gone; nobody will answer.
+        """
+        self._broker.require_running()
+        if self.is_over:
+            message = f"{self.header} has been handled; send another"
+            raise ActivityIsOverError(message)
+        if self._committed is not None:
+            step = self._delete_prepare_message(self._committed, _COMMITTED)
+        else:
+            step = self._process()
+        self.is_over = step.outcome is not EndTransactionOutcome.MESSAGE_STORED
+        return step
+
+    def _process(self) -> EndTransactionStep:
+        header = self.header
+        if self._broker.role.is_slave:
+            return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
+        if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
+            return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
+        if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
+            return EndTransactionStep(EndTransactionOutcome.DROPPED)
+        half = self._broker.transactional_message_bridge.look_message_by_offset(header.commit_log_offset)
+        if half is None:
+            return self._refuse(SYSTEM_ERROR, "Find prepared transaction message failed")
+        if self._reject_commit_or_rollback(half):
+            return self._refuse(ILLEGAL_OPERATION, NOT_SET_REMARK)
+        wrong = self._check_prepare_message(half)
+        if wrong is not None:
+            return self._refuse(SYSTEM_ERROR, wrong)
+        if header.commit_or_rollback != TRANSACTION_COMMIT:
+            self._broker.recorder.record_end("half_rolled_back", header, half)
+            return self._delete_prepare_message(half, _ROLLED_BACK)
+        return self._send_final_message(half)
+
+    def _reject_commit_or_rollback(self, half: MessageExt) -> bool:
+        """Whether it comes too late for a half with an immunity (``#rejectCommitOrRollback``); answers never do."""
+        text = half.properties.get(IMMUNITY_SECONDS)
+        if not self._broker.switches.refuses_late_end or self.header.from_transaction_check or not text:
+            return False
+        timeout = self._broker.settings.transaction_timeout_ms
+        age = self._broker.clock.now - half.record.born_timestamp
+        return age > end_transaction_immunity_time(text, timeout)
+
+    def _check_prepare_message(self, half: MessageExt) -> str | None:
+        """What does not fit (``#checkPrepareMessage``); only group and offsets are compared, unless repaired (B10)."""
+        switches = self._broker.switches
+        if switches.checks_transaction_id and half.properties.get(UNIQUE_KEY) != self.header.transaction_id:
+            return "The transaction id wrong"
+        if PRODUCER_GROUP not in half.properties:
+            return "java.lang.NullPointerException"
+        if half.properties[PRODUCER_GROUP] != self.header.producer_group:
+            return "The producer group wrong"
+        if half.queue_offset != self.header.tran_state_table_offset:
+            return "The transaction state table offset wrong"
+        return None
+
+    def _send_final_message(self, half: MessageExt) -> EndTransactionStep:
+        """Store the real message (``#endMessageTransaction`` and ``#sendFinalMessage``)."""
+        properties, record = half.properties, half.record
+        if REAL_TOPIC not in properties or REAL_QUEUE_ID not in properties:
+            return self._refuse(SYSTEM_ERROR, "java.lang.NumberFormatException")
+        topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
+        queues = self._broker.topic_config_manager.read_queues(topic)
+        if self._broker.switches.delivers_where_readable and queues:
+            queue_id %= queues
+        switches = self._broker.switches
+        if not switches.delivers_real_topic:
+            del properties[REAL_TOPIC], properties[REAL_QUEUE_ID]
+        if switches.delivers_without_tran_msg:
+            properties.pop(TRANSACTION_PREPARED, None)
+        text = message_properties_to_string(properties, switches)
+        for late in (REAL_TOPIC, REAL_QUEUE_ID, *((TRANSACTION_PREPARED,) if switches.clears_tran_msg else ())):
+            properties.pop(late, None)
+        message = MessageExtBrokerInner(
+            topic=topic,
+            queue_id=queue_id,
+            body=record.body,
+            properties_text=text,
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT,
+            reconsume_times=record.reconsume_times,
+            prepared_transaction_offset=self.header.commit_log_offset,
+            properties=properties,
+        )
+        stored = self._broker.message_store.put_message(message)
+        if stored.physical_offset is None:
+            return self._refuse(*_UNSTORED[stored.status])
+        self._committed = half
+        self._committed_to = message.topic
+        self._broker.recorder.record_end("message_delivered", self.header, half)
+        return EndTransactionStep(EndTransactionOutcome.MESSAGE_STORED, stored=stored)
+
+    def _delete_prepare_message(self, half: MessageExt, response: Response) -> EndTransactionStep:
+        """Mark the half as removed; whether that worked is not asked (B04), and before 5.4.0 not what it is (B09)."""
+        if self._broker.switches.settles_halves_only and half.topic != HALF_TOPIC:
+            outcome, op = EndTransactionOutcome.NO_HALF, None
+        else:
+            outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+        if self._broker.switches.counts_halves:
+            topic = self._committed_to or half.properties.get(REAL_TOPIC)
+            if topic is None:
+                return self._refuse(SYSTEM_ERROR, "java.lang.NullPointerException")
+            self._broker.transaction_metrics.half_left(topic, half.properties.get(UNIQUE_KEY, ""))
+        return EndTransactionStep(outcome, response, op)
+
+    def _refuse(self, code: int, remark: str) -> EndTransactionStep:
+        self._broker.recorder.record_end("end_refused", self.header)
+        return EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))

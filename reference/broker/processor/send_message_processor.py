@@ -1,0 +1,210 @@
+"""SEND_MESSAGE on the broker: with TRAN_MSG a message becomes a half (``SendMessageProcessor#sendMessage``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reference.broker.response import (
+    FLUSH_DISK_TIMEOUT,
+    MESSAGE_ILLEGAL,
+    NO_PERMISSION,
+    SERVICE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+    Response,
+)
+from reference.errors import JavaNullPointerError
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.message_id import create_message_id
+from reference.format.offsets import QueueOffset
+from reference.format.properties import (
+    CHECK_TIMES,
+    CLUSTER,
+    MESSAGE_REGION,
+    REAL_TOPIC,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+    WAIT_STORE_OK,
+)
+from reference.format.system_topics import NOT_ALLOWED_SEND_TOPICS
+from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level
+from reference.store.message import MessageExtBrokerInner
+from reference.store.put_message_result import PutMessageStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reference.broker.broker_controller import BrokerController
+    from reference.format.record import Record
+    from reference.store.put_message_result import PutMessageResult
+
+TRACE_SWITCH = "TRACE_ON"
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessageRequest:
+    """A message as a producer sends it (``SendMessageRequestHeader`` and body).
+
+    Attributes
+    ----------
+    topic, queue_id
+        Where it shall be delivered.
+    properties
+        As the client fills them, in its order: TRAN_MSG, PGROUP, UNIQ_KEY, WAIT, CHECK_IMMUNITY_TIME_IN_SECONDS and so
+        on. TRAN_MSG=true makes it a half.
+    born_timestamp
+        By the producer's clock.
+    """
+
+    topic: str
+    queue_id: int
+    body: bytes
+    born_timestamp: int
+    properties: Mapping[str, str] = field(default_factory=dict)
+    flag: int = 0
+    sys_flag: int = 0
+    reconsume_times: int = 0
+    born_host: str = "127.0.0.1:4242"
+
+
+class SendMessageResponse:
+    """The answer (``SendMessageResponseHeader``).
+
+    Attributes
+    ----------
+    record
+        What was stored, None if nothing was. A client learns of it only the queue offset and ``msg_id``.
+    logic_offset
+        What is added to the queue offset, where the topic is static (``#rewriteResponseForStaticTopic``).
+    msg_id
+        The offset message id, which names the commit log offset; empty if nothing was stored.
+    """
+
+    __slots__ = ("_result", "logic_offset", "msg_id", "response")
+
+    def __init__(
+        self, response: Response, result: PutMessageResult | None = None, msg_id: str = "", logic_offset: int = 0
+    ) -> None:
+        self.response = response
+        self.msg_id = msg_id
+        self.logic_offset = logic_offset
+        self._result = result
+
+    @property
+    def record(self) -> Record | None:
+        """See the class; it is read back from the store when it is asked for."""
+        return None if self._result is None else self._result.record
+
+    @property
+    def queue_offset(self) -> QueueOffset:
+        """The queue offset in the answer, which END_TRANSACTION will name; -1 without a record."""
+        return QueueOffset(-1 if self.record is None else self.record.queue_offset + self.logic_offset)
+
+    def but_flush_timed_out(self) -> SendMessageResponse:
+        """The same send, if its record was not flushed in time: stored, and answered with FLUSH_DISK_TIMEOUT (A37).
+
+        With ``SYNC_FLUSH`` the answer waits for the flush behind the append (``CommitLog#handleDiskFlush``), and names
+        the message's offsets either way (``SendMessageProcessor#handlePutMessageResult``).
+        """
+        return SendMessageResponse(Response(FLUSH_DISK_TIMEOUT), self._result, self.msg_id, self.logic_offset)
+
+
+_SUCCESS = Response(SUCCESS)
+_ILLEGAL = Response(MESSAGE_ILLEGAL, "the message is illegal, maybe msg body or properties length not matched.")
+_REFUSED = {
+    PutMessageStatus.SERVICE_NOT_AVAILABLE: Response(SERVICE_NOT_AVAILABLE, "service not available now"),
+    PutMessageStatus.MESSAGE_ILLEGAL: _ILLEGAL,
+    PutMessageStatus.PROPERTIES_SIZE_EXCEEDED: _ILLEGAL,
+    PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL: Response(MESSAGE_ILLEGAL, "timer message illegal"),
+    PutMessageStatus.CREATE_MAPPED_FILE_FAILED: Response(
+        SYSTEM_ERROR, "create mapped file failed, server is busy or broken."
+    ),
+}
+"""What a client is told of a message that was not stored (``#handlePutMessageResult``)."""
+
+
+class SendMessageProcessor:
+    """Handles sends; each is one write.
+
+    Attributes
+    ----------
+    thrown
+        How often something was thrown behind an answer that had been given; it is only logged.
+    """
+
+    def __init__(self, broker: BrokerController) -> None:
+        self.thrown = 0
+        self._broker = broker
+
+    def process_request(self, request: SendMessageRequest) -> SendMessageResponse:
+        """Store a message, as a half if it says so."""
+        broker, switches = self._broker, self._broker.switches
+        if switches.forbids_system_topics and request.topic in NOT_ALLOWED_SEND_TOPICS:
+            remark = f"Sending message to topic[{request.topic}] is forbidden."
+            return SendMessageResponse(Response(NO_PERMISSION, remark))
+        if request.topic not in broker.topic_config_manager.table:
+            broker.topic_config_manager.create(request.topic)
+        properties = dict(request.properties)
+        self._add_broker_properties(properties)
+        if switches.owns_check_times:
+            properties.pop(CHECK_TIMES, None)
+        is_half = properties.get(TRANSACTION_PREPARED, "").lower() == "true" and not (
+            switches.guards_retries
+            and request.reconsume_times > 0
+            and delay_level(properties.get(DELAY_TIME_LEVEL)) > 0
+        )
+        message = MessageExtBrokerInner(
+            topic=request.topic,
+            queue_id=request.queue_id,
+            body=request.body,
+            properties_text="" if is_half else message_properties_to_string(properties, switches),
+            born_timestamp=request.born_timestamp,
+            born_host=request.born_host,
+            store_host=broker.settings.store_host,
+            flag=request.flag,
+            sys_flag=request.sys_flag,
+            reconsume_times=request.reconsume_times,
+            properties=properties,
+        )
+        if not is_half:
+            result = broker.message_store.put_message(message)
+        elif broker.settings.reject_transaction_message:
+            address = broker.settings.store_host.rpartition(":")[0]
+            remark = f"the broker[{address}] sending transaction message is forbidden"
+            return SendMessageResponse(Response(NO_PERMISSION, remark))
+        else:
+            result = broker.transactional_message_bridge.put_half_message(message, properties)
+            if broker.recorder.is_on and result.record is not None:
+                broker.recorder.record_half(result.record)
+        if result.physical_offset is not None and switches.counts_halves:
+            self._count(properties, is_half=is_half)
+        if result.physical_offset is None:
+            return SendMessageResponse(_REFUSED[result.status])
+        msg_id = create_message_id(broker.settings.store_host, result.physical_offset)
+        logic_offset = broker.topic_queue_mappings.get(request.topic, 0)
+        if is_half and switches.keeps_offsets_of_halves:
+            logic_offset = 0
+        return SendMessageResponse(_SUCCESS, result, msg_id, logic_offset)
+
+    def _count(self, properties: dict[str, str], *, is_half: bool) -> None:
+        """Count a half; without ``asyncSendEnable`` whatever was stored, by the topic that a half would have (B40)."""
+        switches, settings = self._broker.switches, self._broker.settings
+        if not is_half and (settings.async_send_enable or switches.counts_halves_only):
+            return
+        try:
+            self._broker.transaction_metrics.half_stored(properties.get(REAL_TOPIC), properties.get(UNIQUE_KEY, ""))
+        except JavaNullPointerError:
+            self.thrown += 1
+
+    def _add_broker_properties(self, properties: dict[str, str]) -> None:
+        switches, settings = self._broker.switches, self._broker.settings
+        if switches.stores_region:
+            properties[MESSAGE_REGION] = settings.region_id
+            properties[TRACE_SWITCH] = "true"
+        if switches.creates_unique_key and not properties.get(UNIQUE_KEY):
+            properties[UNIQUE_KEY] = f"{self._broker.message_store.max_phy_offset:032X}"
+        if switches.stores_cluster:
+            properties[CLUSTER] = settings.broker_cluster_name
+        if switches.reinserts_wait and WAIT_STORE_OK in properties:
+            properties[WAIT_STORE_OK] = properties.pop(WAIT_STORE_OK)

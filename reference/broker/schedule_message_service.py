@@ -1,0 +1,134 @@
+"""Brings delayed messages to their topics when they are due (``ScheduleMessageService``)."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from reference.broker.config_files import string_to_file
+from reference.format.errors import BrokenConfigError, NoSpaceLeftError
+from reference.format.fastjson import to_pretty_json
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.offsets import QueueOffset
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.format.system_topics import HALF_TOPIC, SCHEDULE_TOPIC
+from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level
+from reference.store.message import MessageExtBrokerInner
+from reference.store.put_message_hooks import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
+
+if TYPE_CHECKING:
+    from reference.format.record import Record
+    from reference.simulation.virtual_clock import VirtualClock
+    from reference.store.message_store import MessageStore
+    from reference.versions.versions import VersionSwitches
+
+_FILE = "config/delayOffset.json"
+_BARE_KEY = re.compile(rb"([{,]\s*)(\d+)\s*:")
+"""RocketMQ writes the levels without quotes."""
+
+
+class ScheduleMessageService:
+    """Reads the queue of each delay level, and puts what is due into its real topic.
+
+    Attributes
+    ----------
+    offset_table
+        For each level how far its queue has been read.
+    dropped
+        What was due and not brought to the half topic (4.6.1 and later: "[BUG] the real topic of schedule msg is …").
+    """
+
+    def __init__(self, switches: VersionSwitches, store: MessageStore, clock: VirtualClock) -> None:
+        self.dropped: list[Record] = []
+        self._switches = switches
+        self._store = store
+        self._clock = clock
+        self.offset_table: dict[int, int] = self._load()
+
+    def deliver_due(self) -> tuple[Record, ...]:
+        """Bring each message that is due, and give what was stored (``DeliverDelayedMessageTimerTask``)."""
+        delivered = []
+        for level in range(1, len(DELAYS_MS) + 1):
+            while (record := self._next_due(level)) is not None:
+                message = self._message_time_up(record)
+                if self._switches.drops_scheduled_halves and message.topic == HALF_TOPIC:
+                    self.dropped.append(record)
+                else:
+                    stored = self._store.put_message(message).record
+                    if stored is None:
+                        break
+                    delivered.append(stored)
+                self.offset_table[level] = record.queue_offset + 1
+        return tuple(delivered)
+
+    def persist(self) -> None:
+        """Save how far the queues have been read; nothing is saved before anything was."""
+        if not self.offset_table:
+            return
+        version = {"dataVersion": {"counter": 0, "stateVersion": 0, "timestamp": self._clock.now}}
+        table = {"offsetTable": dict(sorted(self.offset_table.items()))}
+        content = {**(version if self._switches.versions_consumer_offsets else {}), **table}
+        text = to_pretty_json(content, each_item=self._switches.prints_each_item)
+        with suppress(NoSpaceLeftError):
+            string_to_file(self._store.disk, _FILE, text.encode(), self._switches)
+
+    def _next_due(self, level: int) -> Record | None:
+        """The next message of a level if it is due; what cannot be decoded is passed over."""
+        queue_id = queue_id_of_level(level)
+        offset = self.offset_table.get(level, 0)
+        if offset >= self._store.get_max_offset_in_queue(SCHEDULE_TOPIC, queue_id):
+            return None
+        while found := self._store.get_message(SCHEDULE_TOPIC, queue_id, QueueOffset(offset), 1).records:
+            (record,) = found
+            if record is not None:
+                return record if self._clock.now >= record.store_timestamp + DELAYS_MS[level - 1] else None
+            offset += 1
+        return None
+
+    def _message_time_up(self, record: Record) -> MessageExtBrokerInner:
+        """The message for its real topic (``#messageTimeup``): the level leaves its map, behind the stored string."""
+        properties = dict(record.properties)
+        text = message_properties_to_string(properties, self._switches)
+        properties[WAIT_STORE_OK] = "false"
+        for name in (DELAY_TIME_LEVEL, *((TIMER_DELIVER_MS, TIMER_DELAY_SECONDS) if self._has_timer else ())):
+            properties.pop(name, None)
+        return MessageExtBrokerInner(
+            topic=properties[REAL_TOPIC],
+            queue_id=int(properties[REAL_QUEUE_ID]),
+            body=record.body,
+            properties_text=text,
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            reconsume_times=record.reconsume_times,
+            properties=properties,
+        )
+
+    @property
+    def _has_timer(self) -> bool:
+        return self._switches.has_timer_wheel
+
+    def _load(self) -> dict[int, int]:
+        """Read the file, else its backup (``ConfigManager#load``); one that is broken and has none counts as missing.
+
+        Raises
+        ------
+        BrokenConfigError
+            The backup is needed, and can't be understood either: the broker does not start.
+        """
+        for name in (_FILE, f"{_FILE}.bak"):
+            raw = self._store.disk.read(name)
+            if not raw:
+                continue
+            try:
+                table = json.loads(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
+                return {int(level): int(offset) for level, offset in table.items()}
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                if name != _FILE:
+                    message = f"{_FILE} can't be understood, and {name} can't be either: {error!r}"
+                    raise BrokenConfigError(message) from error
+        return {}

@@ -1,0 +1,1 @@
+"""Half, op and check: the two transaction services and what they use (``broker.transaction``)."""

@@ -1,0 +1,284 @@
+"""One check round, as an activity that a scheduler takes through its loop pass by pass.
+
+``TransactionalMessageServiceImpl#check`` is one method with a loop. Between two passes other threads may store, commit
+and flush, and the process may die; so each pass is a step here, and the method's locals are attributes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.broker_role import BrokerRole
+from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.immunity_time import check_immunity_time
+from reference.broker.transaction.op_remove_map import OpRemoveMap
+from reference.broker.transaction.pull_result import PullStatus
+from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
+from reference.format.offsets import QueueOffset
+from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
+from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
+from reference.java.numbers import get_int, get_long
+from reference.store.message import MessageExt
+from spec.broker_defaults import defaults_of
+
+if TYPE_CHECKING:
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.transaction.pull_result import PullResult
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from reference.format.record import Record
+
+_DEFAULTS = defaults_of(None)
+_MAX_RETRY_COUNT_WHEN_HALF_NULL = _DEFAULTS["MAX_RETRY_COUNT_WHEN_HALF_NULL"]
+_MAX_RETRY_TIMES_FOR_ESCAPE = _DEFAULTS["MAX_RETRY_TIMES_FOR_ESCAPE"]
+
+
+class CheckRound:
+    """A round over the half queue; making one is the part of ``#check`` before its loop.
+
+    Parameters
+    ----------
+    broker
+        Whose half queue it is.
+
+    Attributes
+    ----------
+    start_time
+        When it began (``startTime``).
+    half_offset
+        The half offset that was committed then (``halfOffset``, passed on as ``miniOffset``).
+    op_offset
+        The op offset that was committed then (``opOffset``).
+    new_offset
+        The next half to look at (``i``, which equals ``newOffset`` before each pass).
+    op_remove_map
+        What it knows from the op queue: removeMap, opMsgMap, doneOpOffset and the last pull.
+    get_message_null_count
+        1, and one more for each half that could not be read (``getMessageNullCount``).
+    escape_fail_count
+        How often on end the half could not be sent to another master (``escapeFailCnt``).
+    wakes_at
+        Until then the thread sleeps, in elapsed time.
+    is_over
+        Whether it has ended, with its offsets committed or by an exception; the first pull may throw already.
+    """
+
+    def __init__(self, broker: BrokerController) -> None:
+        bridge = broker.transactional_message_bridge
+        self._broker = broker
+        self._bridge = bridge
+        self.start_time = broker.clock.now
+        self.half_offset = bridge.fetch_consume_offset(HALF_TOPIC)
+        self.op_offset = bridge.fetch_consume_offset(OP_TOPIC)
+        self.op_remove_map = OpRemoveMap(
+            broker.switches, bridge, self.half_offset, self.op_offset, broker.settings.op_msg_pull_nums
+        )
+        self.new_offset = self.half_offset
+        self.get_message_null_count = 1
+        self.escape_fail_count = 0
+        self.wakes_at = broker.clock.elapsed
+        self.is_over = False
+        broker.recorder.record("round_began")
+        try:
+            self.op_remove_map.fill()
+        except ThrownInCheckError as error:
+            self.is_over = True
+            broker.recorder.record_check_step(CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=str(error)))
+
+    def step(self) -> CheckStep:
+        """Take one pass through the loop; the pass that leaves it also commits the offsets.
+
+        Raises
+        ------
+        ActivityIsOverError
+            The round has ended.
+        BrokerIsDownError
+            Its process is gone.
+        """
+        self._broker.require_running()
+        if self.is_over:
+            message = f"the check round that began at {self.start_time} has ended; begin another"
+            raise ActivityIsOverError(message)
+        if self._broker.clock.elapsed < self.wakes_at:
+            return CheckStep(CheckBranch.ASLEEP, self.new_offset)
+        try:
+            step = self._pass(self._broker.clock.now)
+        except ThrownInCheckError as error:
+            step = CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=str(error))
+            if isinstance(error, ErrorInCheckError) and not self._broker.switches.survives_errors:
+                self._broker.check_service.is_alive = False
+        if step.branch.commits:
+            self._commit()
+        if step.branch.is_end:
+            self.is_over = True
+            self._broker.check_service.round_ended()
+        self._broker.recorder.record_check_step(step)
+        return step
+
+    def _pass(self, now: int) -> CheckStep:
+        i = self.new_offset
+        if now - self.start_time > self._broker.settings.max_process_time_limit_ms:
+            return CheckStep(CheckBranch.ENDED_BY_TIME_LIMIT, i)
+        if self._broker.switches.heeds_stop and self._broker.role is BrokerRole.SLAVE:
+            return CheckStep(CheckBranch.ENDED_BY_STOP, i)
+        op = self.op_remove_map.settle(i)
+        if op is not None:
+            return self._moved_on(CheckBranch.SETTLED, None, op=op)
+        pulled = self._bridge.get_message(HALF_TOPIC, i, 1)
+        if pulled is None or not pulled.found:
+            return self._pass_null_half(pulled)
+        return self._pass_half(MessageExt.of(pulled.found[0]), now)
+
+    def _pass_null_half(self, pulled: PullResult | None) -> CheckStep:
+        """No half, or none that can be decoded; a store that answers nothing is asked why (A08)."""
+        i = self.new_offset
+        null_count = self.get_message_null_count
+        self.get_message_null_count += 1
+        if null_count > _MAX_RETRY_COUNT_WHEN_HALF_NULL:
+            return CheckStep(CheckBranch.ENDED_AT_SECOND_NULL_HALF, i)
+        if pulled is None:
+            message = "java.lang.NullPointerException: the half queue cannot be read"
+            raise ThrownInCheckError(message)
+        if pulled.status is PullStatus.NO_NEW_MSG:
+            return CheckStep(CheckBranch.ENDED_AT_QUEUE_END, i)
+        self.new_offset = pulled.next_begin_offset
+        return CheckStep(CheckBranch.NULL_HALF, i)
+
+    def _pass_half(self, half: MessageExt, now: int) -> CheckStep:
+        if self._broker.role is BrokerRole.ACTING_MASTER and self._broker.switches.escapes:
+            return self._escape(half)
+        if self._need_discard(half) or self._need_skip(half, now):
+            return self._discard(half)
+        if half.record.store_timestamp >= self.start_time:
+            return self._stays(CheckBranch.ENDED_AT_FRESH_HALF, half)
+        age = now - half.record.born_timestamp
+        immunity_text = half.properties.get(IMMUNITY_SECONDS)
+        timeout = self._broker.settings.transaction_timeout_ms
+        immunity = timeout if immunity_text is None else check_immunity_time(immunity_text, timeout)
+        if self._is_young(age, immunity):
+            if immunity_text is not None:
+                step = self._check_prepare_queue_offset(half)
+                if step is not None:
+                    return step
+            elif age >= 0:
+                return self._stays(CheckBranch.ENDED_AT_YOUNG_HALF, half)
+        if self._is_need_check(age, immunity):
+            return self._put_back_for_check(half)
+        return self._pull_more_ops(half)
+
+    def _escape(self, half: MessageExt) -> CheckStep:
+        """Send the half to another master; give it up after too many failures on end (B21).
+
+        The wait between two tries is ``100L * (2 ^ escapeFailCnt)``, which is an exclusive or.
+        """
+        if self._broker.escape_bridge.put_message(half):
+            self.escape_fail_count = 0
+            return self._moved_on(CheckBranch.ESCAPED, half)
+        if self.escape_fail_count < _MAX_RETRY_TIMES_FOR_ESCAPE:
+            self.escape_fail_count += 1
+            self.wakes_at = self._broker.clock.elapsed + 100 * (2 ^ self.escape_fail_count)
+            return self._stays(CheckBranch.ESCAPE_FAILED, half)
+        self.escape_fail_count = 0
+        return self._moved_on(CheckBranch.GIVEN_UP, half)
+
+    def _discard(self, half: MessageExt, *, is_kept_as_it_was: bool = False) -> CheckStep:
+        """Give the half up; that its record was not stored is only logged, unless that is repaired (B31)."""
+        given_up = MessageExt.of(half.record) if is_kept_as_it_was else half
+        kept = self._broker.check_listener.resolve_discard_msg(given_up)
+        if kept is None and self._broker.switches.retries_discards:
+            return self._stays(CheckBranch.DISCARD_FAILED, half)
+        return self._moved_on(CheckBranch.DISCARDED, half, record=kept)
+
+    def _need_discard(self, half: MessageExt) -> bool:
+        """Count the half's checks up in memory, unless they have reached the maximum (``#needDiscard``)."""
+        text = half.properties.get(CHECK_TIMES)
+        check_times = 0 if text is None else get_int(text)
+        if text is not None and check_times >= self._broker.settings.transaction_check_max:
+            return True
+        half.properties[CHECK_TIMES] = str(check_times + 1)
+        return False
+
+    def _need_skip(self, half: MessageExt, now: int) -> bool:
+        """Whether the half was born too long ago (``#needSkip``)."""
+        return now - half.record.born_timestamp > self._broker.settings.file_reserved_time_ms
+
+    def _is_young(self, age: int, immunity: int) -> bool:
+        return age <= immunity if self._broker.switches.equal_age_is_young else age < immunity
+
+    def _is_need_check(self, age: int, immunity: int) -> bool:
+        """Judged on the last pull, however long ago that was (B06)."""
+        ops = self.op_remove_map.pull_result.found
+        if ops is None:
+            return age > immunity or age <= -1
+        if not ops:
+            message = "java.lang.IndexOutOfBoundsException: none of the op messages pulled last can be decoded"
+            raise ThrownInCheckError(message)
+        return ops[-1].born_timestamp - self.start_time > self._broker.settings.transaction_timeout_ms or age <= -1
+
+    def _check_prepare_queue_offset(self, half: MessageExt) -> CheckStep | None:
+        """Settle an immune copy by its original, or put the half back (``#checkPrepareQueueOffset``).
+
+        None means that neither was done, and that the pass goes on as if there were no immunity. Up to 4.3.2 the age is
+        computed once more here, and a half whose immunity has ended since is passed over (A01).
+        """
+        if not self._broker.switches.measures_age_once and self._has_become_old(half):
+            return self._moved_on(CheckBranch.PASSED_OVER, half)
+        text = half.properties.get(PREPARED_QUEUE_OFFSET)
+        if text is not None:
+            prepared_half = QueueOffset(get_long(text))
+            if prepared_half == -1:
+                return None
+            op = self.op_remove_map.settle_prepared(prepared_half)
+            if op is not None:
+                return self._moved_on(CheckBranch.PREPARED_HALF_SETTLED, half, op=op)
+        copy = self._bridge.put_back_for_immunity(half).record
+        if copy is None:
+            return None
+        return self._moved_on(CheckBranch.PUT_BACK_FOR_IMMUNITY, half, record=copy)
+
+    def _has_become_old(self, half: MessageExt) -> bool:
+        timeout = self._broker.settings.transaction_timeout_ms
+        immunity = check_immunity_time(half.properties.get(IMMUNITY_SECONDS, ""), timeout)
+        return self._broker.clock.now - half.record.born_timestamp >= immunity
+
+    def _put_back_for_check(self, half: MessageExt) -> CheckStep:
+        """Store the copy first, then ask for it (``#putBackHalfMsgQueue``)."""
+        stored = self._bridge.put_back(half)
+        copy = stored.record
+        if copy is None:
+            if stored.status.is_of_the_message and self._broker.switches.parks_poison:
+                return self._discard(half, is_kept_as_it_was=True)
+            return self._stays(CheckBranch.PUT_BACK_FAILED, half)
+        half.become_copy(copy)
+        request = self._broker.check_listener.resolve_half_msg(half)
+        branch = CheckBranch.PUT_BACK_UNASKED if request is None else CheckBranch.PUT_BACK_FOR_CHECK
+        return self._moved_on(branch, half, record=copy, check_request=request)
+
+    def _pull_more_ops(self, half: MessageExt) -> CheckStep:
+        result = self.op_remove_map.fill()
+        if result.found is None and self._broker.switches.sleeps_without_ops:
+            self.wakes_at = self._broker.clock.elapsed + self._broker.settings.sleep_while_no_op_ms
+        return self._stays(CheckBranch.OPS_PULLED, half)
+
+    def _stays(self, branch: CheckBranch, half: MessageExt) -> CheckStep:
+        return CheckStep(branch, self.new_offset, message=half)
+
+    def _moved_on(
+        self,
+        branch: CheckBranch,
+        half: MessageExt | None,
+        *,
+        op: QueueOffset | None = None,
+        record: Record | None = None,
+        check_request: CheckTransactionStateRequest | None = None,
+    ) -> CheckStep:
+        step = CheckStep(branch, self.new_offset, message=half, op=op, record=record, check_request=check_request)
+        self.new_offset = QueueOffset(self.new_offset + 1)
+        return step
+
+    def _commit(self) -> None:
+        """Commit what was reached, in memory; an offset that did not move is not committed again."""
+        if self.new_offset != self.half_offset:
+            self._bridge.update_consume_offset(HALF_TOPIC, self.new_offset)
+        op_offset = self.op_remove_map.calculate_op_offset(self.op_offset)
+        if op_offset != self.op_offset:
+            self._bridge.update_consume_offset(OP_TOPIC, op_offset)

@@ -1,0 +1,159 @@
+"""What a check round has learned from the op queue: which halves are done, and which op messages may be forgotten.
+
+Written after ``TransactionalMessageServiceImpl#fillOpRemoveMap``, ``#check`` and ``#calculateOpOffset``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.transaction.pull_result import PullResult, PullStatus
+from reference.broker.transaction.transactional_message_service import OFFSET_SEPARATOR
+from reference.errors import ThrownInCheckError
+from reference.format.offsets import QueueOffset
+from reference.format.properties import TAGS
+from reference.format.system_topics import OP_TOPIC, REMOVE_TAG
+from reference.java.numbers import get_long
+
+if TYPE_CHECKING:
+    from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+    from reference.format.record import Record
+    from reference.versions.versions import VersionSwitches
+
+
+class OpRemoveMap:
+    """The op side of one round.
+
+    Parameters
+    ----------
+    mini_offset
+        The half offset at the round's start; halves below it count as finished.
+    op_msg_pull_nums
+        Op messages that are read at once.
+
+    Attributes
+    ----------
+    remove_map
+        Half offset to the offset of the op message that names it (``removeMap``).
+    op_msg_map
+        Op offset to the half offsets that it names and that were not visited yet (``opMsgMap``, 5.1.0 and later).
+    done_op_offset
+        Op messages that the round is through with, in the order in which that showed (``doneOpOffset``).
+    pull_result
+        The last pull; before the first, nothing at the offset where it will begin.
+    """
+
+    def __init__(
+        self,
+        switches: VersionSwitches,
+        bridge: TransactionalMessageBridge,
+        mini_offset: QueueOffset,
+        op_offset: QueueOffset,
+        op_msg_pull_nums: int,
+    ) -> None:
+        self.remove_map: dict[QueueOffset, QueueOffset] = {}
+        self.op_msg_map: dict[QueueOffset, set[QueueOffset]] = {}
+        self.done_op_offset: list[QueueOffset] = []
+        self._switches = switches
+        self._bridge = bridge
+        self._mini_offset = mini_offset
+        self._op_msg_pull_nums = op_msg_pull_nums
+        self.pull_result = PullResult(PullStatus.NO_NEW_MSG, op_offset)
+
+    @property
+    def next_op_offset(self) -> QueueOffset:
+        """Where the next pull begins."""
+        return self.pull_result.next_begin_offset
+
+    @property
+    def has_found_ops(self) -> bool:
+        """Whether the last pull found op messages, be it that none can be decoded."""
+        return self.pull_result.found is not None
+
+    def fill(self) -> PullResult:
+        """Read the next op messages (``#fillOpRemoveMap``).
+
+        Raises
+        ------
+        ThrownInCheckError
+            One cannot be decoded and the version stumbles over it, or the store answers nothing at all.
+        """
+        self.pull_result = self._fill(self.next_op_offset)
+        return self.pull_result
+
+    def settle(self, half: QueueOffset) -> QueueOffset | None:
+        """Take a half out, and give the op message that named it; None if none did."""
+        op = self.remove_map.pop(half, None)
+        if op is None:
+            return None
+        if op in self.op_msg_map:
+            self.op_msg_map[op].discard(half)
+            if self.op_msg_map[op]:
+                return op
+            del self.op_msg_map[op]
+        if self._switches.marks_op_done_on_hit:
+            self.done_op_offset.append(op)
+        return op
+
+    def settle_prepared(self, prepared_half: QueueOffset) -> QueueOffset | None:
+        """Take out the original of an immune copy; its op message is done, whatever else it names (A15)."""
+        op = self.remove_map.pop(prepared_half, None)
+        if op is not None:
+            self.done_op_offset.append(op)
+        return op
+
+    def calculate_op_offset(self, old_offset: QueueOffset) -> QueueOffset:
+        """The op offset behind the unbroken run of done op messages from an old offset (``#calculateOpOffset``).
+
+        A message that is listed twice ends the run, as any gap does.
+        """
+        new_offset = old_offset
+        for op in sorted(self.done_op_offset):
+            if op != new_offset:
+                break
+            new_offset = QueueOffset(new_offset + 1)
+        return new_offset
+
+    def _fill(self, offset: QueueOffset) -> PullResult:
+        result = self._bridge.get_message(OP_TOPIC, offset, self._op_msg_pull_nums)
+        if result is None:
+            message = "java.lang.NullPointerException: the op queue cannot be read"
+            raise ThrownInCheckError(message)
+        if result.status is PullStatus.OFFSET_ILLEGAL:
+            self._bridge.update_consume_offset(OP_TOPIC, result.next_begin_offset)
+        for op in result.found or ():
+            if self._switches.batches_ops:
+                self._enter_batch(op)
+            else:
+                self._enter_single(op)
+        return result
+
+    def _enter_batch(self, op: Record) -> None:
+        """5.1.0 and later: a list of half offsets, each followed by a comma."""
+        halves: set[QueueOffset] = set()
+        if op.properties.get(TAGS) == REMOVE_TAG:
+            for text in op.body.decode().split(OFFSET_SEPARATOR):
+                half = QueueOffset(get_long(text))
+                if half >= self._mini_offset:
+                    self.remove_map[half] = op.queue_offset
+                    halves.add(half)
+        if halves:
+            self.op_msg_map[op.queue_offset] = halves
+        else:
+            self.done_op_offset.append(op.queue_offset)
+
+    def _enter_single(self, op: Record) -> None:
+        """4.x and 5.0: one half offset is the whole body; an op message with another tag is never done.
+
+        A list, as later versions write it, is no number, and counts as an offset that is long done (B18).
+        """
+        if self._switches.reads_op_lists and OFFSET_SEPARATOR in op.body.decode():
+            self._enter_batch(op)
+            return
+        if op.properties.get(TAGS) != REMOVE_TAG:
+            return
+        half = QueueOffset(get_long(op.body.decode()))
+        if half < self._mini_offset:
+            self.done_op_offset.append(op.queue_offset)
+        else:
+            self.remove_map[half] = op.queue_offset

@@ -1,0 +1,177 @@
+"""What becomes of a half that a check round can't leave alone: its producer is asked, or it is given up.
+
+Written after ``AbstractTransactionalMessageCheckListener`` and ``DefaultTransactionalMessageCheckListener``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reference.errors import ThrownInCheckError
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.properties import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
+from reference.format.system_topics import DISCARD_TOPIC
+from reference.store.message import MessageExtBrokerInner
+
+if TYPE_CHECKING:
+    from collections import deque
+
+    from reference.broker.config_manager import TopicConfigManager
+    from reference.broker.producer_manager import ProducerManager
+    from reference.broker.transaction.transaction_metrics import TransactionMetrics
+    from reference.format.offsets import CommitLogOffset, QueueOffset
+    from reference.format.record import Record
+    from reference.store.message import MessageExt
+    from reference.store.message_store import MessageStore
+    from reference.versions.versions import VersionSwitches
+
+DISCARD_QUEUE_ID = 0
+DISCARD_QUEUES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTransactionStateRequest:
+    """A check on its way to a producer of the group (``CheckTransactionStateRequestHeader`` and its message).
+
+    Attributes
+    ----------
+    producer_group
+        Whom it goes to.
+    tran_state_table_offset, commit_log_offset, offset_msg_id
+        Where the copy lies that the answer must name.
+    msg_id, transaction_id
+        Both UNIQ_KEY, None if there is none.
+    topic, queue_id
+        The message's real ones.
+    store_timestamp, born_timestamp
+        Those of the half that was put back, not of the copy.
+    properties
+        The message's properties as they are in memory, with WAIT false.
+    body
+        The message's body.
+    """
+
+    producer_group: str | None
+    tran_state_table_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+    offset_msg_id: str
+    msg_id: str | None
+    transaction_id: str | None
+    topic: str
+    queue_id: int
+    born_timestamp: int
+    store_timestamp: int
+    properties: dict[str, str]
+    body: bytes
+
+
+class TransactionalMessageCheckListener:
+    """Sends check requests and gives halves up.
+
+    Parameters
+    ----------
+    producers
+        Who is connected.
+    outbox
+        Takes the check requests; whoever plays the network delivers, delays or loses them.
+    topics
+        Where the topic of discarded halves is made with the first of them.
+    most_waiting
+        How many checks the pool's threads and its queue hold.
+    metrics
+        Counts a half less when it is given up.
+
+    Attributes
+    ----------
+    waits_for_channels
+        Every thread of the pool waits for a channel that takes nothing: no check is sent by it.
+    waiting
+        The checks that the pool holds meanwhile.
+    """
+
+    def __init__(
+        self,
+        switches: VersionSwitches,
+        store: MessageStore,
+        producers: ProducerManager,
+        outbox: deque[CheckTransactionStateRequest],
+        topics: TopicConfigManager,
+        most_waiting: int,
+        metrics: TransactionMetrics,
+    ) -> None:
+        self._switches = switches
+        self._store = store
+        self._producers = producers
+        self._outbox = outbox
+        self._topics = topics
+        self._most_waiting = most_waiting
+        self._metrics = metrics
+        self.waits_for_channels = False
+        self.waiting: list[MessageExt] = []
+
+    def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest | None:
+        """Ask a producer of the group what became of a half (``#sendCheckMessage``).
+
+        None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
+        None, too, if it names no real queue, as what 5.4.0 delivers into the half topic: the exception is only logged.
+        """
+        if REAL_QUEUE_ID not in message.properties:
+            return None
+        if self._producers.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:
+            return None
+        if self.waits_for_channels and len(self.waiting) >= self._most_waiting:
+            if not self._switches.checks_run_by_caller:
+                rejected = "java.util.concurrent.RejectedExecutionException: the pool for checks is full"
+                raise ThrownInCheckError(rejected)
+        elif self.waits_for_channels:
+            self.waiting.append(message)
+            return None
+        properties = dict(message.properties)
+        unique_key = properties.get(UNIQUE_KEY)
+        request = CheckTransactionStateRequest(
+            producer_group=properties.get(PRODUCER_GROUP),
+            tran_state_table_offset=message.queue_offset,
+            commit_log_offset=message.commit_log_offset,
+            offset_msg_id=message.msg_id,
+            msg_id=unique_key,
+            transaction_id=unique_key,
+            topic=properties[REAL_TOPIC],
+            queue_id=int(properties[REAL_QUEUE_ID]),
+            born_timestamp=message.record.born_timestamp,
+            store_timestamp=message.record.store_timestamp,
+            properties=properties,
+            body=message.record.body,
+        )
+        self._outbox.append(request)
+        return request
+
+    def resolve_discard_msg(self, message: MessageExt) -> Record | None:
+        """Give a half up (``#resolveDiscardMsg``); that the record could not be written changes nothing (B31).
+
+        Returns
+        -------
+        Record or None
+            What was kept of it, if anything.
+        """
+        if not self._switches.keeps_discarded:
+            return None
+        half = message.record
+        self._topics.create(DISCARD_TOPIC, DISCARD_QUEUES)
+        discarded = MessageExtBrokerInner(
+            topic=DISCARD_TOPIC,
+            queue_id=DISCARD_QUEUE_ID,
+            body=half.body,
+            properties_text=message_properties_to_string(message.properties, self._switches),
+            born_timestamp=half.born_timestamp,
+            born_host=half.born_host,
+            store_host=half.store_host,
+            flag=half.flag,
+            sys_flag=half.sys_flag,
+            reconsume_times=half.reconsume_times,
+            properties=message.properties,
+        )
+        kept = self._store.put_message(discarded).record
+        if kept is not None and self._switches.counts_halves and REAL_TOPIC in message.properties:
+            self._metrics.half_left(message.properties.get(REAL_TOPIC), message.properties.get(UNIQUE_KEY, ""))
+        return kept

@@ -1,0 +1,74 @@
+"""When check rounds begin: one at a time, an interval after the last ended (``TransactionalMessageCheckService``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.broker_role import BrokerRole
+from reference.broker.transaction.check_round import CheckRound
+from reference.format.system_topics import HALF_TOPIC
+
+if TYPE_CHECKING:
+    from reference.broker.broker_controller import BrokerController
+
+
+HALF_QUEUES = 1
+
+
+class TransactionalMessageCheckService:
+    """The thread that runs the rounds.
+
+    Attributes
+    ----------
+    round
+        The round that runs, or None.
+    last_ended
+        When the last round ended, or the process began, in elapsed time.
+    is_alive
+        False once an Error has ended the thread; it lives again in the next process.
+    waits_since
+        When the thread began to wait, in elapsed time: then, or when the broker became a master again.
+    """
+
+    def __init__(self, broker: BrokerController) -> None:
+        self.round: CheckRound | None = None
+        self.is_alive = True
+        self.last_ended = self.waits_since = broker.clock.elapsed
+        self._broker = broker
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a round may begin now; the thread runs on a master, and on a slave that acts for one."""
+        if self._broker.role is BrokerRole.SLAVE or not self.is_alive:
+            return False
+        waited = self._broker.clock.elapsed - self.waits_since
+        return self.round is None and waited >= self._broker.settings.transaction_check_interval_ms
+
+    def begin_round(self) -> CheckRound | None:
+        """Begin a round, or give None because one runs or ``transactionCheckInterval`` is not over.
+
+        A round whose first pull of op messages throws is over when it comes back.
+        """
+        if not self.is_due:
+            return None
+        self._broker.topic_config_manager.create(HALF_TOPIC, HALF_QUEUES)
+        began = CheckRound(self._broker)
+        if began.is_over:
+            self.round_ended()
+        else:
+            self.round = began
+        return began
+
+    def round_ended(self) -> None:
+        """The round is over: wait again."""
+        self.round = None
+        self.last_ended = self.waits_since = self._broker.clock.elapsed
+
+    def start(self) -> None:
+        """The thread is started anew: it waits a whole interval before its first round (``ServiceThread#start``)."""
+        self.waits_since = self._broker.clock.elapsed
+
+    def oversleep(self, by: int) -> None:
+        """The thread wakes up later than it asked for, as any thread may."""
+        self.last_ended += by
+        self.waits_since += by

@@ -1,0 +1,142 @@
+"""What END_TRANSACTION does to halves: finds one, and marks it as removed, at once or by the batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.transaction.message_queue_op_context import MessageQueueOpContext
+
+if TYPE_CHECKING:
+    from reference.broker.broker_settings import BrokerSettings
+    from reference.broker.recorder import Recorder
+    from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+    from reference.format.record import Record
+    from reference.simulation.virtual_clock import VirtualClock
+    from reference.store.put_message_result import PutMessageResult
+    from reference.versions.versions import VersionSwitches
+
+OFFSET_SEPARATOR = ","
+
+
+@dataclass(frozen=True, slots=True)
+class OpBatch:
+    """What one run of the batch service did.
+
+    Attributes
+    ----------
+    written
+        The op messages that were stored, at most one an op queue.
+    lost
+        Bodies that were taken from memory and that the store refused (B04).
+    wakeup_timestamp
+        When the service's thread runs next by itself; 0 means at once.
+    """
+
+    written: tuple[Record, ...]
+    lost: tuple[str, ...]
+    wakeup_timestamp: int
+
+
+class TransactionalMessageService:
+    """The writing side of ``TransactionalMessageServiceImpl``; the check round is :class:`CheckRound`.
+
+    Attributes
+    ----------
+    delete_context
+        For each half queue the offsets that wait for a batch (``deleteContext``).
+    """
+
+    def __init__(
+        self,
+        switches: VersionSwitches,
+        settings: BrokerSettings,
+        clock: VirtualClock,
+        bridge: TransactionalMessageBridge,
+        recorder: Recorder,
+    ) -> None:
+        self.delete_context: dict[int, MessageQueueOpContext] = {}
+        self._switches = switches
+        self._settings = settings
+        self._clock = clock
+        self._bridge = bridge
+        self._recorder = recorder
+
+    def delete_prepare_message(self, half: Record) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
+        """Mark a half as committed or rolled back (``#deletePrepareMessage``).
+
+        4.x writes an op message and ignores whether that worked. 5.1 and later put the half's offset in memory; only
+        when no more fit is an op message written here, with as much of the waiting as goes into it.
+
+        Returns
+        -------
+        outcome, stored
+            Whether an op message was stored, refused by the store or put off; and the store's answer if it was stored.
+        """
+        if not self._switches.batches_ops:
+            return _outcome(self._write_op(half.queue_id, str(half.queue_offset)))
+        context = self.delete_context.get(half.queue_id)
+        if context is None:
+            context = self.delete_context[half.queue_id] = MessageQueueOpContext(self._clock.now)
+        entry = f"{half.queue_offset}{OFFSET_SEPARATOR}"
+        if len(context.context_queue) < self._settings.op_context_queue_length:
+            context.context_queue.append(entry)
+            context.total_size += len(entry)
+            self._recorder.record("op_buffered", half=half.queue_offset)
+            return EndTransactionOutcome.OP_BUFFERED, None
+        return _outcome(self._write_op(half.queue_id, self._take_body(context, entry)))
+
+    def batch_send_op_message(self) -> OpBatch:
+        """Write the batches that are due (``#batchSendOpMessage``).
+
+        A batch is due when its body would reach ``transactionOpMsgMaxSize``, or when the last one of its queue was
+        taken ``transactionOpBatchInterval`` ago. One run writes at most one op message a queue.
+        """
+        start_time = self._clock.now
+        due = self._due_contexts(start_time)
+        bodies = {queue_id: self._take_body(context, "") for queue_id, context in due.items()}
+        is_over_size = any(context.total_size >= self._settings.op_msg_max_size for context in due.values())
+        written = {queue_id: self._write_op(queue_id, body).record for queue_id, body in bodies.items()}
+        return OpBatch(
+            written=tuple(record for record in written.values() if record is not None),
+            lost=tuple(bodies[queue_id] for queue_id, record in written.items() if record is None),
+            wakeup_timestamp=0 if is_over_size else start_time + self._settings.op_batch_interval_ms,
+        )
+
+    @property
+    def has_batch_that_is_due(self) -> bool:
+        """Whether the batch service would write something now."""
+        return bool(self._due_contexts(self._clock.now))
+
+    def _due_contexts(self, now: int) -> dict[int, MessageQueueOpContext]:
+        return {queue_id: context for queue_id, context in self.delete_context.items() if self._is_due(context, now)}
+
+    def _is_due(self, context: MessageQueueOpContext, now: int) -> bool:
+        if not context.context_queue:
+            return False
+        is_large = context.total_size >= self._settings.op_msg_max_size
+        return is_large or now - context.last_write_timestamp >= self._settings.op_batch_interval_ms
+
+    def _take_body(self, context: MessageQueueOpContext, body: str) -> str:
+        """Take entries out of memory until the body is full (``#getOpMessage``); the last may lie beyond the size."""
+        while context.context_queue and len(body) < self._settings.op_msg_max_size:
+            entry = context.context_queue.popleft()
+            context.total_size -= len(entry)
+            body += entry
+        context.last_write_timestamp = self._clock.now
+        return body
+
+    def _write_op(self, queue_id: int, body: str) -> PutMessageResult:
+        stored = self._bridge.write_op(queue_id, body)
+        if self._recorder.is_on and (record := stored.record) is not None:
+            for half in dict.fromkeys(body.split(OFFSET_SEPARATOR)):
+                if half:
+                    self._recorder.record("op_stored", half=int(half), op=record.queue_offset)
+        return stored
+
+
+def _outcome(op: PutMessageResult) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
+    if op.physical_offset is None:
+        return EndTransactionOutcome.OP_LOST, None
+    return EndTransactionOutcome.OP_STORED, op

@@ -1,0 +1,1 @@
+"""The Java client, as far as it decides what becomes of a transaction (``client``)."""

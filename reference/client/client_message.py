@@ -1,0 +1,87 @@
+"""What the Java client makes of a message before it sends it, where that decides what becomes of a transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.client.producer_messages import MQClientError
+from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED
+from reference.store.delay_levels import DELAY_TIME_LEVEL
+from reference.store.put_message_hooks import WAITING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reference.format.record import Record
+    from reference.versions.versions import VersionSwitches
+
+RETRY_PREFIX: Final = "%RETRY%"
+"""``MixAll.RETRY_GROUP_TOPIC_PREFIX``"""
+
+RETRY_TOPIC: Final = "RETRY_TOPIC"
+_NAMESPACE_SEPARATOR = "%"
+_FIRST_RETRY_LEVEL = 3
+
+
+def topic_of_half(topic: str, namespace: str, switches: VersionSwitches) -> str:
+    """The topic that ``TransactionMQProducer#sendMessageInTransaction(Message, Object)`` sends to.
+
+    Every other send of that producer puts the namespace before the topic (``NamespaceUtil#wrapNamespace``); this one
+    does not in 4.5.1 (A32).
+
+    Examples
+    --------
+    >>> from reference.versions.versions import V4_5_1, V4_9_7
+    >>> topic_of_half("T", "NS", V4_5_1), topic_of_half("T", "NS", V4_9_7)
+    ('T', 'NS%T')
+    """
+    return wrap_namespace(namespace, topic) if switches.client_wraps_namespace else topic
+
+
+def wrap_namespace(namespace: str, topic: str) -> str:
+    """A topic in a namespace (``NamespaceUtil#wrapNamespace``)."""
+    before = f"{namespace}{_NAMESPACE_SEPARATOR}"
+    return topic if not namespace or topic.startswith(before) else f"{before}{topic}"
+
+
+def properties_of_half(properties: Mapping[str, str], group: str, switches: VersionSwitches) -> dict[str, str]:
+    """A message's properties as ``DefaultMQProducerImpl#sendMessageInTransaction`` sends them.
+
+    What would make the half wait in another topic (A22, A23) is sent on, in part taken out, or refused
+    (``#ensureNotDelayedForTransactional``, 5.5.0).
+
+    Raises
+    ------
+    MQClientError
+        The version refuses what has a delay level or a timer.
+    """
+    sent = dict(properties)
+    if switches.client_refuses_delays and any(name in sent for name in WAITING):
+        message = "Transactional messages do not support delayed delivery"
+        raise MQClientError(message)
+    if switches.client_clears_delay_level:
+        sent.pop(DELAY_TIME_LEVEL, None)
+    return sent | {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group}
+
+
+def send_back_by_send(record: Record, group: str, born_timestamp: int, switches: VersionSwitches) -> SendMessageRequest:
+    """A delivered message that its consumer could not handle, on its way to the retry topic by a plain send.
+
+    A consumer does so when the broker does not answer CONSUMER_SEND_MSG_BACK
+    (``DefaultMQPushConsumerImpl#sendMessageBack``); the properties are those of the delivered message.
+    """
+    properties = dict(record.properties)
+    properties[RETRY_TOPIC] = record.topic
+    if switches.client_clears_tran_msg:
+        properties.pop(TRANSACTION_PREPARED, None)
+    properties[DELAY_TIME_LEVEL] = str(_FIRST_RETRY_LEVEL + record.reconsume_times)
+    return SendMessageRequest(
+        topic=f"{RETRY_PREFIX}{group}",
+        queue_id=0,
+        body=record.body,
+        born_timestamp=born_timestamp,
+        properties=properties,
+        flag=record.flag,
+        reconsume_times=record.reconsume_times + 1,
+    )

@@ -1,0 +1,1 @@
+"""A broker with its threads, producers and consumers around it, all in one scheduler."""

@@ -1,0 +1,109 @@
+"""The threads of a broker's process, as steps of a scheduler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.broker.processor.send_back_processor import ScheduleMessageService
+from reference.broker.transaction.check_step import CheckBranch
+from reference.simulation.scheduler import Sleep, Steps, Until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reference.broker.broker_controller import BrokerController
+    from reference.broker.processor.send_back_processor import Serve
+
+FLUSH_INTERVAL_MS = 500
+"""``flushIntervalCommitLog``"""
+
+
+class BrokerThreads:
+    """The threads of one process.
+
+    Parameters
+    ----------
+    serve
+        Does what may write, and lets the process die with its disk.
+    moment
+        How long until a record is dispatched.
+    """
+
+    def __init__(self, broker: BrokerController, serve: Serve, moment: Callable[[], Sleep]) -> None:
+        self._broker = broker
+        self._serve = serve
+        self._moment = moment
+
+    def by_name(self) -> dict[str, Steps[None]]:
+        """What each thread does."""
+        threads = {
+            "check service": self._run_check_service(),
+            "dispatch": self._run_dispatch(),
+            "flush": self._run_flush(),
+            "save offsets": self._save_offsets(),
+            **({"save metrics": self._save_metrics()} if self._broker.switches.counts_halves else {}),
+            "schedule service": ScheduleMessageService(self._broker, self._serve).run(),
+        }
+        if self._broker.switches.batches_ops:
+            threads["op batch service"] = self._run_op_batch_service()
+        return threads
+
+    def _run_check_service(self) -> Steps[None]:
+        """``TransactionalMessageCheckService#run``."""
+        broker = self._broker
+        service, interval = broker.check_service, broker.settings.transaction_check_interval_ms
+        while True:
+            yield Sleep(max(0, interval - (broker.clock.elapsed - service.waits_since)))
+            check_round = self._serve(broker, broker.begin_check_round)
+            while check_round is not None and not check_round.is_over:
+                step = self._serve(broker, check_round.step)
+                asleep = step.branch is CheckBranch.ASLEEP
+                yield Sleep(check_round.wakes_at - broker.clock.elapsed) if asleep else None
+
+    def _run_op_batch_service(self) -> Steps[None]:
+        """``TransactionalOpBatchService#run``; a batch that has grown large wakes it."""
+        broker = self._broker
+        contexts = broker.transactional_message_service.delete_context
+        most = broker.settings.op_msg_max_size
+        wait = broker.settings.op_batch_interval_ms
+        while True:
+            yield Until(lambda: any(context.total_size > most for context in contexts.values()), wait)
+            batch = self._serve(broker, broker.run_op_batch_service)
+            wait = max(0, batch.wakeup_timestamp - broker.clock.now)
+
+    def _run_dispatch(self) -> Steps[None]:
+        """``ReputMessageService#run``: within a millisecond or so."""
+        broker = self._broker
+        store = broker.message_store
+        while True:
+            yield Until(lambda: store.is_behind)
+            yield self._moment()
+            self._serve(broker, store.dispatch)
+
+    def _run_flush(self) -> Steps[None]:
+        """``FlushRealTimeService#run``, where there is something to flush."""
+        broker = self._broker
+        store = broker.message_store
+        while True:
+            flushed = store.max_phy_offset
+            self._serve(broker, store.flush)
+            yield Until(lambda end=flushed: store.max_phy_offset != end)  # type: ignore[misc]
+            yield Sleep(FLUSH_INTERVAL_MS)
+
+    def _save_metrics(self) -> Steps[None]:
+        """``TransactionMetricsFlushService#run``, where a count has changed; it begins an interval after the start."""
+        broker = self._broker
+        metrics, interval = broker.transaction_metrics, broker.settings.transaction_metric_flush_interval_ms
+        while True:
+            yield Sleep(interval + 1)
+            saved = metrics.changes
+            self._serve(broker, broker.persist_transaction_metrics)
+            yield Until(lambda count=saved: metrics.changes != count)  # type: ignore[misc]
+
+    def _save_offsets(self) -> Steps[None]:
+        """The timer of ``BrokerController#initialize``."""
+        broker = self._broker
+        yield Sleep(broker.settings.flush_consumer_offset_delay_ms)
+        while True:
+            self._serve(broker, broker.persist_consumer_offsets)
+            yield Sleep(max(1, broker.settings.flush_consumer_offset_interval_ms))

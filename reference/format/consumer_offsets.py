@@ -1,0 +1,149 @@
+"""``config/consumerOffset.json``: how far each consumer group has read each queue (``ConsumerOffsetManager``).
+
+fastjson writes the queue ids as unquoted integer keys, so the file is not strict JSON. Its ``.bak`` is the previous
+state; ``ConfigManager#load`` falls back to it when the file is missing, empty or can't be decoded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NewType
+
+from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import BrokenConfigError
+from reference.format.offsets import QueueOffset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reference.store.disk import Disk
+
+TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
+"""``TransactionalMessageUtil.buildConsumerGroup``: the group that the check service reads half and op queue with."""
+
+NAME = "config/consumerOffset.json"
+_STRING_OR_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?\d+)(\s*:)')
+
+TopicAtGroup = NewType("TopicAtGroup", str)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerOffsets:
+    """The saved offsets.
+
+    Attributes
+    ----------
+    table
+        ``topic@group`` to queue id to the offset of the next message to read.
+    source
+        The file that was read, below the store; None if neither the file nor its backup is there.
+    corrupt
+        What was wrong with the file when its backup had to be read.
+    data_version
+        Its ``dataVersion``, 5.x.
+    """
+
+    table: dict[TopicAtGroup, dict[int, QueueOffset]]
+    source: str | None = None
+    corrupt: CorruptRegion | None = None
+    data_version: dict[str, int] = field(default_factory=dict, compare=False)
+
+    def get(self, topic: str, queue_id: int, group: str = TRANSACTION_GROUP) -> QueueOffset | None:
+        """The saved offset of a group in a queue, or None if it never committed one."""
+        return self.table.get(TopicAtGroup(f"{topic}@{group}"), {}).get(queue_id)
+
+
+def read_consumer_offsets(store: Path) -> ConsumerOffsets:
+    """Read the saved consumer offsets of a store directory, for somebody who wants to know what is wrong with it.
+
+    Raises
+    ------
+    BrokenConfigError
+        The file can't be understood and there is no backup that can.
+    """
+    return _load(lambda name: (store / name).read_bytes() if (store / name).is_file() else None, f"{store}/")
+
+
+def load_consumer_offsets(disk: Disk) -> ConsumerOffsets:
+    """The same for a broker that starts, on any disk: what can't be understood and has no backup counts as missing.
+
+    Raises
+    ------
+    BrokenConfigError
+        The backup is needed, and can't be understood either: the broker does not start (``ConfigManager#loadBak``).
+    """
+    if not disk.read(f"{NAME}.bak"):
+        with suppress(BrokenConfigError):
+            return _load(disk.read, "")
+        return ConsumerOffsets({})
+    return _load(disk.read, "")
+
+
+def _load(read: Callable[[str], bytes | None], folder: str) -> ConsumerOffsets:
+    problem: str | None = None
+    for name in (NAME, f"{NAME}.bak"):
+        raw = read(name)
+        if not raw:
+            continue
+        try:
+            table, data_version = _parse(raw)
+        except (ValueError, RecursionError) as error:
+            problem = problem or f"{folder}{name} can't be understood: {error}"
+            continue
+        corrupt = None if problem is None else CorruptRegion(NAME, 0, f"can't be understood, {name} was read instead")
+        return ConsumerOffsets(table, name, corrupt, data_version)
+    if problem is not None:
+        message = f"{problem}, and no backup beside it can"
+        raise BrokenConfigError(message)
+    return ConsumerOffsets({})
+
+
+def parse_consumer_offsets(raw: bytes) -> dict[TopicAtGroup, dict[int, QueueOffset]]:
+    """The offset table of the file's bytes.
+
+    Raises
+    ------
+    ValueError
+        It is not JSON but for the unquoted keys, or not a table of offsets.
+
+    Examples
+    --------
+    >>> parse_consumer_offsets(b'{"offsetTable":{"T@G":{0:16,1:2}}}')
+    {'T@G': {0: 16, 1: 2}}
+    """
+    return _parse(raw)[0]
+
+
+def _parse(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, QueueOffset]], dict[str, int]]:
+    quoted = _STRING_OR_KEY.sub(_quote_key, raw.decode())
+    content: Any = json.loads(quoted)
+    table = content.get("offsetTable") if isinstance(content, dict) else None
+    if not isinstance(table, dict):
+        message = "it has no offsetTable"
+        raise ValueError(message)
+    version = content.get("dataVersion")
+    return (
+        {TopicAtGroup(key): _queue_offsets(key, queues) for key, queues in table.items()},
+        version if isinstance(version, dict) else {},
+    )
+
+
+def _quote_key(match: re.Match[str]) -> str:
+    return match[0] if match[2] is None else f'{match[1]}"{match[2]}"{match[3]}'
+
+
+def _queue_offsets(key: str, queues: object) -> dict[int, QueueOffset]:
+    if not isinstance(queues, dict) or "@" not in key:
+        message = f"the entry {key!r} is not a table of queues"
+        raise ValueError(message)
+    offsets = {}
+    for queue_id, offset in queues.items():
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0 or not queue_id.isdecimal():
+            message = f"{key} has the offset {offset!r} in queue {queue_id}"
+            raise ValueError(message)
+        offsets[int(queue_id)] = QueueOffset(offset)
+    return offsets

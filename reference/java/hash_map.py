@@ -1,0 +1,50 @@
+"""The order in which a ``java.util.HashMap`` yields its keys, which is the order in which properties are stored."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from reference.format.properties import java_string_hash
+
+TREEIFY_THRESHOLD = 8
+"""A bucket that would hold more entries than that makes a map of fewer than 64 buckets grow."""
+
+_MIN_TREEIFY_CAPACITY = 64
+
+
+@lru_cache(maxsize=4096)
+def hash_map_order(keys: tuple[str, ...], initial_capacity: int) -> tuple[str, ...]:
+    """Keys, given in the order in which they were put, as a map of that capacity at first yields them.
+
+    Buckets ascending, and in a bucket in the order of putting: it is kept when a map grows. A map doubles beyond three
+    quarters, and for a ninth entry in one bucket. That a bucket of a map with 64 buckets and more becomes a tree is not
+    followed.
+
+    Examples
+    --------
+    >>> hash_map_order(("TAGS", "KEYS", "UNIQ_KEY"), 128), hash_map_order(("WAIT", "PGROUP"), 16)
+    (('UNIQ_KEY', 'TAGS', 'KEYS'), ('WAIT', 'PGROUP'))
+    """
+    hashes = {key: spread(key) for key in keys}
+    capacity = initial_capacity
+    for count, key in enumerate(keys, start=1):
+        if capacity < _MIN_TREEIFY_CAPACITY:
+            bucket = hashes[key] & (capacity - 1)
+            before = sum(hashes[other] & (capacity - 1) == bucket for other in keys[: count - 1])
+            if before >= TREEIFY_THRESHOLD:
+                capacity *= 2
+        if count > capacity * 3 // 4:
+            capacity *= 2
+    return tuple(sorted(keys, key=lambda key: hashes[key] & (capacity - 1)))
+
+
+def spread(key: str) -> int:
+    """``HashMap#hash``: the hash code with its upper half folded in.
+
+    Examples
+    --------
+    >>> spread("d")
+    100
+    """
+    value = java_string_hash(key) & 0xFFFFFFFF
+    return value ^ value >> 16

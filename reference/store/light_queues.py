@@ -1,0 +1,66 @@
+"""Light queues: further consume queues that a message asks to be entered in (``LmqDispatch``, 4.9.3 and later).
+
+Which topics are left out is asked by a prefix in small letters, so that the half topic is not one of them (B34).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.properties import WAIT_STORE_OK, parse_properties
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, SCHEDULE_TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reference.store.message import MessageExtBrokerInner
+    from reference.versions.versions import VersionSwitches
+
+MULTI_DISPATCH: Final = "INNER_MULTI_DISPATCH"
+"""The names of the queues, with commas between them."""
+
+MULTI_QUEUE_OFFSET: Final = "INNER_MULTI_QUEUE_OFFSET"
+LIGHT_QUEUE_ID: Final = 0
+LIGHT_QUEUE_PREFIX: Final = "%LMQ%"
+_SEPARATOR = ","
+
+
+def light_queues(topic: str, properties: Mapping[str, str], switches: VersionSwitches) -> tuple[str, ...]:
+    """The light queues that a stored message is entered in (``MixAll#topicAllowsLMQ``).
+
+    Examples
+    --------
+    >>> from reference.versions.versions import V5_3_3
+    >>> asked = {MULTI_DISPATCH: "%LMQ%a,%LMQ%b"}
+    >>> light_queues("Orders", asked, V5_3_3), light_queues("rmq_sys_wheel_timer", asked, V5_3_3)
+    (('%LMQ%a', '%LMQ%b'), ())
+    >>> light_queues("RMQ_SYS_TRANS_HALF_TOPIC", asked, V5_3_3)
+    ('%LMQ%a', '%LMQ%b')
+    """
+    asked = properties.get(MULTI_DISPATCH)
+    if not asked or not switches.has_light_queues or topic == SCHEDULE_TOPIC:
+        return ()
+    if topic.startswith(("%RETRY%", "rmq_sys_")):
+        return ()
+    if switches.hides_halves_from_light_queues and topic in (HALF_TOPIC, DISCARD_TOPIC):
+        return ()
+    return tuple(name for name in asked.split(_SEPARATOR) if name.startswith(LIGHT_QUEUE_PREFIX))
+
+
+def light_queues_of_record(topic: str, properties_text: str, switches: VersionSwitches) -> tuple[str, ...]:
+    """The same of a stored record, which must tell its offsets (``MultiDispatchUtils#checkMultiDispatchQueue``)."""
+    properties = dict(parse_properties(properties_text))
+    return light_queues(topic, properties, switches) if MULTI_QUEUE_OFFSET in properties else ()
+
+
+def wrap_lmq_dispatch(
+    message: MessageExtBrokerInner, switches: VersionSwitches, next_offset: Callable[[str], int]
+) -> None:
+    """Write the message's offset in each light queue into its properties, and leave WAIT out (``#wrapLmqDispatch``)."""
+    properties = message.properties or {}
+    names = light_queues(message.topic, properties, switches)
+    if names:
+        properties[MULTI_QUEUE_OFFSET] = _SEPARATOR.join(str(next_offset(name)) for name in names)
+        stored = {key: value for key, value in properties.items() if key != WAIT_STORE_OK}
+        message.properties_text = message_properties_to_string(stored, switches)

@@ -1,0 +1,90 @@
+"""Messages on their way into the store and on their way out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from reference.format.message_id import create_message_id
+from reference.format.properties import properties_map
+
+if TYPE_CHECKING:
+    from reference.format.offsets import CommitLogOffset, QueueOffset
+    from reference.format.record import Record
+
+
+@dataclass(slots=True)
+class MessageExtBrokerInner:
+    """A message that is to be stored; the store gives it its offsets, its size and its store timestamp.
+
+    Attributes
+    ----------
+    properties_text
+        The properties as they will be stored. RocketMQ writes this string once, so that what is later put into the
+        map of properties is not stored.
+    born_timestamp
+        By the producer's clock, in its milliseconds.
+    prepared_transaction_offset
+        Of a committed message: the commit log offset that END_TRANSACTION named.
+    properties
+        The map, for those hooks of the store that look into it; it may differ from the stored string, and they may
+        change it.
+    """
+
+    topic: str
+    queue_id: int
+    body: bytes
+    properties_text: str
+    born_timestamp: int
+    born_host: str
+    store_host: str
+    flag: int = 0
+    sys_flag: int = 0
+    reconsume_times: int = 0
+    prepared_transaction_offset: CommitLogOffset | int = 0
+    properties: dict[str, str] | None = None
+
+
+@dataclass(slots=True)
+class MessageExt:
+    """A record as the broker holds it in memory after it has read it: what is changed here is not stored.
+
+    Attributes
+    ----------
+    record
+        The record that was read.
+    properties
+        A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it.
+    topic, queue_id, queue_offset, commit_log_offset
+        First the record's own. After a put-back the offsets, and with them the id, are those of the copy; in a check
+        request topic and queue are the real ones.
+    """
+
+    record: Record
+    properties: dict[str, str]
+    topic: str
+    queue_id: int
+    queue_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+
+    @property
+    def msg_id(self) -> str:
+        """The offset message id of where it lies now."""
+        return create_message_id(self.record.store_host, self.commit_log_offset)
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """What ``MessageDecoder#decode`` makes of a record."""
+        return cls(
+            record,
+            properties_map(record.properties_text),
+            record.topic,
+            record.queue_id,
+            record.queue_offset,
+            record.physical_offset,
+        )
+
+    def become_copy(self, copy: Record) -> None:
+        """Take the offsets and the id of a copy, and nothing else of it (``#putBackHalfMsgQueue``)."""
+        self.queue_offset = copy.queue_offset
+        self.commit_log_offset = copy.physical_offset

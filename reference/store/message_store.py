@@ -1,0 +1,409 @@
+"""The store of one broker: a commit log and consume queues in mapped files, on a disk that is given from outside.
+
+It writes what RocketMQ writes, byte for byte, and a store that a real broker left can be opened and gone on from. With
+a :class:`~reference.store.memory_disk.MemoryDisk` it lives in memory alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reference.format.errors import NoSpaceLeftError
+from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format.stored_message import (
+    decode_message,
+    encode_message,
+    host_bytes,
+    port_at,
+    topic_field,
+)
+from reference.format.system_topics import topics_that_are_never_deleted
+from reference.store.consume_queue_store import ConsumeQueueStore
+from reference.store.delay_levels import queue_tags_code
+from reference.store.get_message_result import GetMessageResult
+from reference.store.light_queues import LIGHT_QUEUE_ID, light_queues_of_record, wrap_lmq_dispatch
+from reference.store.memory_disk import MemoryDisk
+from reference.store.message_store_config import MessageStoreConfig
+from reference.store.put_message_hooks import WAITING, handle_schedule_message
+from reference.store.put_message_result import PutMessageResult, PutMessageStatus
+from reference.store.queue_read import read_queue, record_at
+from reference.store.recovery import recover
+from reference.store.store_checkpoint import StoreCheckpoint
+from reference.store.writable_commit_log import WritableCommitLog
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Self
+
+    from reference.errors import ThrownInCheckError
+    from reference.format.record import Record
+    from reference.simulation.virtual_clock import VirtualClock
+    from reference.store.disk import Disk
+    from reference.store.message import MessageExtBrokerInner
+    from reference.store.writable_consume_queue import WritableConsumeQueue
+    from reference.versions.versions import VersionSwitches
+
+ABORT: Final = "abort"
+_LONGEST_BACKLOG = 256
+_MOST_TOPIC_BYTES = 0x7F
+
+MOST_PROPERTIES: Final = 32_767
+"""Bytes of properties that a record can hold (``Short.MAX_VALUE``)."""
+_MOST_BYTES_BESIDE_BODY = 64 << 10
+
+
+class MessageStore:
+    """Stores and finds messages (``DefaultMessageStore``).
+
+    Parameters
+    ----------
+    switches
+        The version; here it decides where a reader beyond a queue's end is sent.
+    clock
+        Gives the store timestamps.
+    disk
+        What holds the files; without it, a new disk in memory. What is there already is recovered.
+    config
+        File sizes and limits.
+
+    Attributes
+    ----------
+    switches, clock, disk, config
+        As given.
+    is_writeable
+        False while the disk is full: every put is refused (``RunningFlags``).
+    is_slave
+        True while the broker is a slave: every put is refused, and offsets are not corrected.
+    flushed_where
+        Up to here the commit log is on the disk; a power loss takes nothing before it (``MappedFileQueue``).
+    dispatches_at_once
+        True: a record can be read from its queue as soon as it is put. False: only after :meth:`dispatch`, which a real
+        broker's ``ReputMessageService`` does within a few milliseconds.
+    checkpoint
+        Up to when log and queues were flushed.
+
+    Raises
+    ------
+    NotAStoreError
+        The files are not those of a store, or not of the configured sizes.
+    """
+
+    def __init__(
+        self,
+        switches: VersionSwitches,
+        clock: VirtualClock,
+        disk: Disk | None = None,
+        config: MessageStoreConfig | None = None,
+    ) -> None:
+        self.is_writeable = True
+        self.is_slave = False
+        self.flushed_where = CommitLogOffset(0)
+        self.dispatches_at_once = True
+        self.config = MessageStoreConfig() if config is None else config
+        self.disk: Disk = MemoryDisk() if disk is None else disk
+        self.switches = self._switches = switches
+        self.clock = self._clock = clock
+        self._undispatched: list[tuple[WritableConsumeQueue, int, int, int]] = []
+        self._longest_backlog = 0 if self.disk.counts_writes else _LONGEST_BACKLOG
+        self._last_store_timestamp = 0
+        self._records: list[Record] = []
+        self._records_until = 0
+        self._missed_reads: list[GetMessageResult | ThrownInCheckError] = []
+        beside_body = 0 if switches.measures_whole_records else _MOST_BYTES_BESIDE_BODY
+        self._most_record_bytes = self.config.max_message_size + beside_body
+        self._load()
+
+    @property
+    def max_phy_offset(self) -> CommitLogOffset:
+        """The end of the commit log in bytes (``CommitLog#getMaxOffset``)."""
+        return CommitLogOffset(self._log.max_offset)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether records wait to be entered into their queues (``DefaultMessageStore#dispatchBehindBytes``)."""
+        return bool(self._undispatched)
+
+    def records(self) -> tuple[Record, ...]:
+        """Every record, in the order of the commit log; they are read once and then kept."""
+        for offset, size, file, at in self._log.walk(max(self._records_until, self._log.min_offset)):
+            if offset >= self._log.max_offset:
+                break
+            self._records.append(decode_message(file.buffer, at))
+            self._records_until = offset + size
+        return tuple(self._records)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def put_message(self, message: MessageExtBrokerInner) -> PutMessageResult:
+        """Append a message (``DefaultMessageStore#putMessage``)."""
+        if not self.is_writeable or self.is_slave:
+            return _NOT_AVAILABLE
+        store_timestamp = self._clock.now
+        forbidden = self._hook(message, store_timestamp)
+        if forbidden is not None:
+            return forbidden
+        properties_text = message.properties_text
+        properties = properties_text.encode()
+        route = self._routes.get((message.topic, message.queue_id))
+        if route is None or len(properties) > MOST_PROPERTIES:
+            refused = self._check_lengths(message.topic, len(properties))
+            if refused is not None:
+                return refused
+            route = self._add_route(message.topic, message.queue_id)
+        queue, topic_bytes = route
+        sys_flag = message.sys_flag
+        is_consumed = not sys_flag & TRANSACTION_BITS or sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
+        log = self._log
+        at = log.wrote
+        data = encode_message(
+            topic_bytes, message.queue_id, message.flag, queue.next_offset if is_consumed else 0, log.file_start + at,
+            sys_flag, message.born_timestamp, host_bytes(message.born_host), store_timestamp,
+            host_bytes(message.store_host), message.reconsume_times, message.prepared_transaction_offset, message.body,
+            properties,
+        )  # fmt: skip
+        size = len(data)
+        is_too_long = size > self._most_record_bytes or len(message.body) > self.config.max_message_size
+        if is_too_long or size + BLANK_BYTES > log.file_size:
+            return PutMessageResult(PutMessageStatus.MESSAGE_ILLEGAL)
+        if at + size + BLANK_BYTES > log.file_size:
+            try:
+                log.roll()
+            except NoSpaceLeftError:
+                return PutMessageResult(PutMessageStatus.CREATE_MAPPED_FILE_FAILED)
+            at = 0
+            data = data[:28] + log.file_start.to_bytes(8) + data[36:]
+        if log.copies_stale_bytes:
+            log.remember(data)
+        log.file.write(at, data)  # type: ignore[union-attr]
+        log.wrote = at + size
+        offset = log.file_start + at
+        self._last_store_timestamp = store_timestamp
+        if is_consumed:
+            queue.next_offset += 1
+            backlog = self._undispatched
+            tags = queue_tags_code(message.topic, properties_text, store_timestamp)
+            backlog.append((queue, offset, size, tags))
+            for light_queue in self._queues_to_dispatch(message.topic, properties_text):
+                light_queue.next_offset += 1
+                backlog.append((light_queue, offset, size, tags))
+            if self.dispatches_at_once and len(backlog) > self._longest_backlog:
+                self.dispatch()
+        return PutMessageResult(PutMessageStatus.PUT_OK, None, self, CommitLogOffset(offset))
+
+    def _hook(self, message: MessageExtBrokerInner, now: int) -> PutMessageResult | None:
+        """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too."""
+        if message.properties is None:
+            return None
+        if any(map(message.properties.__contains__, WAITING)):
+            forbidden = handle_schedule_message(message, self._switches, now)
+            if forbidden is not None:
+                return PutMessageResult(forbidden)
+        if self.config.enable_lmq:
+            wrap_lmq_dispatch(message, self._switches, lambda name: self._light_queue(name).next_offset)
+        return None
+
+    def _light_queue(self, name: str) -> WritableConsumeQueue:
+        return self._queues.find_or_create(name, LIGHT_QUEUE_ID)
+
+    def _queues_to_dispatch(self, topic: str, properties_text: str) -> list[WritableConsumeQueue]:
+        """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``)."""
+        if not self.config.enable_multi_dispatch:
+            return []
+        return [self._light_queue(name) for name in light_queues_of_record(topic, properties_text, self._switches)]
+
+    def clean_unused_topics(self, retained: Collection[str]) -> None:
+        """Delete the queues of every topic that has no configuration (``#cleanUnusedTopic``); the log stays."""
+        self.dispatch()
+        self._queues.delete_all_but({*retained, *topics_that_are_never_deleted(self._switches)})
+        self._routes.clear()
+
+    def dispatch(self) -> None:
+        """Enter every record that is still missing into its queue (``ReputMessageService#doReput``).
+
+        Where a queue needs another file and there is no room for it, what is left stays waiting, and the store refuses
+        every message from then on (``RunningFlags#makeLogicsQueueError``).
+        """
+        backlog = self._undispatched
+        done = 0
+        try:
+            for queue, offset, size, tags in backlog:
+                queue.put(offset, size, tags)
+                done += 1
+        except NoSpaceLeftError:
+            self.is_writeable = False
+        finally:
+            del backlog[:done]
+            self._log.release()
+
+    def flush(self) -> None:
+        """Flush log, queues and checkpoint, as ``FlushRealTimeService`` and ``FlushConsumeQueueService`` do in time."""
+        if self.dispatches_at_once:
+            self.dispatch()
+        self._log.files.flush()
+        self.flushed_where = self.max_phy_offset
+        self._queues.flush()
+        if self._last_store_timestamp:
+            self.checkpoint.physic_msg_timestamp = self._last_store_timestamp
+            self.checkpoint.logics_msg_timestamp = self._last_store_timestamp
+        self.checkpoint.flush()
+
+    def shutdown(self) -> None:
+        """Stop as told (``DefaultMessageStore#shutdown``): dispatch, flush, and take the abort file away."""
+        self.dispatch()
+        self.flush()
+        self.disk.delete(ABORT)
+        self.close()
+
+    def close(self) -> None:
+        """Unmap the files; what was not flushed is in the page cache."""
+        self._log.files.close()
+        self._queues.close()
+
+    def abandon(self) -> None:
+        """The process is gone without having stopped; what waits to be dispatched is forgotten."""
+        self._undispatched.clear()
+        self._longest_backlog = 0
+
+    def reopen(self) -> Self:
+        """The store as the next process finds it: opened anew from the disk, with the same habits."""
+        following = type(self)(self._switches, self._clock, self.disk, self.config)
+        following.is_writeable = self.is_writeable
+        following.dispatches_at_once = self.dispatches_at_once
+        following.flushed_where = self.flushed_where
+        return following
+
+    # --- what may befall it -------------------------------------------------------------------------------------------
+
+    def cut_to(self, end: CommitLogOffset, *, keeps_entries: bool = False) -> None:
+        """Lose what the commit log holds from a record on, as a power loss does; what is left is on the disk.
+
+        The process must be gone then.
+
+        Parameters
+        ----------
+        keeps_entries
+            The queues were flushed all the same. The next process finds entries that point behind the log, and moves
+            its write positions before them (``ConsumeQueue#truncateDirtyLogicFiles``). Their bytes stay, and those that
+            nothing has overwritten until yet another start count as entries then (``ConsumeQueue#recover``).
+
+        Raises
+        ------
+        ValueError
+            That part of the log was flushed.
+        """
+        if end < self.flushed_where:
+            message = (
+                f"the commit log is on the disk up to {self.flushed_where}, a power loss can't take it from {end} on"
+            )
+            raise ValueError(message)
+        if not keeps_entries:
+            self._queues.erase_from(end)
+        self._log.erase_from(end)
+        self.flushed_where = min(end, self.max_phy_offset)
+
+    def damage(self, commit_log_offset: CommitLogOffset) -> None:
+        """Let the bytes of a record rot so that no recovery finds it: its producer gets a port that there is not.
+
+        ``MessageDecoder#decode`` gives null for it from now on.
+        """
+        place = self._log.place_of(commit_log_offset)
+        if place is not None:
+            file, at = place
+            file.write(port_at(file.buffer, at), b"\xff")
+
+    def miss_next_read(self, answer: GetMessageResult | ThrownInCheckError) -> None:
+        """Let the next read of a queue be answered so, or throw, whatever is there."""
+        self._missed_reads.append(answer)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def get_message(self, topic: str, queue_id: int, offset: QueueOffset, max_msg_nums: int) -> GetMessageResult:
+        """Read some messages of a queue (``DefaultMessageStore#getMessage``).
+
+        Parameters
+        ----------
+        offset
+            Where to begin, counted in messages.
+        max_msg_nums
+            The most messages to return; a read ends at the end of a consume queue file, too.
+        """
+        if self._missed_reads:
+            return self._miss_read()
+        queue = self._queue_to_read(topic, queue_id)
+        corrects_offsets = not self.is_slave or self._switches.corrects_offsets_on_slave
+        rewinds_beyond_end = self._switches.rewinds_beyond_end
+        return read_queue(
+            self._log,
+            queue,
+            offset,
+            max_msg_nums,
+            corrects_offsets=corrects_offsets,
+            rewinds_beyond_end=rewinds_beyond_end,
+        )
+
+    def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> Record | None:
+        """The record that begins at a commit log offset (``DefaultMessageStore#lookMessageByOffset``).
+
+        None where none begins, or where it cannot be decoded.
+        """
+        return record_at(self._log, commit_log_offset)
+
+    def get_max_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
+        """The end of a queue, counted in messages."""
+        queue = self._queue_to_read(topic, queue_id)
+        return QueueOffset(0 if queue is None else queue.end)
+
+    def _queue_to_read(self, topic: str, queue_id: int) -> WritableConsumeQueue | None:
+        if self._undispatched and self.dispatches_at_once:
+            self.dispatch()
+        return self._queues.find(topic, queue_id)
+
+    def _miss_read(self) -> GetMessageResult:
+        answer = self._missed_reads.pop()
+        if isinstance(answer, GetMessageResult):
+            return answer
+        raise answer
+
+    # --- opening ------------------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Open what is on the disk, and recover it (``#load`` and ``#recover``)."""
+        config = self.config
+        was_aborted = self.disk.read(ABORT) is not None
+        self._log = WritableCommitLog(
+            self.disk, config.mapped_file_size_commit_log, copies_stale_bytes=self._switches.copies_stale_bytes
+        )
+        self._queues = ConsumeQueueStore(self.disk, config.mapped_file_size_consume_queue)
+        self._routes: dict[tuple[str, int], tuple[WritableConsumeQueue, tuple[bytes, int]]] = {}
+        self.checkpoint = StoreCheckpoint(self.disk)
+        self._last_store_timestamp = recover(
+            self._log,
+            self._queues,
+            self.checkpoint,
+            self._queues_to_dispatch,
+            was_aborted=was_aborted,
+            trusts_what_is_dispatched=self._switches.trusts_what_is_dispatched,
+        )
+        self._queues.correct_min_offset(self._log.min_offset)
+        if not was_aborted:
+            self.disk.write(ABORT, self._switches.abort_file_content)
+
+    def _add_route(self, topic: str, queue_id: int) -> tuple[WritableConsumeQueue, tuple[bytes, int]]:
+        """What every message of a queue needs."""
+        queue = self._queues.find_or_create(topic, queue_id)
+        route = self._routes[topic, queue_id] = (queue, topic_field(topic))
+        return route
+
+    def _check_lengths(self, topic: str, properties_bytes: int) -> PutMessageResult | None:
+        """What the broker refuses to store (``HookUtils#checkBeforePutMessage``, ``MessageExtEncoder#encode``)."""
+        most = self.config.max_topic_length if self._switches.stores_long_topics else _MOST_TOPIC_BYTES
+        if len(topic.encode()) > most:
+            return PutMessageResult(PutMessageStatus.MESSAGE_ILLEGAL)
+        if properties_bytes > MOST_PROPERTIES:
+            status = PutMessageStatus.PROPERTIES_SIZE_EXCEEDED
+            return PutMessageResult(status if self._switches.stores_long_topics else PutMessageStatus.MESSAGE_ILLEGAL)
+        return None
+
+
+_NOT_AVAILABLE = PutMessageResult(PutMessageStatus.SERVICE_NOT_AVAILABLE)

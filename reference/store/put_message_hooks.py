@@ -1,0 +1,97 @@
+"""What the store does to a message that shall wait before it puts it: another topic (``HookUtils``, ``CommitLog``).
+
+A half may come here as well as any other message, because its transaction bits were cleared before: then it is not in
+the half topic that it is stored (A22, A23).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reference.format.message_decoder import message_properties_to_string
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC
+from reference.format.system_topics import SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level, queue_id_of_level
+from reference.store.put_message_result import PutMessageStatus
+
+if TYPE_CHECKING:
+    from reference.store.message import MessageExtBrokerInner
+    from reference.versions.versions import VersionSwitches
+
+TIMER_DELAY_SECONDS: Final = "TIMER_DELAY_SEC"
+TIMER_DELAY_MS: Final = "TIMER_DELAY_MS"
+TIMER_DELIVER_MS: Final = "TIMER_DELIVER_MS"
+TIMER_OUT_MS: Final = "TIMER_OUT_MS"
+"""When a message that waits in the timer topic is due, set by the broker."""
+
+TIMER_PROPERTIES: Final = (TIMER_DELIVER_MS, TIMER_DELAY_SECONDS, TIMER_DELAY_MS)
+WAITING: Final = (DELAY_TIME_LEVEL, *TIMER_PROPERTIES)
+"""A message with none of these properties is stored as it is."""
+
+_TIMER_PRECISION_MS = 1_000
+_TIMER_MAX_DELAY_MS = 3 * 24 * 3_600_000
+
+
+def handle_schedule_message(
+    message: MessageExtBrokerInner, switches: VersionSwitches, now: int
+) -> PutMessageStatus | None:
+    """Send a message with a timer to the timer topic, one with a delay level to the schedule topic.
+
+    Its own topic and queue become REAL_TOPIC and REAL_QID, over those that a half may have, and its string is made
+    anew (``HookUtils#handleScheduleMessage``; in 4.x the delay level only, ``CommitLog#putMessage``).
+
+    Returns
+    -------
+    PutMessageStatus or None
+        Why it is refused, if it is.
+    """
+    properties = message.properties
+    if properties is None:
+        return None
+    level = delay_level(properties.get(DELAY_TIME_LEVEL))
+    if level > 0:
+        if switches.has_timer_wheel:
+            for name in TIMER_PROPERTIES:
+                properties.pop(name, None)
+        _redirect(message, properties, switches, SCHEDULE_TOPIC, queue_id_of_level(level))
+    elif switches.has_timer_wheel and _is_timer_message(message, properties):
+        return _transform_timer_message(message, properties, switches, now)
+    return None
+
+
+def _is_timer_message(message: MessageExtBrokerInner, properties: dict[str, str]) -> bool:
+    if message.topic == TIMER_TOPIC or TIMER_OUT_MS in properties:
+        return False
+    return any(name in properties for name in TIMER_PROPERTIES)
+
+
+def _transform_timer_message(
+    message: MessageExtBrokerInner, properties: dict[str, str], switches: VersionSwitches, now: int
+) -> PutMessageStatus | None:
+    try:
+        if TIMER_DELAY_SECONDS in properties:
+            deliver_at = now + int(properties[TIMER_DELAY_SECONDS]) * 1_000
+        elif TIMER_DELAY_MS in properties:
+            deliver_at = now + int(properties[TIMER_DELAY_MS])
+        else:
+            deliver_at = int(properties[TIMER_DELIVER_MS])
+    except ValueError:
+        return PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL
+    if deliver_at <= now:
+        return None
+    if deliver_at - now > _TIMER_MAX_DELAY_MS:
+        return PutMessageStatus.WHEEL_TIMER_MSG_ILLEGAL
+    beyond = deliver_at % _TIMER_PRECISION_MS
+    properties[TIMER_OUT_MS] = str(deliver_at - (beyond or _TIMER_PRECISION_MS))
+    _redirect(message, properties, switches, TIMER_TOPIC, 0)
+    return None
+
+
+def _redirect(
+    message: MessageExtBrokerInner, properties: dict[str, str], switches: VersionSwitches, topic: str, queue_id: int
+) -> None:
+    properties[REAL_TOPIC] = message.topic
+    properties[REAL_QUEUE_ID] = str(message.queue_id)
+    message.properties_text = message_properties_to_string(properties, switches)
+    message.topic = topic
+    message.queue_id = queue_id

@@ -1,0 +1,74 @@
+"""What the store answers when a message is put (``PutMessageResult``)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import Record
+    from reference.store.message_store import MessageStore
+
+
+class PutMessageStatus(Enum):
+    """Whether a message was stored (``org.apache.rocketmq.store.PutMessageStatus``)."""
+
+    PUT_OK = "PUT_OK"
+    SERVICE_NOT_AVAILABLE = "SERVICE_NOT_AVAILABLE"
+    """The store is not writable: the disk is full, the broker is a slave, or it is shutting down."""
+    MESSAGE_ILLEGAL = "MESSAGE_ILLEGAL"
+    """The topic or the message is too long."""
+    PROPERTIES_SIZE_EXCEEDED = "PROPERTIES_SIZE_EXCEEDED"
+    """The properties have more than 32,767 bytes."""
+    WHEEL_TIMER_MSG_ILLEGAL = "WHEEL_TIMER_MSG_ILLEGAL"
+    """Its timer is no number, or further ahead than three days."""
+    CREATE_MAPPED_FILE_FAILED = "CREATE_MAPPED_FILE_FAILED"
+    """There is no room for the next file of the commit log."""
+
+    @property
+    def is_of_the_message(self) -> bool:
+        """Whether it is the message that can't be stored, however often that is tried."""
+        return self in (PutMessageStatus.MESSAGE_ILLEGAL, PutMessageStatus.PROPERTIES_SIZE_EXCEEDED)
+
+
+class PutMessageResult:
+    """The answer.
+
+    Attributes
+    ----------
+    status
+        Whether the message was stored.
+    physical_offset
+        Where it stands, None if it was not stored.
+    record
+        The record, read back from the store when it is asked for; None if there is none.
+    """
+
+    __slots__ = ("_record", "_store", "physical_offset", "status")
+
+    def __init__(
+        self,
+        status: PutMessageStatus,
+        record: Record | None = None,
+        store: MessageStore | None = None,
+        physical_offset: CommitLogOffset | None = None,
+    ) -> None:
+        self.status = status
+        self.physical_offset = physical_offset if record is None else record.physical_offset
+        self._record = record
+        self._store = store
+
+    @property
+    def record(self) -> Record | None:
+        """See the class."""
+        if self._record is None and self._store is not None and self.physical_offset is not None:
+            self._record = self._store.look_message_by_offset(self.physical_offset)
+        return self._record
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PutMessageResult):
+            return NotImplemented
+        return (self.status, self.record) == (other.status, other.record)
+
+    __hash__ = None  # type: ignore[assignment]

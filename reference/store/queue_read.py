@@ -1,0 +1,79 @@
+"""What a read of a queue, or of a place in the commit log, finds (``DefaultMessageStore#getMessage``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.format.offsets import QueueOffset
+from reference.format.stored_message import decode_message, is_readable
+from reference.store.get_message_result import GetMessageResult, GetMessageStatus
+
+if TYPE_CHECKING:
+    from reference.format.record import Record
+    from reference.store.writable_commit_log import WritableCommitLog
+    from reference.store.writable_consume_queue import WritableConsumeQueue
+
+
+def read_queue(
+    log: WritableCommitLog,
+    queue: WritableConsumeQueue | None,
+    offset: QueueOffset,
+    max_msg_nums: int,
+    *,
+    corrects_offsets: bool,
+    rewinds_beyond_end: bool,
+) -> GetMessageResult:
+    """Read some messages of a queue.
+
+    Parameters
+    ----------
+    queue
+        None if there is no such queue.
+    offset
+        Where to begin, counted in messages.
+    max_msg_nums
+        The most messages to return; a read ends at the end of a consume queue file, too.
+    corrects_offsets
+        False: a reader with an offset out of range is left where it is, as a slave does
+        (``#nextOffsetCorrection``, ``offsetCheckInSlave``).
+    rewinds_beyond_end
+        A reader beyond the end of a queue that begins with 0 is sent to its begin.
+    """
+    end = QueueOffset(0 if queue is None else queue.end)
+    if queue is None or not end:
+        following = QueueOffset(0) if corrects_offsets else offset
+        return GetMessageResult(GetMessageStatus.NO_MESSAGE_IN_QUEUE, following, end)
+    if offset < queue.min_offset:
+        following = QueueOffset(queue.min_offset) if corrects_offsets else offset
+        return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, following, end)
+    if offset == end:
+        return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_ONE, end, end)
+    if offset > end:
+        corrected = QueueOffset(0) if rewinds_beyond_end and not queue.min_offset else end
+        following = corrected if corrects_offsets else offset
+        return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
+    last = min(offset + max_msg_nums, end, queue.end_of_file(offset))
+    found = []
+    for place in range(offset, last):
+        at = queue.entry(place)[0]
+        if log.place_of(at) is not None:
+            found.append(record_at(log, at))
+    following = QueueOffset(last)
+    if not found:
+        return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
+    return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))
+
+
+def record_at(log: WritableCommitLog, offset: int) -> Record | None:
+    """The record at a place; nothing, unless its own physical offset says that it begins there."""
+    place = log.place_of(offset)
+    if place is None:
+        return None
+    file, at = place
+    source = file.buffer
+    if int.from_bytes(source[at + 28 : at + 36]) != offset:
+        return None
+    try:
+        return decode_message(source, at) if is_readable(source, at) else None
+    except (ValueError, IndexError, ArithmeticError):
+        return None

@@ -1,0 +1,1 @@
+"""How RocketMQ's versions differ."""

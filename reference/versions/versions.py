@@ -1,0 +1,180 @@
+"""RocketMQ's versions as switches, and profiles: a version with some of its switches turned."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+from typing import Final
+
+from reference.versions.switches import VersionSwitches
+
+__all__ = ["STORE_VERSIONS", "VERSIONS", "VersionSwitches", "switches_of"]
+
+V4_5_1: Final = VersionSwitches(
+    marks_op_done_on_hit=False,
+    op_end_commits_offset=True,
+    batches_ops=False,
+    keeps_discarded=False,
+    refuses_late_end=False,
+    equal_age_is_young=False,
+    rewinds_beyond_end=True,
+    undecodable_throws=True,
+    escapes=False,
+    sleeps_without_ops=False,
+    stores_cluster=False,
+    stores_region=False,
+    stores_transaction_id=False,
+    creates_unique_key=False,
+    delivers_real_topic=True,
+    keeps_last_separator=True,
+    reinserts_wait=False,
+    has_large_property_map=False,
+    stores_long_topics=False,
+    copies_stale_bytes=True,
+    spells_maped=True,
+    renames_config_files=True,
+    versions_consumer_offsets=False,
+    prints_each_item=False,
+    abort_file_content=b"",
+    decompresses_scanned=True,
+    drops_scheduled_halves=False,
+    has_timer_wheel=False,
+    guards_retries=False,
+    forbids_system_topics=False,
+    spares_op_queue=False,
+    measures_whole_records=True,
+    clears_tran_msg=False,
+    closes_op_service=False,
+    has_light_queues=False,
+    falls_back_to_busy_channel=False,
+    survives_errors=False,
+    measures_age_once=True,
+    checks_run_by_caller=False,
+    counts_halves=False,
+    counts_halves_only=False,
+    forces_metrics_file=False,
+    trusts_what_is_dispatched=False,
+    settles_halves_only=False,
+    client_wraps_namespace=False,
+    client_clears_delay_level=False,
+    client_refuses_delays=False,
+    client_clears_tran_msg=False,
+    checks_transaction_id=False,
+    delivers_without_tran_msg=False,
+    owns_check_times=False,
+    keeps_flag=False,
+    retries_discards=False,
+    parks_poison=False,
+    resumes_as_stored=False,
+    hides_halves_from_light_queues=False,
+    delivers_where_readable=False,
+    keeps_offsets_of_halves=False,
+    asks_every_channel=False,
+    heeds_stop=False,
+    corrects_offsets_on_slave=False,
+    counts_each_half_once=False,
+    reads_op_lists=False,
+)
+
+V4_9_7: Final = replace(
+    V4_5_1,
+    marks_op_done_on_hit=True,
+    op_end_commits_offset=False,
+    keeps_discarded=True,
+    rewinds_beyond_end=False,
+    undecodable_throws=False,
+    stores_cluster=True,
+    keeps_last_separator=False,
+    reinserts_wait=True,
+    copies_stale_bytes=False,
+    spells_maped=False,
+    decompresses_scanned=False,
+    drops_scheduled_halves=True,
+    forbids_system_topics=True,
+    spares_op_queue=True,
+    measures_whole_records=False,
+    clears_tran_msg=True,
+    has_light_queues=True,
+    falls_back_to_busy_channel=True,
+    survives_errors=True,
+    checks_run_by_caller=True,
+    client_wraps_namespace=True,
+    client_clears_delay_level=True,
+    client_clears_tran_msg=True,
+)
+
+V5_0_0: Final = replace(
+    V4_9_7,
+    stores_region=True,
+    creates_unique_key=True,
+    reinserts_wait=False,
+    versions_consumer_offsets=True,
+    abort_file_content=b"1",
+    has_timer_wheel=True,
+    guards_retries=True,
+)
+
+V5_1_0: Final = replace(
+    V5_0_0,
+    batches_ops=True,
+    escapes=True,
+    sleeps_without_ops=True,
+    stores_transaction_id=True,
+    has_large_property_map=True,
+    stores_long_topics=True,
+    renames_config_files=False,
+)
+
+V5_2_0: Final = replace(
+    V5_1_0,
+    refuses_late_end=True,
+    keeps_last_separator=True,
+    closes_op_service=True,
+    counts_halves=True,
+)
+
+V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True)
+
+V5_4_0: Final = replace(
+    V5_3_3,
+    equal_age_is_young=True,
+    delivers_real_topic=False,
+    prints_each_item=True,
+    forces_metrics_file=True,
+    counts_halves_only=True,
+    settles_halves_only=True,
+)
+
+VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}
+"""The versions of which the specification has a profile, by number."""
+
+STORE_VERSIONS: Final = dict(sorted((VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}).items()))
+"""The versions that this broker can be, by number; of the others only what they store is held against the real ones."""
+
+_TURNED = re.compile(r"([+-])(\w+)")
+
+
+def switches_of(profile: str) -> VersionSwitches:
+    """A version by its number, with switches turned: ``4.5.1+guards_retries`` has one more, ``5.3.3-batches_ops`` less.
+
+    Raises
+    ------
+    ValueError
+        There is no such version or no such switch; names what there is.
+
+    Examples
+    --------
+    >>> switches_of("5.3.3-batches_ops").batches_ops, switches_of("4.5.1+keeps_flag").keeps_flag
+    (False, True)
+    """
+    version = re.split(r"[+-]", profile, maxsplit=1)[0]
+    turned = {name: sign == "+" for sign, name in _TURNED.findall(profile[len(version) :])}
+    known = {field.name for field in fields(VersionSwitches)} - {"abort_file_content"}
+    if version not in STORE_VERSIONS:
+        message = f"{profile!r}: no version {version!r}; there are {', '.join(sorted(STORE_VERSIONS))}"
+        raise ValueError(message)
+    unknown = sorted(turned.keys() - known)
+    if unknown:
+        message = f"{profile!r}: no switch {unknown[0]!r}; there are {', '.join(sorted(known))}"
+        raise ValueError(message)
+    return replace(STORE_VERSIONS[version], **turned)
