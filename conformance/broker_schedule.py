@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from conformance.errors import BrokenScheduleError
-from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.offsets import CommitLogOffset, QueueOffset
 

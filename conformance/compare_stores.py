@@ -93,7 +93,7 @@ class StoreSide:
                 folder = f"{CONSUME_QUEUE_FOLDER}/{topic}/{queue}"
                 parts = [(int(name), _whole_entries(files[f"{folder}/{name}"])) for name in disk.names(folder)]
                 queues[topic, int(queue)] = ConsumeQueue(topic, int(queue), parts)
-        offsets = load_consumer_offsets(disk).table
+        offsets = load_consumer_offsets(disk.read).table
         return cls(CommitLog(logs), queues, {key: {**offsets[key]} for key in offsets})
 
 

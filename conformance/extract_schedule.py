@@ -26,7 +26,7 @@ from conformance.errors import NoScheduleError
 from conformance.record_writers import LATE_LOG_MS, EndState, Place, Writers
 from conformance.schedule_settings import broker_settings, read_settings, store_config
 from conformance.transaction_log import Boot, LoggedEnd, Round, read_boots
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK
 from reference.broker.transaction.immunity_time import end_transaction_immunity_time
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import ENTRY_BYTES

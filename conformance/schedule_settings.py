@@ -15,7 +15,7 @@ from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from conformance.broker_schedule import Schedule
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 
 def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:

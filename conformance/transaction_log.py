@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from conformance.errors import NoScheduleError
-from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.format.offsets import CommitLogOffset, QueueOffset
 from spec.broker_defaults import defaults_of
 

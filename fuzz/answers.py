@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import (
     ILLEGAL_OPERATION,
     SERVICE_NOT_AVAILABLE,
@@ -18,7 +18,7 @@ from reference.broker.response import (
 from reference.broker.transaction.check_step import CheckBranch
 
 if TYPE_CHECKING:
-    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.end_transaction_processor import EndTransactionStep
     from reference.broker.transaction.check_step import CheckStep
 
 NO_ROUND: Final = "no round runs"

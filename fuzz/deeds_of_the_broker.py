@@ -9,7 +9,7 @@ from fuzz.broker_side.broker_records import offsets_in
 from reference.broker.response import SUCCESS
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.message_id import create_message_id
+from reference.format.message_decoder import create_message_id
 from reference.format.offsets import QueueOffset
 from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from reference.store.get_message_result import GetMessageResult, GetMessageStatus

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.message_id import decode_message_id
+from reference.format.message_decoder import decode_message_id
 from reference.format.offsets import QueueOffset
 from reference.format.record import TRANSACTION_COMMIT
 from reference.simulation.virtual_clock import VirtualClock

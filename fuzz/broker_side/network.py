@@ -9,12 +9,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from spec.state import End, Settled
 
 if TYPE_CHECKING:
-    from reference.broker.processor.end_transaction_processor import EndTransaction
-    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.end_transaction_processor import EndTransaction, EndTransactionStep
 
 
 @dataclass(slots=True)

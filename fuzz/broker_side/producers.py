@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.format.message_id import decode_message_id
+from reference.format.message_decoder import decode_message_id
 from spec.state import End, Local, Producer
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from model_check.errors import ModelCheckError
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_request import (
+from reference.broker.processor.end_transaction_processor import (
     TRANSACTION_NOT_TYPE,
     TRANSACTION_ROLLBACK,
     EndTransactionRequestHeader,
@@ -31,7 +31,7 @@ from spec.state import End
 
 if TYPE_CHECKING:
     from reference.format.offsets import CommitLogOffset
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 TOPIC: Final = "Orders"
 GROUP: Final = "order-service"

@@ -9,12 +9,12 @@ from fuzz.defects.scenario import ScenarioError
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_role import BrokerRole
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
-from reference.format.message_id import create_message_id
+from reference.format.message_decoder import create_message_id
 from reference.format.record import TRANSACTION_COMMIT
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.simulation.virtual_clock import VirtualClock

@@ -7,7 +7,7 @@ import zlib
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.body_compression import COMPRESSED_FLAG, decompressed
+from reference.format.message_decoder import COMPRESSED_FLAG, decompressed
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
 

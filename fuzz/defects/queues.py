@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.format.offsets import QueueOffset
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import TRANSACTION_COMMIT

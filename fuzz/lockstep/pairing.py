@@ -14,7 +14,8 @@ from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
 from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.versions import VERSIONS, VersionSwitches
+from reference.versions.switches import VersionSwitches
+from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
     from spec.constants import Constants

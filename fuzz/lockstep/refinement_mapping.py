@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fuzz.broker_side.network import Network
     from reference.broker.broker_controller import BrokerController
     from reference.broker.transaction.check_round import CheckRound
-    from reference.broker.transaction.pull_result import PullResult
+    from reference.broker.transaction.transactional_message_bridge import PullResult
     from spec.constants import Constants
     from spec.language import MachineState, Slot
 

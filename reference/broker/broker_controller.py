@@ -35,13 +35,13 @@ from reference.store.timer_message_store import TimerMessageStore
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_round import CheckRound
     from reference.broker.transaction.transactional_message_service import OpBatch
     from reference.format.offsets import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 
 class BrokerController:

@@ -12,7 +12,7 @@ from reference.java.hash_map import hash_map_order
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _OFFSET_TABLE_BUCKETS = 1024
 """``new ConcurrentHashMap<>(512)``"""
@@ -53,7 +53,7 @@ class ConsumerOffsetFile:
     def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
         self._disk = disk
         self._switches = switches
-        self.saved = load_consumer_offsets(disk)
+        self.saved = load_consumer_offsets(disk.read)
         self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
         self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
 
@@ -62,7 +62,7 @@ class ConsumerOffsetFile:
         try:
             string_to_file(self._disk, NAME, self._encode(offsets).encode(), self._switches)
         except NoSpaceLeftError:
-            self.saved = load_consumer_offsets(self._disk)
+            self.saved = load_consumer_offsets(self._disk.read)
         else:
             self.saved = offsets
 

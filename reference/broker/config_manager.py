@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _BUCKETS = 2048
 """``new ConcurrentHashMap<>(1024)``"""

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.response import SUCCESS
 from reference.format.properties import PREPARED_QUEUE_OFFSET, REAL_QUEUE_ID, REAL_TOPIC, TRANSACTION_PREPARED
+from reference.format.record import TRANSACTION_PREPARED_TYPE
 
 if TYPE_CHECKING:
     from reference.store.message import MessageExt
-
-TRANSACTION_PREPARED_TYPE = 1 << 2
-"""``MessageSysFlag.TRANSACTION_PREPARED_TYPE``; the other master takes it away again."""
 
 SendToMaster = Callable[[SendMessageRequest], SendMessageResponse | None]
 """Carries a message to a master of another group, and its answer back; None if either is lost."""
@@ -51,8 +49,9 @@ class EscapeBridge:
 def _build_transactional_message_from_half_message(half: MessageExt, born_host: str) -> SendMessageRequest:
     """The message that a producer might have sent (``TransactionalMessageUtil``); it keeps the number of its checks.
 
-    What names its offsets here is taken out; the flag is lost with ``#renewHalfMessageInner`` (B32). RocketMQ takes any
-    queue that the other master has of the topic; here it is the one of the same number.
+    What names its offsets here is taken out; the other master takes the transaction type away again. The flag is lost
+    with ``#renewHalfMessageInner`` (B32). RocketMQ takes any queue that the other master has of the topic; here it is
+    the one of the same number.
     """
     properties = dict(half.properties)
     properties[TRANSACTION_PREPARED] = "true"

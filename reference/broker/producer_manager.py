@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _RETRY_COUNT = 3
 """``GET_AVAILABLE_CHANNEL_RETRY_COUNT``"""

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.properties import UNIQUE_KEY
 from reference.format.record import TRANSACTION_COMMIT
@@ -15,7 +15,7 @@ from spec.events import FIELDS, OUTCOMES
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message import MessageExt

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _FILE = "config/delayOffset.json"
 _BARE_KEY = re.compile(rb"([{,]\s*)(\d+)\s*:")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reference.format.consumer_offsets import ConsumerOffsets
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store_config import MessageStoreConfig
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 
 class StorePathRootDir:

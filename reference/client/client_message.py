@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reference.format.record import Record
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 RETRY_PREFIX: Final = "%RETRY%"
 """``MixAll.RETRY_GROUP_TOPIC_PREFIX``"""

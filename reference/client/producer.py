@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
-from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR
 from reference.client.producer_messages import (
@@ -23,13 +23,14 @@ from reference.client.producer_messages import (
     TransactionListener,
     TransactionSendResult,
 )
-from reference.format.message_id import decode_message_id
+from reference.format.message_decoder import decode_message_id
 from reference.format.properties import (
     PRODUCER_GROUP,
     SMALL_CAPACITY,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
 )
+from reference.format.record import TRANSACTION_PREPARED_TYPE
 from reference.java.hash_map import hash_map_order
 
 if TYPE_CHECKING:
@@ -40,23 +41,6 @@ if TYPE_CHECKING:
     from reference.client.message_client_id_setter import MessageClientIDSetter
     from reference.simulation.scheduler import Steps
     from reference.simulation.virtual_clock import VirtualClock
-
-__all__ = [
-    "TRANSACTION_PREPARED_TYPE",
-    "LocalTransactionState",
-    "MQClientAPI",
-    "MQClientError",
-    "Message",
-    "RejectedExecutionError",
-    "RemotingError",
-    "SendStatus",
-    "TransactionListener",
-    "TransactionMQProducer",
-    "TransactionSendResult",
-]
-
-TRANSACTION_PREPARED_TYPE: Final = 1 << 2
-"""``MessageSysFlag.TRANSACTION_PREPARED_TYPE``"""
 
 _RETRY_RESPONSE_CODES: Final = {17, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR, NO_PERMISSION, 204, 205}
 """``DefaultMQProducer.retryResponseCodes``"""

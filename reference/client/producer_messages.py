@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from reference.broker.processor.end_transaction_request import (
+from reference.broker.processor.end_transaction_processor import (
     TRANSACTION_NOT_TYPE,
     TRANSACTION_ROLLBACK,
     EndTransactionRequestHeader,

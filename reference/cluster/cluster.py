@@ -13,12 +13,8 @@ from reference.broker.broker_role import BrokerRole
 from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.client.message_client_id_setter import MessageClientIDSetter
-from reference.client.producer import (
-    RejectedExecutionError,
-    RemotingError,
-    TransactionListener,
-    TransactionMQProducer,
-)
+from reference.client.producer import TransactionMQProducer
+from reference.client.producer_messages import RejectedExecutionError, RemotingError, TransactionListener
 from reference.cluster.broker_threads import BrokerThreads
 from reference.errors import BrokerIsDownError
 from reference.format.errors import DiskHasStoppedError
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.broker.broker_settings import BrokerSettings
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
 

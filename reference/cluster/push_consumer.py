@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.broker.processor.send_back_processor import RETRY_TOPIC, consumer_send_msg_back, retry_topic
-from reference.client.producer import RemotingError
+from reference.client.producer_messages import RemotingError
 from reference.format.offsets import QueueOffset
 from reference.format.properties import UNIQUE_KEY
 from reference.simulation.scheduler import Sleep, Steps, Until

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NewType
 
@@ -19,8 +18,6 @@ from reference.format.offsets import QueueOffset
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from reference.store.disk import Disk
 
 TRANSACTION_GROUP = "CID_RMQ_SYS_TRANS"
 """``TransactionalMessageUtil.buildConsumerGroup``: the group that the check service reads half and op queue with."""
@@ -68,7 +65,7 @@ def read_consumer_offsets(store: Path) -> ConsumerOffsets:
     return _load(lambda name: (store / name).read_bytes() if (store / name).is_file() else None, f"{store}/")
 
 
-def load_consumer_offsets(disk: Disk) -> ConsumerOffsets:
+def load_consumer_offsets(read: Callable[[str], bytes | None]) -> ConsumerOffsets:
     """The same for a broker that starts, on any disk: what can't be understood and has no backup counts as missing.
 
     Raises
@@ -76,11 +73,12 @@ def load_consumer_offsets(disk: Disk) -> ConsumerOffsets:
     BrokenConfigError
         The backup is needed, and can't be understood either: the broker does not start (``ConfigManager#loadBak``).
     """
-    if not disk.read(f"{NAME}.bak"):
-        with suppress(BrokenConfigError):
-            return _load(disk.read, "")
+    try:
+        return _load(read, "")
+    except BrokenConfigError:
+        if read(f"{NAME}.bak"):
+            raise
         return ConsumerOffsets({})
-    return _load(disk.read, "")
 
 
 def _load(read: Callable[[str], bytes | None], folder: str) -> ConsumerOffsets:

@@ -17,7 +17,7 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from reference.format.corrupt_region import CorruptRegion
-from reference.format.properties import TAGS, java_string_hash
+from reference.format.properties import TAGS, tags_code_of
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class CrossCheck:
         self.last_dispatched = record.physical_offset
         if isinstance(record, Record) and entry.tags_code >= _LEAST_TAGS_CODE:
             tags = record.properties.get(TAGS, "")
-            if java_string_hash(tags) != entry.tags_code:
+            if tags_code_of(record.properties) != entry.tags_code:
                 reason = f"the entry's tags code is {entry.tags_code}, the message's tags {tags!r} have another"
                 self.found.append(queue.region(record.queue_offset, reason))
 

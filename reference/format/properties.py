@@ -7,12 +7,14 @@ depends on the map's capacity only, so it can be recomputed: a key whose bytes w
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from reference.java.hash_map import java_string_hash, spread
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
 
 NAME_VALUE_SEPARATOR = "\x01"
 PROPERTY_SEPARATOR = "\x02"
@@ -84,49 +86,42 @@ def format_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: b
     return text + PROPERTY_SEPARATOR if trailing_separator and text else text
 
 
-@lru_cache(maxsize=4096)
-def java_string_hash(text: str) -> int:
-    """``String.hashCode`` as a signed 32-bit number, over the string's UTF-16 code units.
-
-    It is also the tags code of a consume queue entry (``MessageExtBrokerInner#tagsString2tagsCode``).
-
-    Examples
-    --------
-    >>> java_string_hash("d"), java_string_hash("TagA")
-    (100, 2598919)
-    """
-    units = text.encode("utf-16-be", "surrogatepass")
-    value = 0
-    for index in range(0, len(units), 2):
-        value = (31 * value + (units[index] << 8 | units[index + 1])) & 0xFFFFFFFF
-    return value - 0x1_0000_0000 if value & 0x8000_0000 else value
-
-
-def hash_bucket(key: str, capacity: int) -> int:
-    """The bucket of ``java.util.HashMap`` that a key falls into (``capacity`` is a power of two)."""
-    value = java_string_hash(key) & 0xFFFFFFFF
-    return (value ^ value >> 16) & (capacity - 1)
-
-
-def hash_map_capacity(initial: int, entries: int) -> int:
-    """The capacity that a HashMap has after it took in some entries: it doubles beyond three quarters.
-
-    Examples
-    --------
-    >>> hash_map_capacity(16, 12), hash_map_capacity(16, 13), hash_map_capacity(128, 30)
-    (16, 32, 128)
-    """
-    capacity = initial
-    while entries > capacity * 3 // 4:
-        capacity *= 2
-    return capacity
-
-
 def is_in_hash_map_order(keys: Sequence[str], initial_capacity: int) -> bool:
     """Whether keys stand in the order in which a HashMap of that initial capacity yields them.
 
-    Keys that share a bucket may stand in either order: it depends on which was put first.
+    Keys that share a bucket may stand in either order: it depends on which was put first. A map doubles beyond three
+    quarters.
     """
-    capacity = hash_map_capacity(initial_capacity, len(keys))
-    buckets = [hash_bucket(key, capacity) for key in keys]
+    capacity = initial_capacity
+    while len(keys) > capacity * 3 // 4:
+        capacity *= 2
+    buckets = [spread(key) & (capacity - 1) for key in keys]
     return all(left <= right for left, right in pairwise(buckets))
+
+
+_BEGIN = f"{TAGS}{NAME_VALUE_SEPARATOR}"
+_LATER = f"{PROPERTY_SEPARATOR}{_BEGIN}"
+
+
+def tags_code(properties_text: str) -> int:
+    r"""The Java hash of TAGS in a stored property string, 0 without (``MessageExtBrokerInner#tagsString2tagsCode``).
+
+    Examples
+    --------
+    >>> tags_code("WAIT\x01true\x02TAGS\x01d\x02"), tags_code("TAGS\x01TagA"), tags_code("XTAGS\x01d")
+    (100, 2598919, 0)
+    """
+    start = properties_text.find(_LATER)
+    if start >= 0:
+        start += len(_LATER)
+    elif properties_text.startswith(_BEGIN):
+        start = len(_BEGIN)
+    else:
+        return 0
+    end = properties_text.find(PROPERTY_SEPARATOR, start)
+    return java_string_hash(properties_text[start:] if end < 0 else properties_text[start:end])
+
+
+def tags_code_of(properties: Mapping[str, str]) -> int:
+    """The same of properties that were parsed already."""
+    return java_string_hash(properties.get(TAGS, ""))

@@ -33,6 +33,7 @@ BLANK_BYTES = 8
 BORN_HOST_V6_FLAG = 1 << 4
 STORE_HOST_V6_FLAG = 1 << 5
 TRANSACTION_BITS = 3 << 2
+TRANSACTION_PREPARED_TYPE = 1 << 2
 TRANSACTION_COMMIT = 2 << 2
 """``MessageSysFlag.TRANSACTION_COMMIT_TYPE``, the value of the transaction bits in a committed message."""
 

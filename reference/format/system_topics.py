@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reference.format.consumer_offsets import TRANSACTION_GROUP
 
 if TYPE_CHECKING:
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"

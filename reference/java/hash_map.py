@@ -4,12 +4,40 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from reference.format.properties import java_string_hash
-
 TREEIFY_THRESHOLD = 8
 """A bucket that would hold more entries than that makes a map of fewer than 64 buckets grow."""
 
 _MIN_TREEIFY_CAPACITY = 64
+
+
+@lru_cache(maxsize=4096)
+def java_string_hash(text: str) -> int:
+    """``String.hashCode`` as a signed 32-bit number, over the string's UTF-16 code units.
+
+    It is also the tags code of a consume queue entry (``MessageExtBrokerInner#tagsString2tagsCode``).
+
+    Examples
+    --------
+    >>> java_string_hash("d"), java_string_hash("TagA")
+    (100, 2598919)
+    """
+    units = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for index in range(0, len(units), 2):
+        value = (31 * value + (units[index] << 8 | units[index + 1])) & 0xFFFFFFFF
+    return value - 0x1_0000_0000 if value & 0x8000_0000 else value
+
+
+def spread(key: str) -> int:
+    """``HashMap#hash``: the hash code with its upper half folded in.
+
+    Examples
+    --------
+    >>> spread("d")
+    100
+    """
+    value = java_string_hash(key) & 0xFFFFFFFF
+    return value ^ value >> 16
 
 
 @lru_cache(maxsize=4096)
@@ -36,15 +64,3 @@ def hash_map_order(keys: tuple[str, ...], initial_capacity: int) -> tuple[str, .
         if count > capacity * 3 // 4:
             capacity *= 2
     return tuple(sorted(keys, key=lambda key: hashes[key] & (capacity - 1)))
-
-
-def spread(key: str) -> int:
-    """``HashMap#hash``: the hash code with its upper half folded in.
-
-    Examples
-    --------
-    >>> spread("d")
-    100
-    """
-    value = java_string_hash(key) & 0xFFFFFFFF
-    return value ^ value >> 16

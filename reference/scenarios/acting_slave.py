@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_role import BrokerRole
 from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.cluster import Cluster
 from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import FILE_SIZES, Scenario
-from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
 from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:
-    from reference.client.producer import LocalTransactionState
+    from reference.client.producer_messages import LocalTransactionState
     from reference.simulation.scheduler import Steps
 
 TOPIC, GROUP = "TopicEscape", "escape-group"

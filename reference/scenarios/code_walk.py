@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.push_consumer import PushConsumer
 from reference.format.broker_conf import BrokerConf
 from reference.scenarios.scenario import Scenario
-from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
 from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.scenarios.rounds import rounds_ended
-from reference.scenarios.scenario import Run, begin, run_to_rest
+from reference.scenarios.scenario import Run, begin, rounds_ended, run_to_rest
 from reference.store.disk import LOG_RECORD, SMALL_FILE
 from reference.store.memory_disk import MemoryDisk
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.processor.send_back_processor import dead_letter_topic
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
-from reference.scenarios.scripted_listener import COMMIT, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, ScriptedListener, send_all
 
 if TYPE_CHECKING:
     from reference.cluster.cluster import Cluster

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import Scenario
-from reference.scenarios.scripted_listener import COMMIT, UNKNOWN, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, UNKNOWN, ScriptedListener, send_all
 from reference.simulation.scheduler import Sleep
 
 if TYPE_CHECKING:
-    from reference.client.producer import LocalTransactionState, TransactionMQProducer
+    from reference.client.producer import TransactionMQProducer
+    from reference.client.producer_messages import LocalTransactionState
     from reference.cluster.cluster import Cluster
     from reference.simulation.scheduler import Steps
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from reference.cluster.push_consumer import PushConsumer
     from reference.store.memory_disk import MemoryDisk
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
+
 
 FILE_SIZES = MessageStoreConfig(mapped_file_size_commit_log=1 << 20, mapped_file_size_consume_queue=20_000)
 """Small files, as the golden stores have them."""
@@ -138,3 +139,8 @@ def broker_conf(settings: BrokerSettings, switches: VersionSwitches) -> str:
         "flushDiskType": "ASYNC_FLUSH",
     }
     return "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+def rounds_ended(cluster: Cluster) -> int:
+    """How many check rounds have ended so far."""
+    return cluster.recorder.counts["round_ended"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.push_consumer import PushConsumer
 from reference.format.properties import IMMUNITY_SECONDS
-from reference.scenarios.rounds import rounds_ended
-from reference.scenarios.scenario import Scenario
-from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scenario import Scenario, rounds_ended
+from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
 
 if TYPE_CHECKING:
-    from reference.client.producer import LocalTransactionState
+    from reference.client.producer_messages import LocalTransactionState
     from reference.cluster.cluster import Cluster
 
 TOPIC, GROUP = "TopicTest1234", "please_rename_unique_group_name"

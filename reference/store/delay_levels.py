@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference.format.properties import parse_properties
+from reference.format.properties import parse_properties, tags_code
 from reference.format.system_topics import SCHEDULE_TOPIC
-from reference.format.tags_code import tags_code
 from reference.java.numbers import get_int
 
 DELAY_TIME_LEVEL: Final = "DELAY"

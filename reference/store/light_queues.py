@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from reference.store.message import MessageExtBrokerInner
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 MULTI_DISPATCH: Final = "INNER_MULTI_DISPATCH"
 """The names of the queues, with commas between them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from reference.format.message_id import create_message_id
+from reference.format.message_decoder import create_message_id
 from reference.format.properties import properties_map
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from reference.store.disk import Disk
     from reference.store.message import MessageExtBrokerInner
     from reference.store.writable_consume_queue import WritableConsumeQueue
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 ABORT: Final = "abort"
 _LONGEST_BACKLOG = 256

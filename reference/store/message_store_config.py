@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _GIB = 1 << 30
 _ENTRY_BYTES = 20

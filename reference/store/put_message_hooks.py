@@ -16,7 +16,7 @@ from reference.store.put_message_result import PutMessageStatus
 
 if TYPE_CHECKING:
     from reference.store.message import MessageExtBrokerInner
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 TIMER_DELAY_SECONDS: Final = "TIMER_DELAY_SEC"
 TIMER_DELAY_MS: Final = "TIMER_DELAY_MS"

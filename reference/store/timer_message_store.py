@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 _ENQUEUE_MS, _DEQUEUE_MS = "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from reference.versions.switches import VersionSwitches
 
-__all__ = ["STORE_VERSIONS", "VERSIONS", "VersionSwitches", "switches_of"]
-
 V4_5_1: Final = VersionSwitches(
     marks_op_done_on_hit=False,
     op_end_commits_offset=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_request import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.record import TRANSACTION_COMMIT
@@ -19,7 +19,7 @@ from reference.versions.versions import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.end_transaction_processor import EndTransactionStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.record import Record
 

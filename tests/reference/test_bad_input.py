@@ -14,7 +14,7 @@ import pytest
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
 from reference.broker.store_path_root_dir import StorePathRootDir

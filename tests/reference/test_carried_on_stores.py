@@ -11,7 +11,7 @@ from conformance.broker_schedule import Schedule
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.schedule_settings import broker_settings, read_settings
 from reference.broker.broker_controller import BrokerController
-from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch

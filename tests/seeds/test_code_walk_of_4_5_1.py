@@ -11,7 +11,7 @@ from reference.format.properties import CHECK_TIMES
 from reference.format.record import TRANSACTION_COMMIT
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.code_walk import CODE_WALK, GROUP, TOPIC
-from reference.scenarios.rounds import rounds_ended
+from reference.scenarios.scenario import rounds_ended
 from tests.seeds.told_store import SEEDS, tell
 
 if TYPE_CHECKING:

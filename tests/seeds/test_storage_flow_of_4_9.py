@@ -9,7 +9,7 @@ import pytest
 
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC
-from reference.scenarios.rounds import rounds_ended
+from reference.scenarios.scenario import rounds_ended
 from reference.scenarios.storage_flow import SETTLED, STORAGE_FLOW, TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 

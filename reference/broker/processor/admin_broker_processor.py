@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.response import SUCCESS, SYSTEM_ERROR, Response
-from reference.format.body_compression import decompressed
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.message_id import decode_message_id
+from reference.format.message_decoder import decode_message_id, decompressed, message_properties_to_string
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.store.message import MessageExtBrokerInner

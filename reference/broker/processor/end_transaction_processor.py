@@ -6,10 +6,10 @@ idempotent: whoever asks twice is served twice (A12, A13, A14).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 
-from reference.broker.processor.end_transaction_request import COMMIT_OR_ROLLBACK, TRANSACTION_NOT_TYPE
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome, EndTransactionStep
 from reference.broker.response import (
     ILLEGAL_OPERATION,
     MESSAGE_ILLEGAL,
@@ -38,8 +38,85 @@ from reference.store.put_message_result import PutMessageStatus
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.format.offsets import CommitLogOffset, QueueOffset
+    from reference.format.record import Record
     from reference.store.message import MessageExt
+    from reference.store.put_message_result import PutMessageResult
+
+
+TRANSACTION_NOT_TYPE: Final = 0
+TRANSACTION_ROLLBACK: Final = 3 << 2
+"""``MessageSysFlag.TRANSACTION_ROLLBACK_TYPE``"""
+
+COMMIT_OR_ROLLBACK: Final = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT, TRANSACTION_ROLLBACK)
+"""What ``commitOrRollback`` may be: UNKNOWN, commit or rollback."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndTransactionRequestHeader:
+    """One END_TRANSACTION.
+
+    Attributes
+    ----------
+    tran_state_table_offset, commit_log_offset
+        Where the half lies that is meant: its queue offset, and its place in the commit log in bytes.
+    commit_or_rollback
+        0, 8 or 12: see :data:`COMMIT_OR_ROLLBACK`.
+    from_transaction_check
+        Whether it answers a check.
+    msg_id, transaction_id
+        The broker does not look at them (B10).
+    """
+
+    producer_group: str
+    tran_state_table_offset: QueueOffset
+    commit_log_offset: CommitLogOffset
+    commit_or_rollback: int
+    from_transaction_check: bool = False
+    msg_id: str = ""
+    transaction_id: str | None = None
+
+
+class EndTransactionOutcome(Enum):
+    """What a step of END_TRANSACTION did."""
+
+    DROPPED = "dropped"
+    """UNKNOWN: nothing is done and nothing answered."""
+    REFUSED = "refused"
+    """Nothing was written; the response says why."""
+    MESSAGE_STORED = "message_stored"
+    """The real message is stored; the op message is the next step."""
+    OP_STORED = "op_stored"
+    """An op message is stored; the request is answered."""
+    OP_BUFFERED = "op_buffered"
+    """The half's offset waits in memory for a batch; the request is answered."""
+    OP_LOST = "op_lost"
+    """The store refused the op message; the request is answered with success all the same."""
+    NO_HALF = "no_half"
+    """What was found is no half: no op message is written, and the request is answered with success (5.4.0)."""
+
+
+@dataclass(slots=True)
+class EndTransactionStep:
+    """One step.
+
+    Attributes
+    ----------
+    response
+        The answer, with the step that gives it; None before that, and for what is dropped.
+    stored
+        The store's answer, if something was stored.
+    """
+
+    outcome: EndTransactionOutcome
+    response: Response | None = None
+    stored: PutMessageResult | None = None
+
+    @property
+    def record(self) -> Record | None:
+        """The record that the step stored, read back from the store when it is asked for."""
+        return None if self.stored is None else self.stored.record
+
 
 _COMMITTED = Response(SUCCESS)
 _ROLLED_BACK = Response(SUCCESS, NOT_SET_REMARK)

@@ -15,8 +15,7 @@ from reference.broker.response import (
     Response,
 )
 from reference.errors import JavaNullPointerError
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.message_id import create_message_id
+from reference.format.message_decoder import create_message_id, message_properties_to_string
 from reference.format.offsets import QueueOffset
 from reference.format.properties import (
     CHECK_TIMES,

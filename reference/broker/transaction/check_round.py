@@ -12,7 +12,7 @@ from reference.broker.broker_role import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.broker.transaction.immunity_time import check_immunity_time
 from reference.broker.transaction.op_remove_map import OpRemoveMap
-from reference.broker.transaction.pull_result import PullStatus
+from reference.broker.transaction.transactional_message_bridge import PullStatus
 from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
 from reference.format.offsets import QueueOffset
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
@@ -23,7 +23,7 @@ from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.broker.transaction.pull_result import PullResult
+    from reference.broker.transaction.transactional_message_bridge import PullResult
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.record import Record
 

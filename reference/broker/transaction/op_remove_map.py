@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.transaction.pull_result import PullResult, PullStatus
+from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.broker.transaction.transactional_message_service import OFFSET_SEPARATOR
 from reference.errors import ThrownInCheckError
 from reference.format.offsets import QueueOffset
@@ -18,7 +18,7 @@ from reference.java.numbers import get_long
 if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
     from reference.format.record import Record
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 
 class OpRemoveMap:

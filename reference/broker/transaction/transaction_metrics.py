@@ -18,7 +18,7 @@ from reference.java.hash_map import hash_map_order
 if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 FILE: Final = "config/transactionMetrics"
 _BUCKETS = 2048

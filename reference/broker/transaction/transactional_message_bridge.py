@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from reference.broker.consumer_offset_manager import NO_OFFSET
-from reference.broker.transaction.pull_result import PullResult, PullStatus
 from reference.errors import ThrownInCheckError
-from reference.format.body_compression import decompressed
-from reference.format.message_decoder import message_properties_to_string
+from reference.format.message_decoder import decompressed, message_properties_to_string
 from reference.format.offsets import QueueOffset
 from reference.format.properties import (
     PREPARED_QUEUE_OFFSET,
@@ -32,7 +32,32 @@ if TYPE_CHECKING:
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
     from reference.store.put_message_result import PutMessageResult
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
+
+
+class PullStatus(Enum):
+    """``org.apache.rocketmq.client.consumer.PullStatus``."""
+
+    FOUND = "FOUND"
+    NO_NEW_MSG = "NO_NEW_MSG"
+    OFFSET_ILLEGAL = "OFFSET_ILLEGAL"
+
+
+@dataclass(frozen=True, slots=True)
+class PullResult:
+    """The outcome of one pull.
+
+    Attributes
+    ----------
+    next_begin_offset
+        Where the next pull begins.
+    found
+        The records, or None when none was found (``msgFoundList``); empty when none of those found can be decoded.
+    """
+
+    status: PullStatus
+    next_begin_offset: QueueOffset
+    found: tuple[Record, ...] | None = None
 
 
 _ILLEGAL: Final = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from reference.store.message import MessageExt
     from reference.store.message_store import MessageStore
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
 
 DISCARD_QUEUE_ID = 0
 DISCARD_QUEUES = 1

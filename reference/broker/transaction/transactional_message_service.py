@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
-from reference.broker.transaction.message_queue_op_context import MessageQueueOpContext
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -15,7 +15,27 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.put_message_result import PutMessageResult
-    from reference.versions.versions import VersionSwitches
+    from reference.versions.switches import VersionSwitches
+
+
+@dataclass(slots=True)
+class MessageQueueOpContext:
+    """``MessageQueueOpContext``: lives in memory only (B02).
+
+    Attributes
+    ----------
+    last_write_timestamp
+        When a batch was last taken from it; at first, when it was made.
+    context_queue
+        Half offsets as they will be written, each with its comma.
+    total_size
+        Their length together, in characters.
+    """
+
+    last_write_timestamp: int
+    context_queue: deque[str] = field(default_factory=deque)
+    total_size: int = 0
+
 
 OFFSET_SEPARATOR = ","
 

@@ -78,7 +78,7 @@ class OddRecords:
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
         told[Told.IMMUNITY_SECONDS] = NOTHING if immunity is None else immunity
         told[Told.HAS_PREPARED_QUEUE_OFFSET] = properties.PREPARED_QUEUE_OFFSET in values
-        told[Told.TAGS_CODE] = properties.java_string_hash(values.get(properties.TAGS, ""))
+        told[Told.TAGS_CODE] = properties.tags_code_of(values)
         told[Told.STORE_HOST] = hash_bytes(record.store_host.encode())
         told[Told.BIRTH] = birth_hash(record.born_timestamp, hash_bytes(host_bytes(record.born_host)), record.body_crc)
         told[Told.ENTRIES] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import (
     FLUSH_DISK_TIMEOUT,
@@ -15,7 +15,7 @@ from reference.broker.response import (
 )
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.message_id import create_message_id
+from reference.format.message_decoder import create_message_id
 from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from tests.reference.one_broker import GROUP, OneBroker

@@ -15,27 +15,26 @@ from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, NO_PERMISSION, Response
 from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
 from reference.client.message_client_id_setter import MessageClientIDSetter
-from reference.client.producer import (
+from reference.client.producer import TransactionMQProducer
+from reference.client.producer_messages import (
     LocalTransactionState,
     Message,
     MQClientError,
     RejectedExecutionError,
     RemotingError,
-    TransactionMQProducer,
 )
 from reference.cluster.cluster import Cluster
 from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.properties import parse_properties
 from reference.format.system_topics import HALF_TOPIC
-from reference.scenarios.scripted_listener import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
 from reference.simulation.scheduler import Scheduler, Sleep, Steps
 from reference.simulation.virtual_clock import VirtualClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 
 OWN = ("TAGS", "KEYS", "WAIT", "TRAN_MSG", "PGROUP", "UNIQ_KEY")
 STORES = [golden for golden in golden_stores() if golden.scenario != "wide"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer import Message
+from reference.client.producer_messages import Message
 from reference.cluster.cluster import Cluster
 from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.all_scenarios import SCENARIOS
 from reference.scenarios.scenario import run
-from reference.scenarios.scripted_listener import COMMIT, ScriptedListener
-from reference.scenarios.send_all import send_all
+from reference.scenarios.scripted_application import COMMIT, ScriptedListener, send_all
 from reference.simulation.scheduler import NothingCanRunError, Scheduler, Sleep, Until
 from reference.simulation.virtual_clock import VirtualClock
 

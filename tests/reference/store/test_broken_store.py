@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.broker.broker_controller import BrokerController
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
 from reference.broker.store_path_root_dir import StorePathRootDir

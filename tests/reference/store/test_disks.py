@@ -23,10 +23,12 @@ from reference.store.message import MessageExtBrokerInner
 from reference.store.message_store import ABORT, MessageStore
 from reference.store.message_store_config import MessageStoreConfig
 from reference.store.put_message_result import PutMessageStatus
-from reference.versions.versions import STORE_VERSIONS, VersionSwitches
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reference.versions.switches import VersionSwitches
 
 HOST = "127.0.0.1:10911"
 SMALL = MessageStoreConfig(mapped_file_size_commit_log=1_000, mapped_file_size_consume_queue=60)
@@ -268,7 +270,7 @@ def test_a_configuration_file_for_which_there_is_no_room_stays_as_it_was() -> No
         disk.space_left = 3
         offsets.save(ConsumerOffsets({TopicAtGroup("T@G"): {0: QueueOffset(2)}}))
         assert offsets.saved.table == first.table
-        assert load_consumer_offsets(disk).table == first.table
+        assert load_consumer_offsets(disk.read).table == first.table
 
 
 def test_a_configuration_file_is_saved_beside_and_renamed_up_to_5_0() -> None:
@@ -285,7 +287,7 @@ def test_a_broken_configuration_file_counts_as_missing_unless_its_backup_is_brok
     settings = BrokerSettings()
     for name in ("config/topics.json", "config/consumerOffset.json"):
         disk.write(name, b'{"')
-    assert load_consumer_offsets(disk).table == {}
+    assert load_consumer_offsets(disk.read).table == {}
     assert "T" not in TopicConfigManager(disk, V, clock, settings).table
     TopicConfigManager(disk, V, clock, settings).create("T")
     disk.write("config/topics.json", b'{"')
@@ -294,4 +296,4 @@ def test_a_broken_configuration_file_counts_as_missing_unless_its_backup_is_brok
         TopicConfigManager(disk, V, clock, settings)
     disk.write("config/consumerOffset.json.bak", b"{}")
     with pytest.raises(BrokenConfigError, match=r"consumerOffset\.json can't be understood"):
-        load_consumer_offsets(disk)
+        load_consumer_offsets(disk.read)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, Response
 from reference.format.offsets import QueueOffset
 from reference.format.record import TRANSACTION_COMMIT

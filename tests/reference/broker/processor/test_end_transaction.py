@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome, EndTransactionStep
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome, EndTransactionStep
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR, Response
 from reference.errors import ActivityIsOverError, BrokerIsDownError

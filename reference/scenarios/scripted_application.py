@@ -1,17 +1,21 @@
-"""An application whose local transactions come to what a script says."""
+"""An application that sends what a script says, and whose local transactions come to what it says."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.client.producer import LocalTransactionState
+from reference.client.producer_messages import LocalTransactionState, MQClientError
 from reference.simulation.scheduler import Sleep, Steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.client.producer import Message
+    from reference.client.producer import TransactionMQProducer
+    from reference.client.producer_messages import Message
+    from reference.cluster.cluster import Cluster
+
 
 COMMIT = LocalTransactionState.COMMIT_MESSAGE
 ROLLBACK = LocalTransactionState.ROLLBACK_MESSAGE
@@ -70,3 +74,14 @@ class ScriptedListener:
         asked = self._asked.get(key, 0)
         self._asked[key] = asked + 1
         return self._checked(request.body.decode(), asked) if key in self.executed else ROLLBACK
+
+
+def send_all(
+    cluster: Cluster, producer: TransactionMQProducer, messages: Iterable[Message], pause_ms: int = 10
+) -> Steps[None]:
+    """Send each message in a transaction, with a pause behind it; what can't be sent is left out."""
+    for message in messages:
+        yield from cluster.connected()
+        with suppress(MQClientError):
+            yield from producer.send_message_in_transaction(message)
+        yield Sleep(pause_ms)
