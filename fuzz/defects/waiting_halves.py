@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Scenario, Seen
-from reference.client.client_message import RETRY_PREFIX, send_back_by_send
+from reference.client.client_message import send_back_by_send
 from reference.client.producer_messages import MQClientError
-from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, retry_topic
 from reference.versions.versions import V4_5_1
 
 _CONSUMERS = "consumers"
@@ -77,7 +77,7 @@ def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
     sent = under.broker.send_message(send_back_by_send(delivered, _CONSUMERS, under.clock.now, switches))
     under.wait(15)
     checks = under.checks(_ROUNDS)
-    retries = under.stored(f"{RETRY_PREFIX}{_CONSUMERS}")
+    retries = under.stored(retry_topic(_CONSUMERS))
     scheduled = under.stored(SCHEDULE_TOPIC)
     return Seen(
         symptom=not retries,

@@ -94,19 +94,8 @@ class ScheduleMessageService:
         properties[WAIT_STORE_OK] = "false"
         for name in (DELAY_TIME_LEVEL, *((TIMER_DELIVER_MS, TIMER_DELAY_SECONDS) if self._has_timer else ())):
             properties.pop(name, None)
-        return MessageExtBrokerInner(
-            topic=properties[REAL_TOPIC],
-            queue_id=int(properties[REAL_QUEUE_ID]),
-            body=record.body,
-            properties_text=text,
-            born_timestamp=record.born_timestamp,
-            born_host=record.born_host,
-            store_host=record.store_host,
-            flag=record.flag,
-            sys_flag=record.sys_flag,
-            reconsume_times=record.reconsume_times,
-            properties=properties,
-        )
+        topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
+        return MessageExtBrokerInner.of(record, topic, queue_id, text, properties)
 
     @property
     def _has_timer(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.client.producer_messages import MQClientError
-from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED
+from reference.format.properties import PRODUCER_GROUP, RETRY_TOPIC, TRANSACTION_PREPARED
+from reference.format.system_topics import retry_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 from reference.store.put_message_hooks import WAITING
 
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from reference.versions.switches import VersionSwitches
 
-RETRY_PREFIX: Final = "%RETRY%"
-"""``MixAll.RETRY_GROUP_TOPIC_PREFIX``"""
-
-RETRY_TOPIC: Final = "RETRY_TOPIC"
 _NAMESPACE_SEPARATOR = "%"
 _FIRST_RETRY_LEVEL = 3
 
@@ -77,7 +74,7 @@ def send_back_by_send(record: Record, group: str, born_timestamp: int, switches:
         properties.pop(TRANSACTION_PREPARED, None)
     properties[DELAY_TIME_LEVEL] = str(_FIRST_RETRY_LEVEL + record.reconsume_times)
     return SendMessageRequest(
-        topic=f"{RETRY_PREFIX}{group}",
+        topic=retry_topic(group),
         queue_id=0,
         body=record.body,
         born_timestamp=born_timestamp,

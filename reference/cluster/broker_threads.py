@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.send_back_processor import ScheduleMessageService
 from reference.broker.transaction.check_step import CheckBranch
+from reference.cluster.deliver_delayed_message import DeliverDelayedMessage
 from reference.simulation.scheduler import Sleep, Steps, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.broker.broker_controller import BrokerController
-    from reference.broker.processor.send_back_processor import Serve
+    from reference.cluster.deliver_delayed_message import Serve
 
 FLUSH_INTERVAL_MS = 500
 """``flushIntervalCommitLog``"""
@@ -42,7 +42,7 @@ class BrokerThreads:
             "flush": self._run_flush(),
             "save offsets": self._save_offsets(),
             **({"save metrics": self._save_metrics()} if self._broker.switches.counts_halves else {}),
-            "schedule service": ScheduleMessageService(self._broker, self._serve).run(),
+            "schedule service": DeliverDelayedMessage(self._broker, self._serve).run(),
         }
         if self._broker.switches.batches_ops:
             threads["op batch service"] = self._run_op_batch_service()

@@ -33,6 +33,8 @@ TAGS = "TAGS"
 KEYS = "KEYS"
 CLUSTER = "CLUSTER"
 MESSAGE_REGION = "MSG_REGION"
+RETRY_TOPIC = "RETRY_TOPIC"
+"""The topic in which a message was first delivered."""
 
 SMALL_CAPACITY = 16
 """Buckets of the map behind a string in 4.x, in 5.0 and in every op message; it doubles beyond three quarters."""

@@ -29,6 +29,16 @@ NOT_ALLOWED_SEND_TOPICS: Final = (
 """Topics that no client may send to, where the broker forbids it (``TopicValidator``, 4.9.4 and later)."""
 
 
+def retry_topic(group: str) -> str:
+    """``MixAll#getRetryTopic``."""
+    return f"%RETRY%{group}"
+
+
+def dead_letter_topic(group: str) -> str:
+    """``MixAll#getDLQTopic``."""
+    return f"%DLQ%{group}"
+
+
 def topics_that_are_never_deleted(switches: VersionSwitches) -> tuple[str, ...]:
     """Topics whose queues stay without a configuration (``DefaultMessageStore#cleanUnusedTopic``)."""
     if switches.has_timer_wheel:

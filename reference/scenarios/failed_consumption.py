@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.send_back_processor import dead_letter_topic
 from reference.client.producer_messages import Message
 from reference.cluster.push_consumer import PushConsumer
+from reference.format.system_topics import dead_letter_topic
 from reference.scenarios.scenario import Scenario
 from reference.scenarios.scripted_application import COMMIT, ScriptedListener, send_all
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.format.message_decoder import message_properties_to_string
 from reference.format.properties import WAIT_STORE_OK, parse_properties
-from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, SCHEDULE_TOPIC
+from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, SCHEDULE_TOPIC, retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def light_queues(topic: str, properties: Mapping[str, str], switches: VersionSwi
     asked = properties.get(MULTI_DISPATCH)
     if not asked or not switches.has_light_queues or topic == SCHEDULE_TOPIC:
         return ()
-    if topic.startswith(("%RETRY%", "rmq_sys_")):
+    if topic.startswith((retry_topic(""), "rmq_sys_")):
         return ()
     if switches.hides_halves_from_light_queues and topic in (HALF_TOPIC, DISCARD_TOPIC):
         return ()
@@ -58,7 +58,7 @@ def wrap_lmq_dispatch(
     message: MessageExtBrokerInner, switches: VersionSwitches, next_offset: Callable[[str], int]
 ) -> None:
     """Write the message's offset in each light queue into its properties, and leave WAIT out (``#wrapLmqDispatch``)."""
-    properties = message.properties or {}
+    properties = message.properties
     names = light_queues(message.topic, properties, switches)
     if names:
         properties[MULTI_QUEUE_OFFSET] = _SEPARATOR.join(str(next_offset(name)) for name in names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from reference.format.message_decoder import create_message_id
@@ -42,7 +42,24 @@ class MessageExtBrokerInner:
     sys_flag: int = 0
     reconsume_times: int = 0
     prepared_transaction_offset: CommitLogOffset | int = 0
-    properties: dict[str, str] | None = None
+    properties: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, record: Record, topic: str, queue_id: int, properties_text: str, properties: dict[str, str]) -> Self:
+        """A record that is stored once more in some queue: body, birth, hosts, flags and reconsume times stay."""
+        return cls(
+            topic=topic,
+            queue_id=queue_id,
+            body=record.body,
+            properties_text=properties_text,
+            born_timestamp=record.born_timestamp,
+            born_host=record.born_host,
+            store_host=record.store_host,
+            flag=record.flag,
+            sys_flag=record.sys_flag,
+            reconsume_times=record.reconsume_times,
+            properties=properties,
+        )
 
 
 @dataclass(slots=True)

@@ -193,7 +193,7 @@ class MessageStore:
 
     def _hook(self, message: MessageExtBrokerInner, now: int) -> PutMessageResult | None:
         """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too."""
-        if message.properties is None:
+        if not message.properties:
             return None
         if any(map(message.properties.__contains__, WAITING)):
             forbidden = handle_schedule_message(message, self._switches, now)

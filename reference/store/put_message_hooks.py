@@ -46,8 +46,6 @@ def handle_schedule_message(
         Why it is refused, if it is.
     """
     properties = message.properties
-    if properties is None:
-        return None
     level = delay_level(properties.get(DELAY_TIME_LEVEL))
     if level > 0:
         if switches.has_timer_wheel:

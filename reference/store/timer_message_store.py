@@ -59,16 +59,5 @@ class TimerMessageStore:
         properties[_DEQUEUE_MS] = str(self._clock.now)
         text = message_properties_to_string(properties, self._switches)
         properties[WAIT_STORE_OK] = "false"
-        return MessageExtBrokerInner(
-            topic=properties.pop(REAL_TOPIC),
-            queue_id=int(properties.pop(REAL_QUEUE_ID)),
-            body=record.body,
-            properties_text=text,
-            born_timestamp=record.born_timestamp,
-            born_host=record.born_host,
-            store_host=record.store_host,
-            flag=record.flag,
-            sys_flag=record.sys_flag,
-            reconsume_times=record.reconsume_times,
-            properties=properties,
-        )
+        topic, queue_id = properties.pop(REAL_TOPIC), int(properties.pop(REAL_QUEUE_ID))
+        return MessageExtBrokerInner.of(record, topic, queue_id, text, properties)

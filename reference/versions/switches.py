@@ -12,199 +12,135 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VersionSwitches:
-    """One version of the broker.
+    """One version of the broker."""
 
-    Attributes
-    ----------
-    marks_op_done_on_hit
-        A half found in the removeMap puts its op message on the done list (4.6.0 and later; #1522, #1544).
-    op_end_commits_offset
-        Reading the op queue exactly at its end counts as an illegal offset, so that the op offset is committed there at
-        once (up to 4.5.2; #1517, #1544). The half queue's end reads as illegal, too.
-    batches_ops
-        Halves are named in op messages by the batch, which a service writes later (5.1.0 and later).
-    keeps_discarded
-        A half that is given up goes to TRANS_CHECK_MAX_TIME_TOPIC (4.5.2 and later; before, it was only logged).
-    refuses_late_end
-        END_TRANSACTION of a half with an immunity is refused beyond it (5.1.1 and later; #6401).
-    equal_age_is_young
-        An age that equals the timeout or the immunity is still young (5.4.0; #9486, #9487).
-    rewinds_beyond_end
-        A read beyond the end of a queue that begins at 0 is sent back to 0, not to the end (up to 4.9.3).
-    undecodable_throws
-        A message that cannot be decoded stays in the pulled list as a null, and the check round dies of it (4.5.1;
-        later it is left out of the list).
-    escapes
-        A slave that acts for a dead master sends its halves to another one (5.1.0 and later; RIP-32).
-    sleeps_without_ops
-        The check thread sleeps after a pull that found no op message (5.1.0 and later).
-    stores_cluster, stores_region, stores_transaction_id
-        The broker adds CLUSTER; MSG_REGION and TRACE_ON; ``__transactionId__`` to a half's properties.
-    creates_unique_key
-        The broker gives a message without UNIQ_KEY one (5.0.0 and later).
-    delivers_real_topic
-        A delivered message still carries REAL_TOPIC and REAL_QID (before 5.4.0).
-    keeps_last_separator
-        The properties are stored with their last separator (not from 4.9 to 5.1).
-    reinserts_wait
-        The broker takes WAIT out of a sent message's properties and puts it back as the last (4.9).
-    has_large_property_map
-        The map that the properties are read into has 128 buckets from the beginning, not 16 (5.1.0 and later).
-    stores_long_topics
-        Topics beyond 127 bytes are stored, in records of version 2 (5.1.0 and later).
-    copies_stale_bytes
-        Behind an end-of-file record's first eight bytes follow those of earlier messages (4.5).
-    spells_maped
-        The file sizes are ``mapedFileSizeCommitLog`` and ``mapedFileSizeConsumeQueue`` (4.5).
-    renames_config_files
-        A configuration file is written beside and renamed; from 5.1.0 on it is written over (``MixAll#string2File``).
-    versions_consumer_offsets
-        ``consumerOffset.json`` has a ``dataVersion`` and a ``groupTopicMap`` (5.0.0 and later).
-    prints_each_item
-        A configuration file has each integer key and each item of a list on a line of its own (5.4.0, fastjson 2).
-    abort_file_content
-        What the file ``abort`` holds: nothing, or, from 5.0.0 on, the process id.
-    decompresses_scanned
-        A round decompresses the bodies that it reads, and leaves their flag (up to 4.5.2; #1055, #1569).
-    drops_scheduled_halves
-        What the schedule service should bring back to the half topic is dropped (4.6.1 and later; #1543, #1626).
-    has_timer_wheel
-        Messages may wait in the timer topic for any time (5.0.0 and later).
-    guards_retries
-        A consumer's retry that still carries TRAN_MSG does not become a half (5.0.0 and later; #1649 in 4.6.1 guards
-        the synchronous send only, which nothing uses from 4.7.0 on).
-    forbids_system_topics
-        Clients may not send to the topics of halves, op messages and discarded halves (4.9.4 and later; #3903).
-    spares_op_queue
-        Deleting unused topics leaves the op queue alone (4.9.0 and later; #2133).
-    measures_whole_records
-        ``maxMessageSize`` is the limit of a whole record (4.5), not of its body (64 KiB more for the record).
-    clears_tran_msg
-        A committed message loses TRAN_MSG, too late for its stored string unless that is made again (4.6.1 and later).
-    closes_op_service
-        A stopping broker lets the op batch service run once more (5.1.4 and later; #7305).
-    has_light_queues
-        A message may be entered in further queues, if the settings allow it (4.9.3 and later).
-    falls_back_to_busy_channel
-        A check goes to a channel that is busy if none is free (4.6.1 and later; #1694).
-    survives_errors
-        An Error in a round does not end the check thread (4.7.0 and later; #1783).
-    measures_age_once
-        A round computes the age of a half once (4.4.0 and later; #544).
-    checks_run_by_caller
-        A check for which the pool has no room is sent by the thread that scans (4.6.0 and later; #1519).
-    counts_halves
-        The broker counts the open halves of each topic, and saves the counts (5.2.0 and later).
-    counts_halves_only
-        The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751).
-    forces_metrics_file
-        The file of those counts is forced to the disk (5.4.0; #9412, #9705).
-    trusts_what_is_dispatched
-        A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
-        last three (5.3.2 and later).
-    settles_halves_only
-        An op message is written only if what END_TRANSACTION found lies in the half topic (5.4.0 and later;
-        ``EndTransactionProcessor#deletePrepareMessage``).
-    client_wraps_namespace
-        ``TransactionMQProducer`` puts the namespace before the topic of a half (4.5.2 and later; #1254).
-    client_clears_delay_level
-        ``sendMessageInTransaction`` takes the delay level out of a message (4.6.0 and later; #1540).
-    client_refuses_delays
-        It throws for a message with a delay level or a timer, and sends nothing (5.5.0 and later; #9923, #9924).
-    client_clears_tran_msg
-        A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648).
-    checks_transaction_id
-        A repair of B10: the transaction id of END_TRANSACTION must be that of the half.
-    delivers_without_tran_msg
-        A repair of B11: TRAN_MSG is taken out before the stored string is made.
-    owns_check_times
-        A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends.
-    keeps_flag
-        A repair of B32: a put-back keeps the flag and the reconsume times.
-    retries_discards
-        A repair of B31: a half whose discard record cannot be stored is met again.
-    parks_poison
-        A repair of B07: a half whose copy is too long to be stored is discarded.
-    resumes_as_stored
-        A repair of B30: a discarded half is resumed with the bytes that are stored.
-    hides_halves_from_light_queues
-        A repair of B34: halves and discarded halves are entered in no light queue.
-    delivers_where_readable
-        A repair of B33: a commit goes to a queue that consumers read, whatever the half says.
-    keeps_offsets_of_halves
-        A repair of B37: the answer to a half names its own offset, not that of its static topic.
-    asks_every_channel
-        A repair of B38: whom to ask is looked for among all channels of the group.
-    heeds_stop
-        A repair of B42: a round ends when the broker is no master any more.
-    corrects_offsets_on_slave
-        A repair of B24: an acting slave follows the store to an offset that there is.
-    counts_each_half_once
-        A repair of B46: a half that has left is not subtracted again.
-    reads_op_lists
-        A repair of B18: a version that writes one offset an op message reads those of later versions, too.
-    """
-
-    marks_op_done_on_hit: bool
-    op_end_commits_offset: bool
-    batches_ops: bool
-    keeps_discarded: bool
-    refuses_late_end: bool
-    equal_age_is_young: bool
-    rewinds_beyond_end: bool
-    undecodable_throws: bool
-    escapes: bool
-    sleeps_without_ops: bool
-    stores_cluster: bool
-    stores_region: bool
-    stores_transaction_id: bool
-    creates_unique_key: bool
-    delivers_real_topic: bool
-    keeps_last_separator: bool
-    reinserts_wait: bool
-    has_large_property_map: bool
-    stores_long_topics: bool
-    copies_stale_bytes: bool
-    spells_maped: bool
-    renames_config_files: bool
-    versions_consumer_offsets: bool
-    prints_each_item: bool
-    abort_file_content: bytes
-    decompresses_scanned: bool
-    drops_scheduled_halves: bool
-    has_timer_wheel: bool
-    guards_retries: bool
-    forbids_system_topics: bool
-    spares_op_queue: bool
-    measures_whole_records: bool
-    clears_tran_msg: bool
-    closes_op_service: bool
-    has_light_queues: bool
-    falls_back_to_busy_channel: bool
-    survives_errors: bool
-    measures_age_once: bool
-    checks_run_by_caller: bool
-    counts_halves: bool
-    counts_halves_only: bool
-    forces_metrics_file: bool
-    trusts_what_is_dispatched: bool
-    settles_halves_only: bool
-    client_wraps_namespace: bool
-    client_clears_delay_level: bool
-    client_refuses_delays: bool
-    client_clears_tran_msg: bool
-    checks_transaction_id: bool
-    delivers_without_tran_msg: bool
-    owns_check_times: bool
-    keeps_flag: bool
-    retries_discards: bool
-    parks_poison: bool
-    resumes_as_stored: bool
-    hides_halves_from_light_queues: bool
-    delivers_where_readable: bool
-    keeps_offsets_of_halves: bool
-    asks_every_channel: bool
-    heeds_stop: bool
-    corrects_offsets_on_slave: bool
-    counts_each_half_once: bool
-    reads_op_lists: bool
+    marks_op_done_on_hit: bool = False
+    """A half found in the removeMap puts its op message on the done list (4.6.0 and later; #1522, #1544)."""
+    op_end_commits_offset: bool = False
+    """Reading the op queue exactly at its end counts as an illegal offset, so that the op offset is committed there at
+    once (up to 4.5.2; #1517, #1544). The half queue's end reads as illegal, too."""
+    batches_ops: bool = False
+    """Halves are named in op messages by the batch, which a service writes later (5.1.0 and later)."""
+    keeps_discarded: bool = False
+    """A half that is given up goes to TRANS_CHECK_MAX_TIME_TOPIC (4.5.2 and later; before, it was only logged)."""
+    refuses_late_end: bool = False
+    """END_TRANSACTION of a half with an immunity is refused beyond it (5.1.1 and later; #6401)."""
+    equal_age_is_young: bool = False
+    """An age that equals the timeout or the immunity is still young (5.4.0; #9486, #9487)."""
+    rewinds_beyond_end: bool = False
+    """A read beyond the end of a queue that begins at 0 is sent back to 0, not to the end (up to 4.9.3)."""
+    undecodable_throws: bool = False
+    """A message that cannot be decoded stays in the pulled list as a null, and the check round dies of it (4.5.1; later
+    it is left out of the list)."""
+    escapes: bool = False
+    """A slave that acts for a dead master sends its halves to another one (5.1.0 and later; RIP-32)."""
+    sleeps_without_ops: bool = False
+    """The check thread sleeps after a pull that found no op message (5.1.0 and later)."""
+    stores_cluster: bool = False
+    stores_region: bool = False
+    stores_transaction_id: bool = False
+    """The broker adds CLUSTER; MSG_REGION and TRACE_ON; ``__transactionId__`` to a half's properties."""
+    creates_unique_key: bool = False
+    """The broker gives a message without UNIQ_KEY one (5.0.0 and later)."""
+    delivers_real_topic: bool = False
+    """A delivered message still carries REAL_TOPIC and REAL_QID (before 5.4.0)."""
+    keeps_last_separator: bool = False
+    """The properties are stored with their last separator (not from 4.9 to 5.1)."""
+    reinserts_wait: bool = False
+    """The broker takes WAIT out of a sent message's properties and puts it back as the last (4.9)."""
+    has_large_property_map: bool = False
+    """The map that the properties are read into has 128 buckets from the beginning, not 16 (5.1.0 and later)."""
+    stores_long_topics: bool = False
+    """Topics beyond 127 bytes are stored, in records of version 2 (5.1.0 and later)."""
+    copies_stale_bytes: bool = False
+    """Behind an end-of-file record's first eight bytes follow those of earlier messages (4.5)."""
+    spells_maped: bool = False
+    """The file sizes are ``mapedFileSizeCommitLog`` and ``mapedFileSizeConsumeQueue`` (4.5)."""
+    renames_config_files: bool = False
+    """A configuration file is written beside and renamed; from 5.1.0 on it is written over (``MixAll#string2File``)."""
+    versions_consumer_offsets: bool = False
+    """``consumerOffset.json`` has a ``dataVersion`` and a ``groupTopicMap`` (5.0.0 and later)."""
+    prints_each_item: bool = False
+    """A configuration file has each integer key and each item of a list on a line of its own (5.4.0, fastjson 2)."""
+    abort_file_content: bytes = b""
+    """What the file ``abort`` holds: nothing, or, from 5.0.0 on, the process id."""
+    decompresses_scanned: bool = False
+    """A round decompresses the bodies that it reads, and leaves their flag (up to 4.5.2; #1055, #1569)."""
+    drops_scheduled_halves: bool = False
+    """What the schedule service should bring back to the half topic is dropped (4.6.1 and later; #1543, #1626)."""
+    has_timer_wheel: bool = False
+    """Messages may wait in the timer topic for any time (5.0.0 and later)."""
+    guards_retries: bool = False
+    """A consumer's retry that still carries TRAN_MSG does not become a half (5.0.0 and later; #1649 in 4.6.1 guards the
+    synchronous send only, which nothing uses from 4.7.0 on)."""
+    forbids_system_topics: bool = False
+    """Clients may not send to the topics of halves, op messages and discarded halves (4.9.4 and later; #3903)."""
+    spares_op_queue: bool = False
+    """Deleting unused topics leaves the op queue alone (4.9.0 and later; #2133)."""
+    measures_whole_records: bool = False
+    """``maxMessageSize`` is the limit of a whole record (4.5), not of its body (64 KiB more for the record)."""
+    clears_tran_msg: bool = False
+    """A committed message loses TRAN_MSG, too late for its stored string unless that is made again (4.6.1 and
+    later)."""
+    closes_op_service: bool = False
+    """A stopping broker lets the op batch service run once more (5.1.4 and later; #7305)."""
+    has_light_queues: bool = False
+    """A message may be entered in further queues, if the settings allow it (4.9.3 and later)."""
+    falls_back_to_busy_channel: bool = False
+    """A check goes to a channel that is busy if none is free (4.6.1 and later; #1694)."""
+    survives_errors: bool = False
+    """An Error in a round does not end the check thread (4.7.0 and later; #1783)."""
+    measures_age_once: bool = False
+    """A round computes the age of a half once (4.4.0 and later; #544)."""
+    checks_run_by_caller: bool = False
+    """A check for which the pool has no room is sent by the thread that scans (4.6.0 and later; #1519)."""
+    counts_halves: bool = False
+    """The broker counts the open halves of each topic, and saves the counts (5.2.0 and later)."""
+    counts_halves_only: bool = False
+    """The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751)."""
+    forces_metrics_file: bool = False
+    """The file of those counts is forced to the disk (5.4.0; #9412, #9705)."""
+    trusts_what_is_dispatched: bool = False
+    """A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
+    last three (5.3.2 and later)."""
+    settles_halves_only: bool = False
+    """An op message is written only if what END_TRANSACTION found lies in the half topic (5.4.0 and later;
+    ``EndTransactionProcessor#deletePrepareMessage``)."""
+    client_wraps_namespace: bool = False
+    """``TransactionMQProducer`` puts the namespace before the topic of a half (4.5.2 and later; #1254)."""
+    client_clears_delay_level: bool = False
+    """``sendMessageInTransaction`` takes the delay level out of a message (4.6.0 and later; #1540)."""
+    client_refuses_delays: bool = False
+    """It throws for a message with a delay level or a timer, and sends nothing (5.5.0 and later; #9923, #9924)."""
+    client_clears_tran_msg: bool = False
+    """A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648)."""
+    checks_transaction_id: bool = False
+    """A repair of B10: the transaction id of END_TRANSACTION must be that of the half."""
+    delivers_without_tran_msg: bool = False
+    """A repair of B11: TRAN_MSG is taken out before the stored string is made."""
+    owns_check_times: bool = False
+    """A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends."""
+    keeps_flag: bool = False
+    """A repair of B32: a put-back keeps the flag and the reconsume times."""
+    retries_discards: bool = False
+    """A repair of B31: a half whose discard record cannot be stored is met again."""
+    parks_poison: bool = False
+    """A repair of B07: a half whose copy is too long to be stored is discarded."""
+    resumes_as_stored: bool = False
+    """A repair of B30: a discarded half is resumed with the bytes that are stored."""
+    hides_halves_from_light_queues: bool = False
+    """A repair of B34: halves and discarded halves are entered in no light queue."""
+    delivers_where_readable: bool = False
+    """A repair of B33: a commit goes to a queue that consumers read, whatever the half says."""
+    keeps_offsets_of_halves: bool = False
+    """A repair of B37: the answer to a half names its own offset, not that of its static topic."""
+    asks_every_channel: bool = False
+    """A repair of B38: whom to ask is looked for among all channels of the group."""
+    heeds_stop: bool = False
+    """A repair of B42: a round ends when the broker is no master any more."""
+    corrects_offsets_on_slave: bool = False
+    """A repair of B24: an acting slave follows the store to an offset that there is."""
+    counts_each_half_once: bool = False
+    """A repair of B46: a half that has left is not subtracted again."""
+    reads_op_lists: bool = False
+    """A repair of B18: a version that writes one offset an op message reads those of later versions, too."""

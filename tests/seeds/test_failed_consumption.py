@@ -5,13 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.send_back_processor import (
-    DELAY_LEVELS_MS,
-    SCHEDULE_TOPIC,
-    dead_letter_topic,
-    retry_topic,
-)
+from reference.format.system_topics import SCHEDULE_TOPIC, dead_letter_topic, retry_topic
 from reference.scenarios.failed_consumption import CONSUMERS, FAILED_CONSUMPTION, GOOD, POISON, TOPIC
+from reference.store.delay_levels import DELAYS_MS
 from tests.seeds.told_store import tell
 
 if TYPE_CHECKING:
@@ -27,7 +23,7 @@ def test_sixteen_tries_at_the_distances_of_the_delay_levels(tmp_path: Path) -> N
     assert [c.reconsume_times for c in tries] == list(range(17))
     assert {c.topic for c in tries} == {TOPIC}
     waits = [(after.time - before.time) // 1_000 for before, after in pairwise(tries)]
-    assert waits == LEVELS_3_TO_18_S == [ms // 1_000 for ms in DELAY_LEVELS_MS[2:]]
+    assert waits == LEVELS_3_TO_18_S == [ms // 1_000 for ms in DELAYS_MS[2:]]
 
 
 def test_its_records_wait_in_the_delay_levels_and_end_in_the_dead_letter_topic(tmp_path: Path) -> None:

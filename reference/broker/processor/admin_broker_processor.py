@@ -34,18 +34,8 @@ class AdminBrokerProcessor:
             failed = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
             return Response(SYSTEM_ERROR, failed)
         properties = record.properties | {CHECK_TIMES: "0"}
-        half = MessageExtBrokerInner(
-            topic=HALF_TOPIC,
-            queue_id=HALF_QUEUE_ID,
-            body=record.body,
-            properties_text=message_properties_to_string(properties, self._broker.switches),
-            born_timestamp=record.born_timestamp,
-            born_host=record.born_host,
-            store_host=record.store_host,
-            flag=record.flag,
-            sys_flag=record.sys_flag,
-            reconsume_times=record.reconsume_times,
-        )
+        text = message_properties_to_string(properties, self._broker.switches)
+        half = MessageExtBrokerInner.of(record, HALF_TOPIC, HALF_QUEUE_ID, text, {})
         stored = self._broker.message_store.put_message(half).record
         if stored is None:
             return Response(SYSTEM_ERROR, "Put message back to RMQ_SYS_TRANS_HALF_TOPIC failed.")

@@ -214,7 +214,7 @@ class EndTransaction:
 
     def _send_final_message(self, half: MessageExt) -> EndTransactionStep:
         """Store the real message (``#endMessageTransaction`` and ``#sendFinalMessage``)."""
-        properties, record = half.properties, half.record
+        properties = half.properties
         if REAL_TOPIC not in properties or REAL_QUEUE_ID not in properties:
             return self._refuse(SYSTEM_ERROR, "java.lang.NumberFormatException")
         topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
@@ -229,20 +229,9 @@ class EndTransaction:
         text = message_properties_to_string(properties, switches)
         for late in (REAL_TOPIC, REAL_QUEUE_ID, *((TRANSACTION_PREPARED,) if switches.clears_tran_msg else ())):
             properties.pop(late, None)
-        message = MessageExtBrokerInner(
-            topic=topic,
-            queue_id=queue_id,
-            body=record.body,
-            properties_text=text,
-            born_timestamp=record.born_timestamp,
-            born_host=record.born_host,
-            store_host=record.store_host,
-            flag=record.flag,
-            sys_flag=record.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT,
-            reconsume_times=record.reconsume_times,
-            prepared_transaction_offset=self.header.commit_log_offset,
-            properties=properties,
-        )
+        message = MessageExtBrokerInner.of(half.record, topic, queue_id, text, properties)
+        message.sys_flag = message.sys_flag & ~TRANSACTION_BITS | TRANSACTION_COMMIT
+        message.prepared_transaction_offset = self.header.commit_log_offset
         stored = self._broker.message_store.put_message(message)
         if stored.physical_offset is None:
             return self._refuse(*_UNSTORED[stored.status])

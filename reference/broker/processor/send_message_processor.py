@@ -173,7 +173,7 @@ class SendMessageProcessor:
             remark = f"the broker[{address}] sending transaction message is forbidden"
             return SendMessageResponse(Response(NO_PERMISSION, remark))
         else:
-            result = broker.transactional_message_bridge.put_half_message(message, properties)
+            result = broker.transactional_message_bridge.put_half_message(message)
             if broker.recorder.is_on and result.record is not None:
                 broker.recorder.record_half(result.record)
         if result.physical_offset is not None and switches.counts_halves:

@@ -65,11 +65,6 @@ class OpRemoveMap:
         """Where the next pull begins."""
         return self.pull_result.next_begin_offset
 
-    @property
-    def has_found_ops(self) -> bool:
-        """Whether the last pull found op messages, be it that none can be decoded."""
-        return self.pull_result.found is not None
-
     def fill(self) -> PullResult:
         """Read the next op messages (``#fillOpRemoveMap``).
 

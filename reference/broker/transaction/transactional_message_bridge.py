@@ -117,34 +117,17 @@ class TransactionalMessageBridge:
             return PullResult(PullStatus.OFFSET_ILLEGAL, result.next_begin_offset)
         return PullResult(PullStatus.NO_NEW_MSG, result.next_begin_offset)
 
-    def put_half_message(self, message: MessageExtBrokerInner, properties: dict[str, str]) -> PutMessageResult:
-        """Store a producer's message as a half (``#putHalfMessage``): its topic and queue become properties.
-
-        Parameters
-        ----------
-        message
-            The message as it would be stored in its own topic.
-        properties
-            Its properties; they are added to.
-        """
+    def put_half_message(self, message: MessageExtBrokerInner) -> PutMessageResult:
+        """Store a producer's message as a half (``#putHalfMessage``): its topic and queue become properties."""
+        properties = message.properties
         if self._switches.stores_transaction_id and properties.get(UNIQUE_KEY):
             properties[TRANSACTION_ID] = properties[UNIQUE_KEY]
         properties[REAL_TOPIC] = message.topic
         properties[REAL_QUEUE_ID] = str(message.queue_id)
-        half = MessageExtBrokerInner(
-            topic=HALF_TOPIC,
-            queue_id=HALF_QUEUE_ID,
-            body=message.body,
-            properties_text=message_properties_to_string(properties, self._switches),
-            born_timestamp=message.born_timestamp,
-            born_host=message.born_host,
-            store_host=message.store_host,
-            flag=message.flag,
-            sys_flag=message.sys_flag & ~TRANSACTION_BITS,
-            reconsume_times=message.reconsume_times,
-            properties=properties,
-        )
-        return self._store.put_message(half)
+        message.topic, message.queue_id = HALF_TOPIC, HALF_QUEUE_ID
+        message.sys_flag &= ~TRANSACTION_BITS
+        message.properties_text = message_properties_to_string(properties, self._switches)
+        return self._store.put_message(message)
 
     def put_back(self, message: MessageExt) -> PutMessageResult:
         """Store a half once more, for a check (``#renewHalfMessageInner`` and ``#putMessageReturnResult``).
@@ -192,16 +175,8 @@ class TransactionalMessageBridge:
         return tuple(record for record in records if record is not None)
 
     def _renew_half_message_inner(self, message: MessageExt) -> MessageExtBrokerInner:
-        return MessageExtBrokerInner(
-            topic=message.topic,
-            queue_id=message.queue_id,
-            body=message.record.body,
-            properties_text=message_properties_to_string(message.properties, self._switches),
-            born_timestamp=message.record.born_timestamp,
-            born_host=message.record.born_host,
-            store_host=message.record.store_host,
-            flag=message.record.flag if self._switches.keeps_flag else 0,
-            sys_flag=message.record.sys_flag,
-            reconsume_times=message.record.reconsume_times if self._switches.keeps_flag else 0,
-            properties=message.properties,
-        )
+        text = message_properties_to_string(message.properties, self._switches)
+        copy = MessageExtBrokerInner.of(message.record, message.topic, message.queue_id, text, message.properties)
+        if not self._switches.keeps_flag:
+            copy.flag = copy.reconsume_times = 0
+        return copy

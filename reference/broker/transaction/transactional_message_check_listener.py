@@ -156,22 +156,11 @@ class TransactionalMessageCheckListener:
         """
         if not self._switches.keeps_discarded:
             return None
-        half = message.record
         self._topics.create(DISCARD_TOPIC, DISCARD_QUEUES)
-        discarded = MessageExtBrokerInner(
-            topic=DISCARD_TOPIC,
-            queue_id=DISCARD_QUEUE_ID,
-            body=half.body,
-            properties_text=message_properties_to_string(message.properties, self._switches),
-            born_timestamp=half.born_timestamp,
-            born_host=half.born_host,
-            store_host=half.store_host,
-            flag=half.flag,
-            sys_flag=half.sys_flag,
-            reconsume_times=half.reconsume_times,
-            properties=message.properties,
-        )
+        properties = message.properties
+        text = message_properties_to_string(properties, self._switches)
+        discarded = MessageExtBrokerInner.of(message.record, DISCARD_TOPIC, DISCARD_QUEUE_ID, text, properties)
         kept = self._store.put_message(discarded).record
-        if kept is not None and self._switches.counts_halves and REAL_TOPIC in message.properties:
-            self._metrics.half_left(message.properties.get(REAL_TOPIC), message.properties.get(UNIQUE_KEY, ""))
+        if kept is not None and self._switches.counts_halves and REAL_TOPIC in properties:
+            self._metrics.half_left(properties[REAL_TOPIC], properties.get(UNIQUE_KEY, ""))
         return kept
