@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.broker_schedule import (
-    Act,
-    Drain,
-    End,
-    EndGoesOn,
-    Send,
-)
+from conformance.broker_schedule import Act, Drain, End, EndGoesOn, Send
 from conformance.errors import NoScheduleError
 from conformance.schedule_settings import broker_settings
 from reference.broker.processor.send_message_processor import SendMessageRequest

@@ -71,7 +71,8 @@ class BrokerController:
     timer_message_store, transaction_metrics, send_message_processor
         The parts, by RocketMQ's names.
     check_requests
-        The check requests that were sent and that nobody has taken from here yet.
+        The check requests that were sent and that nobody has taken from here yet: whoever plays the network delivers,
+        delays or loses them.
     topic_queue_mappings
         Static topics of which this broker has a part: at which offset it begins (``TopicQueueMappingManager``, 5.0.0).
     is_running
@@ -102,26 +103,14 @@ class BrokerController:
         self.role = role
         self.message_store.is_slave = role.is_slave
         self.consumer_offset_manager = ConsumerOffsetManager(self.store_path.consumer_offsets)
-        self.transactional_message_bridge = TransactionalMessageBridge(
-            switches, settings, clock, self.message_store, self.consumer_offset_manager
-        )
-        self.transactional_message_service = TransactionalMessageService(
-            switches, settings, clock, self.transactional_message_bridge, self.recorder
-        )
+        self.transactional_message_bridge = TransactionalMessageBridge(self)
+        self.transactional_message_service = TransactionalMessageService(self)
         disk = self.message_store.disk
         self.topic_config_manager = TopicConfigManager(disk, switches, clock, settings)
         self.subscription_group_manager = SubscriptionGroupManager(disk, switches, clock)
         self.check_requests: deque[CheckTransactionStateRequest] = deque()
         self.transaction_metrics = TransactionMetrics(disk, switches, clock)
-        self.check_listener = TransactionalMessageCheckListener(
-            switches,
-            self.message_store,
-            self.producer_manager,
-            self.check_requests,
-            self.topic_config_manager,
-            settings.check_pool_length,
-            self.transaction_metrics,
-        )
+        self.check_listener = TransactionalMessageCheckListener(self)
         self.check_service = TransactionalMessageCheckService(self)
         self.topic_queue_mappings: dict[str, int] = {}
         self.admin_broker_processor = AdminBrokerProcessor(self)

@@ -24,12 +24,7 @@ from reference.client.producer_messages import (
     TransactionSendResult,
 )
 from reference.format.message_decoder import decode_message_id
-from reference.format.properties import (
-    PRODUCER_GROUP,
-    SMALL_CAPACITY,
-    TRANSACTION_PREPARED,
-    UNIQUE_KEY,
-)
+from reference.format.properties import PRODUCER_GROUP, SMALL_CAPACITY, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.record import TRANSACTION_PREPARED_TYPE
 from reference.java.hash_map import hash_map_order
 

@@ -13,11 +13,7 @@ from reference.broker.processor.end_transaction_processor import (
 )
 from reference.broker.response import SUCCESS
 from reference.errors import BrokerError
-from reference.format.properties import (
-    KEYS,
-    TAGS,
-    WAIT_STORE_OK,
-)
+from reference.format.properties import KEYS, TAGS, WAIT_STORE_OK
 from reference.format.record import TRANSACTION_COMMIT
 
 if TYPE_CHECKING:

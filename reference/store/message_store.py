@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reference.format.errors import NoSpaceLeftError
 from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT
-from reference.format.stored_message import (
-    decode_message,
-    encode_message,
-    host_bytes,
-    port_at,
-    topic_field,
-)
+from reference.format.stored_message import decode_message, encode_message, host_bytes, port_at, topic_field
 from reference.format.system_topics import topics_that_are_never_deleted
 from reference.store.consume_queue_store import ConsumeQueueStore
 from reference.store.delay_levels import queue_tags_code
@@ -189,7 +183,7 @@ class MessageStore:
                 backlog.append((light_queue, offset, size, tags))
             if self.dispatches_at_once and len(backlog) > self._longest_backlog:
                 self.dispatch()
-        return PutMessageResult(PutMessageStatus.PUT_OK, None, self, CommitLogOffset(offset))
+        return PutMessageResult(PutMessageStatus.PUT_OK, self, CommitLogOffset(offset))
 
     def _hook(self, message: MessageExtBrokerInner, now: int) -> PutMessageResult | None:
         """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too."""

@@ -50,13 +50,12 @@ class PutMessageResult:
     def __init__(
         self,
         status: PutMessageStatus,
-        record: Record | None = None,
         store: MessageStore | None = None,
         physical_offset: CommitLogOffset | None = None,
     ) -> None:
         self.status = status
-        self.physical_offset = physical_offset if record is None else record.physical_offset
-        self._record = record
+        self.physical_offset = physical_offset
+        self._record: Record | None = None
         self._store = store
 
     @property
@@ -65,10 +64,3 @@ class PutMessageResult:
         if self._record is None and self._store is not None and self.physical_offset is not None:
             self._record = self._store.look_message_by_offset(self.physical_offset)
         return self._record
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PutMessageResult):
-            return NotImplemented
-        return (self.status, self.record) == (other.status, other.record)
-
-    __hash__ = None  # type: ignore[assignment]

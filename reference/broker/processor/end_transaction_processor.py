@@ -245,7 +245,8 @@ class EndTransaction:
         if self._broker.switches.settles_halves_only and half.topic != HALF_TOPIC:
             outcome, op = EndTransactionOutcome.NO_HALF, None
         else:
-            outcome, op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+            op = self._broker.transactional_message_service.delete_prepare_message(half.record)
+            outcome = _outcome(op)
         if self._broker.switches.counts_halves:
             topic = self._committed_to or half.properties.get(REAL_TOPIC)
             if topic is None:
@@ -256,3 +257,10 @@ class EndTransaction:
     def _refuse(self, code: int, remark: str) -> EndTransactionStep:
         self._broker.recorder.record_end("end_refused", self.header)
         return EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))
+
+
+def _outcome(op: PutMessageResult | None) -> EndTransactionOutcome:
+    """What became of an op message, by the store's answer to it."""
+    if op is None:
+        return EndTransactionOutcome.OP_BUFFERED
+    return EndTransactionOutcome.OP_LOST if op.physical_offset is None else EndTransactionOutcome.OP_STORED

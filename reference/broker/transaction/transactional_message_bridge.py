@@ -25,14 +25,10 @@ from reference.store.get_message_result import GetMessageStatus
 from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
-    from reference.broker.broker_settings import BrokerSettings
-    from reference.broker.consumer_offset_manager import ConsumerOffsetManager
+    from reference.broker.broker_controller import BrokerController
     from reference.format.offsets import CommitLogOffset
     from reference.format.record import Record
-    from reference.simulation.virtual_clock import VirtualClock
-    from reference.store.message_store import MessageStore
     from reference.store.put_message_result import PutMessageResult
-    from reference.versions.switches import VersionSwitches
 
 
 class PullStatus(Enum):
@@ -70,21 +66,14 @@ _ILLEGAL: Final = (
 class TransactionalMessageBridge:
     """Reads and writes the half and the op queue (``TransactionalMessageBridge``)."""
 
-    def __init__(
-        self,
-        switches: VersionSwitches,
-        settings: BrokerSettings,
-        clock: VirtualClock,
-        store: MessageStore,
-        consumer_offset_manager: ConsumerOffsetManager,
-    ) -> None:
-        self._switches = switches
-        self._settings = settings
-        self._clock = clock
-        self._store = store
-        self._consumer_offset_manager = consumer_offset_manager
+    def __init__(self, broker: BrokerController) -> None:
+        self._switches = broker.switches
+        self._settings = broker.settings
+        self._clock = broker.clock
+        self._store = broker.message_store
+        self._consumer_offset_manager = broker.consumer_offset_manager
         self._op_properties = message_properties_to_string(
-            {WAIT_STORE_OK: "true", TAGS: REMOVE_TAG}, switches, is_own_message=True
+            {WAIT_STORE_OK: "true", TAGS: REMOVE_TAG}, broker.switches, is_own_message=True
         )
 
     def fetch_consume_offset(self, topic: str) -> QueueOffset:

@@ -15,16 +15,10 @@ from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.message import MessageExtBrokerInner
 
 if TYPE_CHECKING:
-    from collections import deque
-
-    from reference.broker.config_manager import TopicConfigManager
-    from reference.broker.producer_manager import ProducerManager
-    from reference.broker.transaction.transaction_metrics import TransactionMetrics
+    from reference.broker.broker_controller import BrokerController
     from reference.format.offsets import CommitLogOffset, QueueOffset
     from reference.format.record import Record
     from reference.store.message import MessageExt
-    from reference.store.message_store import MessageStore
-    from reference.versions.switches import VersionSwitches
 
 DISCARD_QUEUE_ID = 0
 DISCARD_QUEUES = 1
@@ -69,19 +63,6 @@ class CheckTransactionStateRequest:
 class TransactionalMessageCheckListener:
     """Sends check requests and gives halves up.
 
-    Parameters
-    ----------
-    producers
-        Who is connected.
-    outbox
-        Takes the check requests; whoever plays the network delivers, delays or loses them.
-    topics
-        Where the topic of discarded halves is made with the first of them.
-    most_waiting
-        How many checks the pool's threads and its queue hold.
-    metrics
-        Counts a half less when it is given up.
-
     Attributes
     ----------
     waits_for_channels
@@ -90,23 +71,8 @@ class TransactionalMessageCheckListener:
         The checks that the pool holds meanwhile.
     """
 
-    def __init__(
-        self,
-        switches: VersionSwitches,
-        store: MessageStore,
-        producers: ProducerManager,
-        outbox: deque[CheckTransactionStateRequest],
-        topics: TopicConfigManager,
-        most_waiting: int,
-        metrics: TransactionMetrics,
-    ) -> None:
-        self._switches = switches
-        self._store = store
-        self._producers = producers
-        self._outbox = outbox
-        self._topics = topics
-        self._most_waiting = most_waiting
-        self._metrics = metrics
+    def __init__(self, broker: BrokerController) -> None:
+        self._broker = broker
         self.waits_for_channels = False
         self.waiting: list[MessageExt] = []
 
@@ -118,10 +84,10 @@ class TransactionalMessageCheckListener:
         """
         if REAL_QUEUE_ID not in message.properties:
             return None
-        if self._producers.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:
+        if self._broker.producer_manager.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:
             return None
-        if self.waits_for_channels and len(self.waiting) >= self._most_waiting:
-            if not self._switches.checks_run_by_caller:
+        if self.waits_for_channels and len(self.waiting) >= self._broker.settings.check_pool_length:
+            if not self._broker.switches.checks_run_by_caller:
                 rejected = "java.util.concurrent.RejectedExecutionException: the pool for checks is full"
                 raise ThrownInCheckError(rejected)
         elif self.waits_for_channels:
@@ -143,7 +109,7 @@ class TransactionalMessageCheckListener:
             properties=properties,
             body=message.record.body,
         )
-        self._outbox.append(request)
+        self._broker.check_requests.append(request)
         return request
 
     def resolve_discard_msg(self, message: MessageExt) -> Record | None:
@@ -154,13 +120,13 @@ class TransactionalMessageCheckListener:
         Record or None
             What was kept of it, if anything.
         """
-        if not self._switches.keeps_discarded:
+        if not self._broker.switches.keeps_discarded:
             return None
-        self._topics.create(DISCARD_TOPIC, DISCARD_QUEUES)
+        self._broker.topic_config_manager.create(DISCARD_TOPIC, DISCARD_QUEUES)
         properties = message.properties
-        text = message_properties_to_string(properties, self._switches)
+        text = message_properties_to_string(properties, self._broker.switches)
         discarded = MessageExtBrokerInner.of(message.record, DISCARD_TOPIC, DISCARD_QUEUE_ID, text, properties)
-        kept = self._store.put_message(discarded).record
-        if kept is not None and self._switches.counts_halves and REAL_TOPIC in properties:
-            self._metrics.half_left(properties[REAL_TOPIC], properties.get(UNIQUE_KEY, ""))
+        kept = self._broker.message_store.put_message(discarded).record
+        if kept is not None and self._broker.switches.counts_halves and REAL_TOPIC in properties:
+            self._broker.transaction_metrics.half_left(properties[REAL_TOPIC], properties.get(UNIQUE_KEY, ""))
         return kept

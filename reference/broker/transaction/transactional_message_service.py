@@ -6,16 +6,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
-
 if TYPE_CHECKING:
-    from reference.broker.broker_settings import BrokerSettings
-    from reference.broker.recorder import Recorder
-    from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+    from reference.broker.broker_controller import BrokerController
     from reference.format.record import Record
-    from reference.simulation.virtual_clock import VirtualClock
     from reference.store.put_message_result import PutMessageResult
-    from reference.versions.switches import VersionSwitches
 
 
 @dataclass(slots=True)
@@ -68,22 +62,15 @@ class TransactionalMessageService:
         For each half queue the offsets that wait for a batch (``deleteContext``).
     """
 
-    def __init__(
-        self,
-        switches: VersionSwitches,
-        settings: BrokerSettings,
-        clock: VirtualClock,
-        bridge: TransactionalMessageBridge,
-        recorder: Recorder,
-    ) -> None:
+    def __init__(self, broker: BrokerController) -> None:
         self.delete_context: dict[int, MessageQueueOpContext] = {}
-        self._switches = switches
-        self._settings = settings
-        self._clock = clock
-        self._bridge = bridge
-        self._recorder = recorder
+        self._switches = broker.switches
+        self._settings = broker.settings
+        self._clock = broker.clock
+        self._bridge = broker.transactional_message_bridge
+        self._recorder = broker.recorder
 
-    def delete_prepare_message(self, half: Record) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
+    def delete_prepare_message(self, half: Record) -> PutMessageResult | None:
         """Mark a half as committed or rolled back (``#deletePrepareMessage``).
 
         4.x writes an op message and ignores whether that worked. 5.1 and later put the half's offset in memory; only
@@ -91,11 +78,11 @@ class TransactionalMessageService:
 
         Returns
         -------
-        outcome, stored
-            Whether an op message was stored, refused by the store or put off; and the store's answer if it was stored.
+        PutMessageResult or None
+            The store's answer to the op message; None where that is put off.
         """
         if not self._switches.batches_ops:
-            return _outcome(self._write_op(half.queue_id, str(half.queue_offset)))
+            return self._write_op(half.queue_id, str(half.queue_offset))
         context = self.delete_context.get(half.queue_id)
         if context is None:
             context = self.delete_context[half.queue_id] = MessageQueueOpContext(self._clock.now)
@@ -104,8 +91,8 @@ class TransactionalMessageService:
             context.context_queue.append(entry)
             context.total_size += len(entry)
             self._recorder.record("op_buffered", half=half.queue_offset)
-            return EndTransactionOutcome.OP_BUFFERED, None
-        return _outcome(self._write_op(half.queue_id, self._take_body(context, entry)))
+            return None
+        return self._write_op(half.queue_id, self._take_body(context, entry))
 
     def batch_send_op_message(self) -> OpBatch:
         """Write the batches that are due (``#batchSendOpMessage``).
@@ -154,9 +141,3 @@ class TransactionalMessageService:
                 if half:
                     self._recorder.record("op_stored", half=int(half), op=record.queue_offset)
         return stored
-
-
-def _outcome(op: PutMessageResult) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
-    if op.physical_offset is None:
-        return EndTransactionOutcome.OP_LOST, None
-    return EndTransactionOutcome.OP_STORED, op
