@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference.format.commit_log import FOLDER as COMMIT_LOG_FOLDER
-from reference.format.commit_log import CommitLog, CommitLogFile
+from reference.format.commit_log import CommitLog
+from reference.format.commit_log_file import FOLDER as COMMIT_LOG_FOLDER
+from reference.format.commit_log_file import CommitLogFile
 from reference.format.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consume_queues
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
 from reference.format.consumer_offsets import load_consumer_offsets, read_consumer_offsets

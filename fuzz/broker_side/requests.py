@@ -25,7 +25,7 @@ from reference.format.properties import (
 )
 from reference.format.record import TRANSACTION_COMMIT
 from reference.simulation.virtual_clock import VirtualClock
-from reference.store.message_store import MOST_PROPERTIES
+from reference.store.put_message_hooks import MOST_PROPERTIES
 from spec.language import NONE
 from spec.state import End
 

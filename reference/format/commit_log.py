@@ -9,56 +9,22 @@ reported.
 
 from __future__ import annotations
 
-import mmap
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.commit_log_file import FOLDER, CommitLogFile, FileReader, map_file
 from reference.format.errors import NotAStoreError
-from reference.format.frame import Frame, is_plausible_start, natural_size, read_frame
-from reference.format.offsets import CommitLogOffset
-from reference.format.record import (
-    BLANK_BYTES,
-    BLANK_MAGIC,
-    MAGIC_V1,
-    MAGIC_V2,
-    MalformedRecordError,
-    Record,
-    decode_record,
-)
+from reference.format.frame import Frame, read_frame
+from reference.format.record import MalformedRecordError, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-FOLDER = "commitlog"
+    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.offsets import CommitLogOffset
+
 _NAME = re.compile(r"\d{20}")
-_MAGIC_BYTES = re.compile(b"|".join(re.escape(magic.to_bytes(4)) for magic in (MAGIC_V1, MAGIC_V2)))
-_CHUNK_BYTES = 1 << 20
-_ZEROS = bytes(_CHUNK_BYTES)
-
-
-@dataclass(frozen=True, slots=True)
-class CommitLogFile:
-    """One mapped file: its path, its name below the store, the offset of its first byte, and its bytes.
-
-    Attributes
-    ----------
-    problem
-        Why it holds no bytes: it is empty, or can't be read. The rest of the log can.
-    """
-
-    path: Path
-    name: str
-    start: CommitLogOffset
-    data: mmap.mmap | bytes
-    problem: str = "the file is empty"
-
-    @property
-    def end(self) -> CommitLogOffset:
-        """The offset behind its last byte."""
-        return CommitLogOffset(self.start + len(self.data))
 
 
 class CommitLog:
@@ -92,7 +58,7 @@ class CommitLog:
         if not paths:
             message = f"{folder} holds no files, so this is not a RocketMQ store"
             raise NotAStoreError(message)
-        return cls([_map_file(path) for path in paths])
+        return cls([map_file(path) for path in paths])
 
     @property
     def start(self) -> CommitLogOffset:
@@ -162,186 +128,6 @@ class CommitLog:
         return self.files[0].name, 0
 
 
-class FileReader:
-    """Reads one file; a class only to keep the few things that every step needs.
-
-    Parameters
-    ----------
-    file, following
-        The file, and the one behind it; None for the last one.
-    wants
-        As in :meth:`CommitLog.read`.
-    """
-
-    def __init__(
-        self, file: CommitLogFile, following: CommitLogFile | None, wants: Callable[[Frame], bool] | None = None
-    ) -> None:
-        self.file = file
-        self.data = file.data
-        self.following = following
-        self.wants = wants
-
-    def read(self) -> Iterator[Frame | Record | CorruptRegion]:
-        """Read the file from its start; see :meth:`CommitLog.read`."""
-        data, start, wants = self.data, self.file.start, self.wants
-        position, length = 0, len(data)
-        if not length:
-            yield self.region(0, self.file.problem)
-        while position < length:
-            try:
-                frame = read_frame(data, position, start)
-            except MalformedRecordError as error:
-                if self.is_end(position):
-                    break
-                position = yield from self.skip_damage(position, str(error))
-                continue
-            if not frame.is_body_sound:
-                yield self.region(position, f"the body of {frame.name} does not match its checksum")
-            if wants is None or wants(frame):
-                try:
-                    yield self.decode(position, frame.total_size)
-                except MalformedRecordError as error:
-                    yield self.region(position, str(error))
-            else:
-                yield frame
-            position += frame.total_size
-        yield from self.check_end(position)
-
-    def is_end(self, position: int) -> bool:
-        """Whether nothing more was written from a position on: an end-of-file record stands there, or zeros do."""
-        return self.is_blank_record(position) or self.is_zero_from(position)
-
-    def decode(self, position: int, size: int) -> Record:
-        """Decode a record whose outline is sound; zeros that were cut off the end of the file count as there."""
-        if position + size <= len(self.data):
-            return decode_record(self.data, position, limit=len(self.data))
-        return decode_record(bytes(self.data[position:]).ljust(size, b"\0"), 0, limit=size)
-
-    def region(self, position: int, reason: str) -> CorruptRegion:
-        """Damage at a position of this file."""
-        return CorruptRegion(self.file.name, position, reason)
-
-    def is_blank_record(self, position: int) -> bool:
-        """Whether the end-of-file record stands here (``CommitLog.DefaultAppendMessageCallback#doAppend``)."""
-        head = self.data[position : position + BLANK_BYTES]
-        if len(head) < BLANK_BYTES or int.from_bytes(head[4:]) != BLANK_MAGIC:
-            return False
-        size = int.from_bytes(head[:4])
-        if self.following is None:
-            return size >= BLANK_BYTES
-        return self.file.start + position + size <= self.following.start
-
-    def is_zero_from(self, position: int) -> bool:
-        """Whether the rest of the file is zeros; its pages are given back as they are looked at."""
-        for at in range(position, len(self.data), _CHUNK_BYTES):
-            if not _ZEROS.startswith(self.data[at : at + _CHUNK_BYTES]):
-                return False
-            if isinstance(self.data, mmap.mmap):
-                page = at // mmap.PAGESIZE * mmap.PAGESIZE
-                self.data.madvise(mmap.MADV_DONTNEED, page, min(_CHUNK_BYTES, len(self.data) - page))
-        return True
-
-    def check_end(self, position: int) -> Iterator[CorruptRegion]:
-        """A file that others follow must end in a blank record that reaches to the next one, or at its brim."""
-        following = self.following
-        if following is None or not following.data or not following.data[:BLANK_BYTES].strip(b"\0"):
-            return
-        head = self.data[position : position + BLANK_BYTES]
-        size = int.from_bytes(head[:4]) if int.from_bytes(head[4:]) == BLANK_MAGIC else 0
-        end = self.file.start + position + size
-        if end >= following.start or position >= following.start - self.file.start:
-            return
-        if size:
-            yield self.region(position, f"the log goes on at {end}, but the next file is {following.name}")
-        else:
-            reason = f"the log ends here without an end-of-file record, although {following.name} follows"
-            yield self.region(position, reason)
-
-    def skip_damage(self, position: int, reason: str) -> Generator[Record | CorruptRegion, None, int]:
-        """Report damage and yield what can be repaired of it; gives the position to go on at."""
-        after = self.next_record(position)
-        size = natural_size(self.data, position)
-        repaired = self._repair(position, after)
-        if repaired is not None:
-            yield self.region(position, _what_was_wrong(repaired, size, self.file.start + position))
-            yield self._in_place(repaired, position)
-            return position + size
-        lost = (len(self.data) if after is None else after) - position
-        if after is None and self.following is None:
-            yield self.region(position, f"{reason}; nothing readable follows")
-        else:
-            yield self.region(position, f"{reason}; {lost} bytes are passed over")
-        return position + lost
-
-    def record_at(self, position: int) -> Record:
-        """The record that reading the file gives at a position, repaired if need be.
-
-        Raises
-        ------
-        MalformedRecordError
-            There is none.
-        """
-        try:
-            frame = read_frame(self.data, position, self.file.start)
-        except MalformedRecordError:
-            repaired = self._repair(position, self.next_record(position))
-            if repaired is None:
-                raise
-            return self._in_place(repaired, position)
-        return self.decode(position, frame.total_size)
-
-    def first_record(self, position: int, end: int) -> int | None:
-        """Where the first record at or behind a position and before an end begins that says that it stands there."""
-        if position == 0:
-            return 0
-        for match in _MAGIC_BYTES.finditer(self.data, position + 4, min(end + 7, len(self.data))):
-            candidate = match.start() - 4
-            if is_plausible_start(self.data, candidate, self.file.start):
-                return candidate
-        return None
-
-    def is_record_start(self, position: int) -> bool:
-        """Whether :meth:`first_record` would find a record at a position."""
-        has_magic = _MAGIC_BYTES.match(self.data, position + 4) is not None
-        return has_magic and is_plausible_start(self.data, position, self.file.start)
-
-    def next_record(self, position: int) -> int | None:
-        """Where the next record begins that claims to stand where it stands, or the blank record of this file."""
-        for match in _MAGIC_BYTES.finditer(self.data, position + 1):
-            candidate = match.start() - 4
-            if candidate > position and is_plausible_start(self.data, candidate, self.file.start):
-                return candidate
-        blank = self.data.find(BLANK_MAGIC.to_bytes(4), position + 1)
-        if self.following is not None and blank - 4 > position and self.is_blank_record(blank - 4):
-            return blank - 4
-        return None
-
-    def _in_place(self, repaired: Record, position: int) -> Record:
-        size = natural_size(self.data, position)
-        return replace(repaired, total_size=size, physical_offset=CommitLogOffset(self.file.start + position))
-
-    def _repair(self, position: int, after: int | None) -> Record | None:
-        """The record at a damaged place, if its inner lengths alone lead exactly to what follows."""
-        size = natural_size(self.data, position)
-        if size == 0 or (after is not None and position + size != after) or position + size > len(self.data):
-            return None
-        try:
-            record = decode_record(self.data, position, limit=len(self.data), total_size=size)
-        except MalformedRecordError:
-            return None
-        is_torn = record.properties_text.endswith("\0")
-        return record if record.body and record.has_sound_body and not is_torn else None
-
-
-def _what_was_wrong(record: Record, size: int, offset: int) -> str:
-    """Name the field of a repaired record that was not what it should be."""
-    if record.magic not in (MAGIC_V1, MAGIC_V2):
-        return f"the magic code is {record.magic:08X}, not {MAGIC_V1:08X}"
-    if record.physical_offset != offset:
-        return f"the record says that it stands at {record.physical_offset}, it stands at {offset}"
-    return f"its length says {record.total_size} bytes, its fields add up to {size}"
-
-
 def _commit_log_folder(store: Path) -> Path:
     if not store.exists():
         message = f"{store} does not exist"
@@ -354,14 +140,3 @@ def _commit_log_folder(store: Path) -> Path:
         message = f"{store} has no {FOLDER}/ in it, so it is not a RocketMQ store"
         raise NotAStoreError(message)
     return folder
-
-
-def _map_file(path: Path) -> CommitLogFile:
-    start, name = CommitLogOffset(int(path.name)), f"{FOLDER}/{path.name}"
-    try:
-        with path.open("rb") as stream:
-            size = stream.seek(0, 2)
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
-    except OSError as failure:
-        return CommitLogFile(path, name, start, b"", f"the file can't be read ({failure.strerror})")
-    return CommitLogFile(path, name, start, data)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.properties import parse_properties, properties_map
 
 if TYPE_CHECKING:
     from mmap import mmap
+
+    from reference.format.offsets import CommitLogOffset, QueueOffset
 
 MAGIC_V1 = 0xDAA320A7
 """``MessageDecoder.MESSAGE_MAGIC_CODE``: the topic's length is one byte."""
@@ -148,7 +149,7 @@ def decode_record(source: Source, position: int, *, limit: int, total_size: int 
         message = f"{limit - position} bytes are left, too few for a record"
         raise MalformedRecordError(message)
     head = _UNTIL_BORN_HOST.unpack_from(source, position)
-    stored_size, magic, body_crc, queue_id, flag, queue_offset, physical_offset, sys_flag, born_timestamp = head
+    stored_size, magic, sys_flag = head[0], head[1], head[7]
     size = stored_size if total_size is None else total_size
     end = position + size
     if end > limit:
@@ -171,23 +172,15 @@ def decode_record(source: Source, position: int, *, limit: int, total_size: int 
         message = f"its fields add up to {at - position} bytes, its length says {size}"
         raise MalformedRecordError(message)
     return Record(
-        total_size=stored_size,
-        magic=magic,
-        body_crc=body_crc,
-        queue_id=queue_id,
-        flag=flag,
-        queue_offset=QueueOffset(queue_offset),
-        physical_offset=CommitLogOffset(physical_offset),
-        sys_flag=sys_flag,
-        born_timestamp=born_timestamp,
-        born_host=born_host,
-        store_timestamp=store_timestamp,
-        store_host=store_host,
-        reconsume_times=reconsume_times,
-        prepared_transaction_offset=CommitLogOffset(prepared_offset),
-        body=body,
-        topic=_decode_text(topic, "topic"),
-        properties_text=_decode_text(properties, "properties"),
+        *head,
+        born_host,
+        store_timestamp,
+        store_host,
+        reconsume_times,
+        prepared_offset,
+        body,
+        _decode_text(topic, "topic"),
+        _decode_text(properties, "properties"),
     )
 
 

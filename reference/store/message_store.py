@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 from reference.format.errors import NoSpaceLeftError
 from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT
-from reference.format.stored_message import decode_message, encode_message, host_bytes, port_at, topic_field
+from reference.format.stored_message import encode_message, host_bytes, port_at, topic_field
 from reference.format.system_topics import topics_that_are_never_deleted
 from reference.store.consume_queue_store import ConsumeQueueStore
 from reference.store.delay_levels import queue_tags_code
 from reference.store.get_message_result import GetMessageResult
-from reference.store.light_queues import LIGHT_QUEUE_ID, light_queues_of_record, wrap_lmq_dispatch
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
-from reference.store.put_message_hooks import WAITING, handle_schedule_message
+from reference.store.put_message_hooks import MOST_PROPERTIES, check_before_put_message, run_put_message_hooks
 from reference.store.put_message_result import PutMessageResult, PutMessageStatus
 from reference.store.queue_read import read_queue, record_at
 from reference.store.recovery import recover
+from reference.store.reput_message_service import ReputMessageService
 from reference.store.store_checkpoint import StoreCheckpoint
 from reference.store.writable_commit_log import WritableCommitLog
 
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 
 ABORT: Final = "abort"
 _LONGEST_BACKLOG = 256
-_MOST_TOPIC_BYTES = 0x7F
-
-MOST_PROPERTIES: Final = 32_767
-"""Bytes of properties that a record can hold (``Short.MAX_VALUE``)."""
 _MOST_BYTES_BESIDE_BODY = 64 << 10
 
 
@@ -96,13 +92,10 @@ class MessageStore:
         self.dispatches_at_once = True
         self.config = MessageStoreConfig() if config is None else config
         self.disk: Disk = MemoryDisk() if disk is None else disk
-        self.switches = self._switches = switches
-        self.clock = self._clock = clock
-        self._undispatched: list[tuple[WritableConsumeQueue, int, int, int]] = []
+        self.switches = switches
+        self.clock = clock
         self._longest_backlog = 0 if self.disk.counts_writes else _LONGEST_BACKLOG
         self._last_store_timestamp = 0
-        self._records: list[Record] = []
-        self._records_until = 0
         self._missed_reads: list[GetMessageResult | ThrownInCheckError] = []
         beside_body = 0 if switches.measures_whole_records else _MOST_BYTES_BESIDE_BODY
         self._most_record_bytes = self.config.max_message_size + beside_body
@@ -116,16 +109,11 @@ class MessageStore:
     @property
     def is_behind(self) -> bool:
         """Whether records wait to be entered into their queues (``DefaultMessageStore#dispatchBehindBytes``)."""
-        return bool(self._undispatched)
+        return bool(self._reput.backlog)
 
     def records(self) -> tuple[Record, ...]:
         """Every record, in the order of the commit log; they are read once and then kept."""
-        for offset, size, file, at in self._log.walk(max(self._records_until, self._log.min_offset)):
-            if offset >= self._log.max_offset:
-                break
-            self._records.append(decode_message(file.buffer, at))
-            self._records_until = offset + size
-        return tuple(self._records)
+        return self._log.records()
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -133,18 +121,21 @@ class MessageStore:
         """Append a message (``DefaultMessageStore#putMessage``)."""
         if not self.is_writeable or self.is_slave:
             return _NOT_AVAILABLE
-        store_timestamp = self._clock.now
-        forbidden = self._hook(message, store_timestamp)
-        if forbidden is not None:
-            return forbidden
+        store_timestamp = self.clock.now
+        refused = run_put_message_hooks(message, self.switches, store_timestamp, self._next_light_offset)
+        if refused is not None:
+            return PutMessageResult(refused)
         properties_text = message.properties_text
         properties = properties_text.encode()
         route = self._routes.get((message.topic, message.queue_id))
         if route is None or len(properties) > MOST_PROPERTIES:
-            refused = self._check_lengths(message.topic, len(properties))
+            refused = check_before_put_message(
+                message.topic, len(properties), self.config.max_topic_length, self.switches
+            )
             if refused is not None:
-                return refused
-            route = self._add_route(message.topic, message.queue_id)
+                return PutMessageResult(refused)
+            queue = self._queues.find_or_create(message.topic, message.queue_id)
+            route = self._routes[message.topic, message.queue_id] = (queue, topic_field(message.topic))
         queue, topic_bytes = route
         sys_flag = message.sys_flag
         is_consumed = not sys_flag & TRANSACTION_BITS or sys_flag & TRANSACTION_BITS == TRANSACTION_COMMIT
@@ -175,41 +166,20 @@ class MessageStore:
         self._last_store_timestamp = store_timestamp
         if is_consumed:
             queue.next_offset += 1
-            backlog = self._undispatched
+            backlog = self._reput.backlog
             tags = queue_tags_code(message.topic, properties_text, store_timestamp)
             backlog.append((queue, offset, size, tags))
-            for light_queue in self._queues_to_dispatch(message.topic, properties_text):
+            for light_queue in self._reput.light_queues(message.topic, properties_text):
                 light_queue.next_offset += 1
                 backlog.append((light_queue, offset, size, tags))
             if self.dispatches_at_once and len(backlog) > self._longest_backlog:
                 self.dispatch()
-        return PutMessageResult(PutMessageStatus.PUT_OK, self, CommitLogOffset(offset))
-
-    def _hook(self, message: MessageExtBrokerInner, now: int) -> PutMessageResult | None:
-        """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too."""
-        if not message.properties:
-            return None
-        if any(map(message.properties.__contains__, WAITING)):
-            forbidden = handle_schedule_message(message, self._switches, now)
-            if forbidden is not None:
-                return PutMessageResult(forbidden)
-        if self.config.enable_lmq:
-            wrap_lmq_dispatch(message, self._switches, lambda name: self._light_queue(name).next_offset)
-        return None
-
-    def _light_queue(self, name: str) -> WritableConsumeQueue:
-        return self._queues.find_or_create(name, LIGHT_QUEUE_ID)
-
-    def _queues_to_dispatch(self, topic: str, properties_text: str) -> list[WritableConsumeQueue]:
-        """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``)."""
-        if not self.config.enable_multi_dispatch:
-            return []
-        return [self._light_queue(name) for name in light_queues_of_record(topic, properties_text, self._switches)]
+        return PutMessageResult(PutMessageStatus.PUT_OK, self.look_message_by_offset, CommitLogOffset(offset))
 
     def clean_unused_topics(self, retained: Collection[str]) -> None:
         """Delete the queues of every topic that has no configuration (``#cleanUnusedTopic``); the log stays."""
         self.dispatch()
-        self._queues.delete_all_but({*retained, *topics_that_are_never_deleted(self._switches)})
+        self._queues.delete_all_but({*retained, *topics_that_are_never_deleted(self.switches)})
         self._routes.clear()
 
     def dispatch(self) -> None:
@@ -218,16 +188,11 @@ class MessageStore:
         Where a queue needs another file and there is no room for it, what is left stays waiting, and the store refuses
         every message from then on (``RunningFlags#makeLogicsQueueError``).
         """
-        backlog = self._undispatched
-        done = 0
         try:
-            for queue, offset, size, tags in backlog:
-                queue.put(offset, size, tags)
-                done += 1
+            self._reput.do_reput()
         except NoSpaceLeftError:
             self.is_writeable = False
         finally:
-            del backlog[:done]
             self._log.release()
 
     def flush(self) -> None:
@@ -238,8 +203,7 @@ class MessageStore:
         self.flushed_where = self.max_phy_offset
         self._queues.flush()
         if self._last_store_timestamp:
-            self.checkpoint.physic_msg_timestamp = self._last_store_timestamp
-            self.checkpoint.logics_msg_timestamp = self._last_store_timestamp
+            self.checkpoint.physic_msg_timestamp = self.checkpoint.logics_msg_timestamp = self._last_store_timestamp
         self.checkpoint.flush()
 
     def shutdown(self) -> None:
@@ -256,12 +220,12 @@ class MessageStore:
 
     def abandon(self) -> None:
         """The process is gone without having stopped; what waits to be dispatched is forgotten."""
-        self._undispatched.clear()
+        self._reput.backlog.clear()
         self._longest_backlog = 0
 
     def reopen(self) -> Self:
         """The store as the next process finds it: opened anew from the disk, with the same habits."""
-        following = type(self)(self._switches, self._clock, self.disk, self.config)
+        following = type(self)(self.switches, self.clock, self.disk, self.config)
         following.is_writeable = self.is_writeable
         following.dispatches_at_once = self.dispatches_at_once
         following.flushed_where = self.flushed_where
@@ -323,17 +287,17 @@ class MessageStore:
             The most messages to return; a read ends at the end of a consume queue file, too.
         """
         if self._missed_reads:
-            return self._miss_read()
-        queue = self._queue_to_read(topic, queue_id)
-        corrects_offsets = not self.is_slave or self._switches.corrects_offsets_on_slave
-        rewinds_beyond_end = self._switches.rewinds_beyond_end
+            answer = self._missed_reads.pop()
+            if isinstance(answer, GetMessageResult):
+                return answer
+            raise answer
         return read_queue(
             self._log,
-            queue,
+            self._queue_to_read(topic, queue_id),
             offset,
             max_msg_nums,
-            corrects_offsets=corrects_offsets,
-            rewinds_beyond_end=rewinds_beyond_end,
+            corrects_offsets=not self.is_slave or self.switches.corrects_offsets_on_slave,
+            rewinds_beyond_end=self.switches.rewinds_beyond_end,
         )
 
     def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> Record | None:
@@ -349,15 +313,9 @@ class MessageStore:
         return QueueOffset(0 if queue is None else queue.end)
 
     def _queue_to_read(self, topic: str, queue_id: int) -> WritableConsumeQueue | None:
-        if self._undispatched and self.dispatches_at_once:
+        if self._reput.backlog and self.dispatches_at_once:
             self.dispatch()
         return self._queues.find(topic, queue_id)
-
-    def _miss_read(self) -> GetMessageResult:
-        answer = self._missed_reads.pop()
-        if isinstance(answer, GetMessageResult):
-            return answer
-        raise answer
 
     # --- opening ------------------------------------------------------------------------------------------------------
 
@@ -366,38 +324,24 @@ class MessageStore:
         config = self.config
         was_aborted = self.disk.read(ABORT) is not None
         self._log = WritableCommitLog(
-            self.disk, config.mapped_file_size_commit_log, copies_stale_bytes=self._switches.copies_stale_bytes
+            self.disk, config.mapped_file_size_commit_log, copies_stale_bytes=self.switches.copies_stale_bytes
         )
         self._queues = ConsumeQueueStore(self.disk, config.mapped_file_size_consume_queue)
+        self._reput = ReputMessageService(self._queues, config, self.switches)
+        self._next_light_offset = self._reput.next_light_offset if config.enable_lmq else None
         self._routes: dict[tuple[str, int], tuple[WritableConsumeQueue, tuple[bytes, int]]] = {}
         self.checkpoint = StoreCheckpoint(self.disk)
         self._last_store_timestamp = recover(
             self._log,
             self._queues,
             self.checkpoint,
-            self._queues_to_dispatch,
+            self._reput.light_queues,
             was_aborted=was_aborted,
-            trusts_what_is_dispatched=self._switches.trusts_what_is_dispatched,
+            trusts_what_is_dispatched=self.switches.trusts_what_is_dispatched,
         )
         self._queues.correct_min_offset(self._log.min_offset)
         if not was_aborted:
-            self.disk.write(ABORT, self._switches.abort_file_content)
-
-    def _add_route(self, topic: str, queue_id: int) -> tuple[WritableConsumeQueue, tuple[bytes, int]]:
-        """What every message of a queue needs."""
-        queue = self._queues.find_or_create(topic, queue_id)
-        route = self._routes[topic, queue_id] = (queue, topic_field(topic))
-        return route
-
-    def _check_lengths(self, topic: str, properties_bytes: int) -> PutMessageResult | None:
-        """What the broker refuses to store (``HookUtils#checkBeforePutMessage``, ``MessageExtEncoder#encode``)."""
-        most = self.config.max_topic_length if self._switches.stores_long_topics else _MOST_TOPIC_BYTES
-        if len(topic.encode()) > most:
-            return PutMessageResult(PutMessageStatus.MESSAGE_ILLEGAL)
-        if properties_bytes > MOST_PROPERTIES:
-            status = PutMessageStatus.PROPERTIES_SIZE_EXCEEDED
-            return PutMessageResult(status if self._switches.stores_long_topics else PutMessageStatus.MESSAGE_ILLEGAL)
-        return None
+            self.disk.write(ABORT, self.switches.abort_file_content)
 
 
 _NOT_AVAILABLE = PutMessageResult(PutMessageStatus.SERVICE_NOT_AVAILABLE)

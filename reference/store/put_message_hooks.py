@@ -1,4 +1,4 @@
-"""What the store does to a message that shall wait before it puts it: another topic (``HookUtils``, ``CommitLog``).
+"""What the store asks before it puts a message: is it too long, shall it wait in another topic (``HookUtils``).
 
 A half may come here as well as any other message, because its transaction bits were cleared before: then it is not in
 the half topic that it is stored (A22, A23).
@@ -12,9 +12,12 @@ from reference.format.message_decoder import message_properties_to_string
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC
 from reference.format.system_topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level, queue_id_of_level
+from reference.store.light_queues import wrap_lmq_dispatch
 from reference.store.put_message_result import PutMessageStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reference.store.message import MessageExtBrokerInner
     from reference.versions.switches import VersionSwitches
 
@@ -32,6 +35,48 @@ _TIMER_PRECISION_MS = 1_000
 _TIMER_MAX_DELAY_MS = 3 * 24 * 3_600_000
 
 
+MOST_PROPERTIES: Final = 32_767
+"""Bytes of properties that a record can hold (``Short.MAX_VALUE``)."""
+
+_MOST_TOPIC_BYTES = 0x7F
+
+
+def check_before_put_message(
+    topic: str, properties_bytes: int, max_topic_length: int, switches: VersionSwitches
+) -> PutMessageStatus | None:
+    """Why a message is refused for its lengths, if it is (``HookUtils``; up to 5.0 ``CommitLog``)."""
+    if len(topic.encode()) > (max_topic_length if switches.stores_long_topics else _MOST_TOPIC_BYTES):
+        return PutMessageStatus.MESSAGE_ILLEGAL
+    if properties_bytes > MOST_PROPERTIES:
+        is_told = switches.stores_long_topics
+        return PutMessageStatus.PROPERTIES_SIZE_EXCEEDED if is_told else PutMessageStatus.MESSAGE_ILLEGAL
+    return None
+
+
+def run_put_message_hooks(
+    message: MessageExtBrokerInner,
+    switches: VersionSwitches,
+    now: int,
+    next_light_offset: Callable[[str], int] | None,
+) -> PutMessageStatus | None:
+    """What comes before a put: whether the message shall wait elsewhere, or be in light queues, too.
+
+    Returns
+    -------
+    PutMessageStatus or None
+        Why it is refused, if it is.
+    """
+    if not message.properties:
+        return None
+    if any(map(message.properties.__contains__, WAITING)):
+        refused = handle_schedule_message(message, switches, now)
+        if refused is not None:
+            return refused
+    if next_light_offset is not None:
+        wrap_lmq_dispatch(message, switches, next_light_offset)
+    return None
+
+
 def handle_schedule_message(
     message: MessageExtBrokerInner, switches: VersionSwitches, now: int
 ) -> PutMessageStatus | None:
@@ -39,11 +84,6 @@ def handle_schedule_message(
 
     Its own topic and queue become REAL_TOPIC and REAL_QID, over those that a half may have, and its string is made
     anew (``HookUtils#handleScheduleMessage``; in 4.x the delay level only, ``CommitLog#putMessage``).
-
-    Returns
-    -------
-    PutMessageStatus or None
-        Why it is refused, if it is.
     """
     properties = message.properties
     level = delay_level(properties.get(DELAY_TIME_LEVEL))

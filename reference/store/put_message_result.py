@@ -6,9 +6,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reference.format.offsets import CommitLogOffset
     from reference.format.record import Record
-    from reference.store.message_store import MessageStore
 
 
 class PutMessageStatus(Enum):
@@ -45,22 +46,22 @@ class PutMessageResult:
         The record, read back from the store when it is asked for; None if there is none.
     """
 
-    __slots__ = ("_record", "_store", "physical_offset", "status")
+    __slots__ = ("_look_up", "_record", "physical_offset", "status")
 
     def __init__(
         self,
         status: PutMessageStatus,
-        store: MessageStore | None = None,
+        look_up: Callable[[CommitLogOffset], Record | None] | None = None,
         physical_offset: CommitLogOffset | None = None,
     ) -> None:
         self.status = status
         self.physical_offset = physical_offset
         self._record: Record | None = None
-        self._store = store
+        self._look_up = look_up
 
     @property
     def record(self) -> Record | None:
         """See the class."""
-        if self._record is None and self._store is not None and self.physical_offset is not None:
-            self._record = self._store.look_message_by_offset(self.physical_offset)
+        if self._record is None and self._look_up is not None and self.physical_offset is not None:
+            self._record = self._look_up(self.physical_offset)
         return self._record

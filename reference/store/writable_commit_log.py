@@ -6,15 +6,16 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from reference.format.check_message import END_OF_FILE, NO_MESSAGE, check_message
-from reference.format.commit_log import FOLDER
+from reference.format.commit_log_file import FOLDER
 from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG
-from reference.format.stored_message import BORN_HOST_AT
+from reference.format.stored_message import BORN_HOST_AT, decode_message
 from reference.store.disk import BLANK_RECORD
 from reference.store.mapped_file_queue import MappedFileQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reference.format.record import Record
     from reference.store.disk import Disk, MappedFile
 
 _BLANK: Final = struct.Struct(">iI")
@@ -42,7 +43,8 @@ class WritableCommitLog:
     """
 
     __slots__ = (
-        "_message_memory", "_released", "copies_stale_bytes", "file", "file_size", "file_start", "files", "wrote",
+        "_message_memory", "_records", "_records_until", "_released", "copies_stale_bytes", "file", "file_size",
+        "file_start", "files", "wrote",
     )  # fmt: skip
 
     def __init__(self, disk: Disk, file_size: int, *, copies_stale_bytes: bool = False) -> None:
@@ -51,6 +53,8 @@ class WritableCommitLog:
         self.copies_stale_bytes = copies_stale_bytes
         self._message_memory = bytearray()
         self._released = 0
+        self._records: list[Record] = []
+        self._records_until = 0
         self.file: MappedFile | None = None
         self.file_start = self.files.end
         self.wrote = file_size
@@ -146,6 +150,15 @@ class WritableCommitLog:
                 continue
             yield offset, size, file, at
             offset += size
+
+    def records(self) -> tuple[Record, ...]:
+        """Every record, in order; they are read once and then kept."""
+        for offset, size, file, at in self.walk(max(self._records_until, self.min_offset)):
+            if offset >= self.max_offset:
+                break
+            self._records.append(decode_message(file.buffer, at))
+            self._records_until = offset + size
+        return tuple(self._records)
 
     def last_file_starts(self) -> list[int]:
         """Where the files begin from which a normal recovery reads: the last three (``#recoverNormally``)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reference.format.commit_log import FileReader
+from reference.format.commit_log_file import FileReader
 from reference.format.frame import Frame, read_frame
 from reference.format.record import MalformedRecordError, Record
 from spark_trace_analysis.records.bytes_kernels import hash_bytes

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reference.format.commit_log import CommitLog, FileReader
+from reference.format.commit_log import CommitLog
+from reference.format.commit_log_file import FileReader
 from reference.format.consume_queue import open_consume_queues
 from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import CrossCheck, wrong_count

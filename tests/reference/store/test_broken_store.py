@@ -19,8 +19,9 @@ from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.disk import DirectoryDisk
 from reference.store.get_message_result import GetMessageResult, GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
-from reference.store.message_store import MOST_PROPERTIES, MessageStore
+from reference.store.message_store import MessageStore
 from reference.store.message_store_config import MessageStoreConfig
+from reference.store.put_message_hooks import MOST_PROPERTIES
 from tests.reference.one_broker import SETTINGS, OneBroker
 
 if TYPE_CHECKING:
@@ -145,7 +146,8 @@ def test_a_commit_that_would_be_longer_than_a_record_can_hold_is_answered_as_ill
 ) -> None:
     one = OneBroker("5.3.3")
     half = one.half()
-    monkeypatch.setattr("reference.store.message_store.MOST_PROPERTIES", 10)
+    for module in ("message_store", "put_message_hooks"):
+        monkeypatch.setattr(f"reference.store.{module}.MOST_PROPERTIES", 10)
     (refused,) = one.commit(half)
     assert refused.response is not None
     assert refused.response.code == MESSAGE_ILLEGAL

@@ -1,0 +1,56 @@
+"""Enters what the commit log holds into the consume queues, a moment later (``ReputMessageService``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.store.light_queues import LIGHT_QUEUE_ID, light_queues_of_record
+
+if TYPE_CHECKING:
+    from reference.store.consume_queue_store import ConsumeQueueStore
+    from reference.store.message_store_config import MessageStoreConfig
+    from reference.store.writable_consume_queue import WritableConsumeQueue
+    from reference.versions.switches import VersionSwitches
+
+
+class ReputMessageService:
+    """What waits to be entered.
+
+    Attributes
+    ----------
+    backlog
+        For each entry its queue, and the record's offset, size and tags code.
+    """
+
+    def __init__(self, queues: ConsumeQueueStore, config: MessageStoreConfig, switches: VersionSwitches) -> None:
+        self.backlog: list[tuple[WritableConsumeQueue, int, int, int]] = []
+        self._queues = queues
+        self._has_light_queues = config.enable_multi_dispatch
+        self._switches = switches
+
+    def next_light_offset(self, name: str) -> int:
+        """The offset that the next message gets in a light queue."""
+        return self._queues.find_or_create(name, LIGHT_QUEUE_ID).next_offset
+
+    def light_queues(self, topic: str, properties_text: str) -> list[WritableConsumeQueue]:
+        """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``)."""
+        if not self._has_light_queues:
+            return []
+        names = light_queues_of_record(topic, properties_text, self._switches)
+        return [self._queues.find_or_create(name, LIGHT_QUEUE_ID) for name in names]
+
+    def do_reput(self) -> None:
+        """Enter every record that is still missing into its queue (``#doReput``).
+
+        Raises
+        ------
+        NoSpaceLeftError
+            A queue needs another file and there is no room for it; what is left stays waiting.
+        """
+        done = 0
+        try:
+            for queue, offset, size, tags in self.backlog:
+                queue.put(offset, size, tags)
+                done += 1
+        finally:
+            del self.backlog[:done]
