@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.errors import NoScheduleError
 from reference.broker.broker_settings import BrokerSettings
-from reference.format.broker_conf import read_broker_conf, settings
+from reference.format.broker_conf import Setting, broker_conf_of, settings
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from conformance.broker_schedule import Schedule
     from reference.versions.switches import VersionSwitches
+
+_SOURCE = "the settings of the schedule"
 
 
 def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:
@@ -26,9 +29,10 @@ def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:
     BrokenConfigError
         One that the reference broker heeds has a value that it can't have.
     """
-    read_broker_conf(path)
-    MessageStoreConfig.read(path, switches)
-    return {setting.key: setting.value for setting in settings(path)}
+    given = tuple(settings(path))
+    broker_conf_of(path, given)
+    MessageStoreConfig.of_broker_conf(path, given, switches)
+    return {setting.key: setting.value for setting in given}
 
 
 def broker_settings(schedule: Schedule) -> BrokerSettings:
@@ -47,9 +51,7 @@ def broker_settings(schedule: Schedule) -> BrokerSettings:
         if key not in conf:
             message = f"the broker.conf does not set {key}, so that the store host of its records is unknown"
             raise NoScheduleError(message)
-    with tempfile.TemporaryDirectory() as folder:
-        path = _write(Path(folder), conf)
-        known = BrokerSettings.of_broker_conf(read_broker_conf(path), schedule.version)
+    known = BrokerSettings.of_broker_conf(broker_conf_of(_SOURCE, _settings(schedule)), schedule.version)
     return replace(
         known,
         store_host=f"{conf['brokerIP1']}:{conf['listenPort']}",
@@ -61,11 +63,8 @@ def broker_settings(schedule: Schedule) -> BrokerSettings:
 
 def store_config(schedule: Schedule) -> MessageStoreConfig:
     """The sizes of the store's files."""
-    with tempfile.TemporaryDirectory() as folder:
-        return MessageStoreConfig.read(_write(Path(folder), schedule.settings), STORE_VERSIONS[schedule.version])
+    return MessageStoreConfig.of_broker_conf(_SOURCE, _settings(schedule), STORE_VERSIONS[schedule.version])
 
 
-def _write(folder: Path, conf: dict[str, str]) -> Path:
-    path = folder / "broker.conf"
-    path.write_text("".join(f"{key}={value}\n" for key, value in conf.items()), encoding="utf-8")
-    return path
+def _settings(schedule: Schedule) -> Iterator[Setting]:
+    return (Setting(line, *setting) for line, setting in enumerate(schedule.settings.items(), start=1))

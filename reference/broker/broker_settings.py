@@ -19,59 +19,40 @@ class BrokerSettings:
     """Times are in units of the virtual clock: milliseconds in RocketMQ, ticks for whoever likes them shorter.
 
     Only CHECK_IMMUNITY_TIME_IN_SECONDS is bound to a unit: one second of it is 1000 units of the clock.
-
-    Attributes
-    ----------
-    transaction_timeout_ms
-        ``transactionTimeOut``: a half without an immunity is not checked while younger.
-    transaction_check_max
-        ``transactionCheckMax``: the check count at which a half is discarded.
-    transaction_check_interval_ms
-        ``transactionCheckInterval``: the wait between the end of a round and the next.
-    op_batch_interval_ms, op_msg_max_size, op_context_queue_length
-        ``transactionOpBatchInterval``; ``transactionOpMsgMaxSize``, in characters of the op message's body; the most
-        entries that wait for a batch (``MessageQueueOpContext``).
-    op_msg_pull_nums
-        Op messages that a round reads at once (``OP_MSG_PULL_NUMS``).
-    check_pool_length
-        The most checks that wait to be sent: five threads and a queue of 2,000
-        (``AbstractTransactionalMessageCheckListener``).
-    max_process_time_limit_ms
-        The length of a round beyond which it stops (``MAX_PROCESS_TIME_LIMIT``).
-    sleep_while_no_op_ms
-        How long the check thread sleeps after a pull without an op message (``SLEEP_WHILE_NO_OP``), where it does.
-    file_reserved_time_ms
-        ``fileReservedTime``: a half born earlier is discarded at its next visit.
-    flush_consumer_offset_delay_ms, flush_consumer_offset_interval_ms
-        When the consumer offsets are saved first, counted from the start (``BrokerController#initialize``), and
-        ``flushConsumerOffsetInterval``.
-    transaction_metric_flush_interval_ms
-        ``transactionMetricFlushInterval``: how often the counts of halves are saved (5.2.0 and later).
-    async_send_enable
-        ``asyncSendEnable`` (5.x): the answer to a send does not wait in the thread that takes it.
-    reject_transaction_message
-        ``rejectTransactionMessage``: halves are refused with NO_PERMISSION.
-    store_host, broker_name, broker_cluster_name, region_id
-        ``brokerIP1:listenPort``, ``brokerName``, ``brokerClusterName`` and ``regionId``.
     """
 
     transaction_timeout_ms: int = _DEFAULTS["transactionTimeOut"]
+    """``transactionTimeOut``: a half without an immunity is not checked while younger."""
     transaction_check_max: int = _DEFAULTS["transactionCheckMax"]
+    """``transactionCheckMax``: the check count at which a half is discarded."""
     transaction_check_interval_ms: int = _DEFAULTS["transactionCheckInterval"]
+    """``transactionCheckInterval``: the wait between the end of a round and the next."""
     op_batch_interval_ms: int = _DEFAULTS["transactionOpBatchInterval"]
     op_msg_max_size: int = _DEFAULTS["transactionOpMsgMaxSize"]
+    """``transactionOpMsgMaxSize``, in characters of the op message's body."""
     op_context_queue_length: int = _DEFAULTS["op context queue"]
+    """The most entries that wait for a batch (``MessageQueueOpContext``)."""
     op_msg_pull_nums: int = _DEFAULTS["OP_MSG_PULL_NUMS"]
+    """Op messages that a round reads at once."""
     check_pool_length: int = _DEFAULTS["check pool"]
+    """The most checks that wait to be sent, in five threads and a queue (``TransactionalMessageCheckListener``)."""
     max_process_time_limit_ms: int = _DEFAULTS["MAX_PROCESS_TIME_LIMIT"]
+    """The length of a round beyond which it stops."""
     sleep_while_no_op_ms: int = _DEFAULTS["SLEEP_WHILE_NO_OP"]
+    """How long the check thread sleeps after a pull without an op message, where it does."""
     file_reserved_time_ms: int = _DEFAULTS["fileReservedTime"] * _HOUR_MS
+    """``fileReservedTime``: a half born earlier is discarded at its next visit."""
     flush_consumer_offset_delay_ms: int = _DEFAULTS["first flush of consumer offsets"]
+    """When the consumer offsets are saved first, counted from the start (``BrokerController#initialize``)."""
     flush_consumer_offset_interval_ms: int = _DEFAULTS["flushConsumerOffsetInterval"]
     transaction_metric_flush_interval_ms: int = _DEFAULTS["transactionMetricFlushInterval"]
+    """``transactionMetricFlushInterval``: how often the counts of halves are saved (5.2.0 and later)."""
     async_send_enable: bool = True
+    """``asyncSendEnable`` (5.x): the answer to a send does not wait in the thread that takes it."""
     reject_transaction_message: bool = False
+    """``rejectTransactionMessage``: halves are refused with NO_PERMISSION."""
     store_host: str = "127.0.0.1:10911"
+    """``brokerIP1:listenPort``."""
     broker_name: str = "broker-a"
     broker_cluster_name: str = "DefaultCluster"
     region_id: str = "DefaultRegion"

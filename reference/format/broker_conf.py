@@ -8,14 +8,14 @@ keep its default. The defaults stand in `spec.broker_defaults`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reference.format.errors import BrokenConfigError
 from spec.broker_defaults import defaults_of, release_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 NAME = "broker.conf"
@@ -27,58 +27,58 @@ ROCKSDB_SINCE = (5, 4, 0)
 """The first release that can keep halves in RocksDB."""
 
 
+_INT = 2**31 - 1
+_LONG = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a key's value may be: a number up to `most`, one of `words`, or true or false."""
+
+    name: str
+    unit: str = ""
+    most: int = 0
+    words: tuple[str, ...] = ("true", "false")
+
+
+def _key(name: str, *numbers: Any, **words: Any) -> Any:
+    return field(default=None, metadata={"key": _Key(name, *numbers, **words)})
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerConf:
-    """Settings by their RocketMQ meaning; None where the file does not set one.
+    """Settings by their RocketMQ meaning; None where the file does not set one."""
 
-    Attributes
-    ----------
-    transaction_timeout_ms
-        ``transactionTimeOut``: the age below which a half is not checked.
-    transaction_check_max
-        ``transactionCheckMax``: the check count at which a half is discarded.
-    transaction_check_interval_ms
-        ``transactionCheckInterval``.
-    op_batch_interval_ms
-        ``transactionOpBatchInterval``, 5.1 and later.
-    op_message_max_size
-        ``transactionOpMsgMaxSize`` in characters, 5.1 and later.
-    file_reserved_hours
-        ``fileReservedTime``: older halves are discarded.
-    mapped_file_size
-        ``mappedFileSizeCommitLog`` in bytes.
-    flush_consumer_offset_interval_ms
-        ``flushConsumerOffsetInterval``: how often the consumer offsets are saved.
-    flush_disk_type
-        ``flushDiskType``: ASYNC_FLUSH, the default, or SYNC_FLUSH.
-    broker_role
-        ``brokerRole``: ASYNC_MASTER, the default, SYNC_MASTER or SLAVE.
-    enable_slave_acting_master
-        ``enableSlaveActingMaster``, 5.0 and later. Default false.
-    reject_transaction_message
-        ``rejectTransactionMessage``: halves are refused. Default false.
-    trans_rocksdb_enable, trans_write_origin_half
-        ``transRocksDBEnable`` and ``transWriteOriginTransHalfEnable``, 5.4 and later: where halves are kept.
-    """
-
-    transaction_timeout_ms: int | None = None
-    transaction_check_max: int | None = None
-    transaction_check_interval_ms: int | None = None
-    op_batch_interval_ms: int | None = None
-    op_message_max_size: int | None = None
-    file_reserved_hours: int | None = None
-    mapped_file_size: int | None = None
-    flush_consumer_offset_interval_ms: int | None = None
-    flush_disk_type: str | None = None
-    broker_role: str | None = None
-    enable_slave_acting_master: bool | None = None
-    reject_transaction_message: bool | None = None
-    trans_rocksdb_enable: bool | None = None
-    trans_write_origin_half: bool | None = None
+    transaction_timeout_ms: int | None = _key("transactionTimeOut", " of milliseconds", _LONG)
+    """The age below which a half is not checked."""
+    transaction_check_max: int | None = _key("transactionCheckMax", "", _INT)
+    """The check count at which a half is discarded."""
+    transaction_check_interval_ms: int | None = _key("transactionCheckInterval", " of milliseconds", _LONG)
+    op_batch_interval_ms: int | None = _key("transactionOpBatchInterval", " of milliseconds", _INT)
+    """5.1 and later."""
+    op_message_max_size: int | None = _key("transactionOpMsgMaxSize", " of characters", _INT)
+    """5.1 and later."""
+    file_reserved_hours: int | None = _key("fileReservedTime", " of hours", _INT)
+    """Older halves are discarded."""
+    mapped_file_size: int | None = _key("mappedFileSizeCommitLog", " of bytes", _INT)
+    flush_consumer_offset_interval_ms: int | None = _key("flushConsumerOffsetInterval", " of milliseconds", _INT)
+    """How often the consumer offsets are saved."""
+    flush_disk_type: str | None = _key("flushDiskType", words=("ASYNC_FLUSH", "SYNC_FLUSH"))
+    """The first is the default."""
+    broker_role: str | None = _key("brokerRole", words=("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"))
+    """The first is the default."""
+    enable_slave_acting_master: bool | None = _key("enableSlaveActingMaster")
+    """5.0 and later. Default false."""
+    reject_transaction_message: bool | None = _key("rejectTransactionMessage")
+    """Halves are refused. Default false."""
+    trans_rocksdb_enable: bool | None = _key("transRocksDBEnable")
+    """5.4 and later: where halves are kept."""
+    trans_write_origin_half: bool | None = _key("transWriteOriginTransHalfEnable")
+    """5.4 and later: where halves are kept."""
 
     def or_default(self, key: str, release: str | None) -> int:
         """The number that a key sets, in the unit of the file; where it sets none, the default of a release."""
-        given: int | None = getattr(self, _KEYS[key].field)
+        given: int | None = getattr(self, _FIELDS[key][0])
         return defaults_of(release)[key] if given is None else given
 
     def halves_in_rocksdb(self, release: str | None) -> str:
@@ -110,36 +110,10 @@ class Setting:
     value: str
 
 
-_INT = 2**31 - 1
-_LONG = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """What a key sets, and what its value may be: a number up to `most`, one of `words`, or true or false."""
-
-    field: str
-    unit: str = ""
-    most: int = 0
-    words: tuple[str, ...] = ("true", "false")
-
-
-_KEYS = {
-    "transactionTimeOut": _Key("transaction_timeout_ms", " of milliseconds", _LONG),
-    "transactionCheckMax": _Key("transaction_check_max", "", _INT),
-    "transactionCheckInterval": _Key("transaction_check_interval_ms", " of milliseconds", _LONG),
-    "transactionOpBatchInterval": _Key("op_batch_interval_ms", " of milliseconds", _INT),
-    "transactionOpMsgMaxSize": _Key("op_message_max_size", " of characters", _INT),
-    "fileReservedTime": _Key("file_reserved_hours", " of hours", _INT),
-    "mappedFileSizeCommitLog": _Key("mapped_file_size", " of bytes", _INT),
-    "flushConsumerOffsetInterval": _Key("flush_consumer_offset_interval_ms", " of milliseconds", _INT),
-    "flushDiskType": _Key("flush_disk_type", words=("ASYNC_FLUSH", "SYNC_FLUSH")),
-    "brokerRole": _Key("broker_role", words=("ASYNC_MASTER", "SYNC_MASTER", "SLAVE")),
-    "enableSlaveActingMaster": _Key("enable_slave_acting_master"),
-    "rejectTransactionMessage": _Key("reject_transaction_message"),
-    "transRocksDBEnable": _Key("trans_rocksdb_enable"),
-    "transWriteOriginTransHalfEnable": _Key("trans_write_origin_half"),
+_FIELDS: dict[str, tuple[str, _Key]] = {
+    each.metadata["key"].name: (each.name, each.metadata["key"]) for each in fields(BrokerConf)
 }
+"""Field and values of each key."""
 
 
 def find_broker_conf(store: Path) -> Path | None:
@@ -160,15 +134,21 @@ def read_broker_conf(path: Path) -> BrokerConf:
         that the broker cannot read, or no broker can mean: a number that is zero, negative, too large, has a unit or a
         blank behind it; a word that is none of those expected.
     """
+    return broker_conf_of(path, settings(path))
+
+
+def broker_conf_of(source: Path | str, given: Iterable[Setting]) -> BrokerConf:
+    """The same of settings that were read already; `source` says where, should one be wrong."""
     values: dict[str, Any] = {}
-    for setting in settings(path):
-        key = _KEYS.get(_ALIASES.get(setting.key, setting.key))
-        if key is not None:
-            values[key.field] = _value(path, setting, key)
+    for setting in given:
+        key = _ALIASES.get(setting.key, setting.key)
+        if key in _FIELDS:
+            field_name, expected = _FIELDS[key]
+            values[field_name] = _value(source, setting, expected)
     return BrokerConf(**values)
 
 
-def _value(path: Path, setting: Setting, key: _Key) -> int | str | bool:
+def _value(source: Path | str, setting: Setting, key: _Key) -> int | str | bool:
     if key.most:
         if re.fullmatch(r"[1-9]\d{0,18}", setting.value) and int(setting.value) <= key.most:
             return int(setting.value)
@@ -179,7 +159,7 @@ def _value(path: Path, setting: Setting, key: _Key) -> int | str | bool:
         if word in key.words:
             return word == "true" if is_boolean else word
         expected = " or ".join(key.words)
-    message = f"{path}, line {setting.line}: {setting.key} is {setting.value!r}, expected {expected}"
+    message = f"{source}, line {setting.line}: {setting.key} is {setting.value!r}, expected {expected}"
     raise BrokenConfigError(message)
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from reference.format.errors import BrokenConfigError
+from spec.broker_defaults import defaults_of
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from reference.format.broker_conf import Setting
     from reference.versions.switches import VersionSwitches
 
-_GIB = 1 << 30
 _ENTRY_BYTES = 20
 _OLD = {"mappedFileSizeCommitLog": "mapedFileSizeCommitLog", "mappedFileSizeConsumeQueue": "mapedFileSizeConsumeQueue"}
 
@@ -31,7 +35,7 @@ class MessageStoreConfig:
         ``enableLmq`` and ``enableMultiDispatch``: messages may be entered in light queues.
     """
 
-    mapped_file_size_commit_log: int = _GIB
+    mapped_file_size_commit_log: int = defaults_of(None)["mappedFileSizeCommitLog"]
     mapped_file_size_consume_queue: int = 300_000 * _ENTRY_BYTES
     max_message_size: int = 4 << 20
     max_topic_length: int = 1_000
@@ -39,26 +43,23 @@ class MessageStoreConfig:
     enable_multi_dispatch: bool = False
 
     @classmethod
-    def read(cls, broker_conf: Path | None, switches: VersionSwitches) -> Self:
+    def of_broker_conf(cls, source: Path | str, given: Iterable[Setting], switches: VersionSwitches) -> Self:
         """The settings of a ``broker.conf``; 4.5.1 knows the file sizes by a name with one ``p`` only.
 
         Raises
         ------
         BrokenConfigError
-            The file can't be read, or one of these settings is no positive number.
+            One of them is no positive number.
         """
-        from reference.format.broker_conf import settings
-        from reference.format.errors import BrokenConfigError
-
+        names = {_OLD.get(name, name) if switches.spells_maped else name: field for name, field in _FIELDS.items()}
         values: dict[str, Any] = {}
-        for setting in () if broker_conf is None else settings(broker_conf):
-            names = {_OLD.get(name, name) if switches.spells_maped else name: field for name, field in _FIELDS.items()}
+        for setting in given:
             field = names.get(setting.key)
             if field is None:
                 continue
             if not setting.value.isdecimal() or not int(setting.value):
                 message = (
-                    f"{broker_conf}, line {setting.line}: {setting.key} is {setting.value!r}, "
+                    f"{source}, line {setting.line}: {setting.key} is {setting.value!r}, "
                     "expected a positive whole number of bytes"
                 )
                 raise BrokenConfigError(message)

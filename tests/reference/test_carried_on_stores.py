@@ -15,6 +15,7 @@ from reference.broker.processor.end_transaction_processor import EndTransactionR
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
+from reference.format.broker_conf import settings as settings_in
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import read_consumer_offsets
@@ -42,7 +43,9 @@ MOST_STEPS = 10_000
 def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> BrokerController:
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
     settings = broker_settings(Schedule(golden.version, read_settings(conf, STORE_VERSIONS[golden.version]), []))
-    path = StorePathRootDir.open(folder, switches, clock, MessageStoreConfig.read(conf, switches))
+    path = StorePathRootDir.open(
+        folder, switches, clock, MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
+    )
     return BrokerController(switches, settings, clock, path)
 
 
