@@ -1,21 +1,9 @@
 """A schedule: what a real broker was asked, when its threads ran, and what its clock said; not what it did.
 
 A schedule file is JSON lines, compressed without a name and a time. Its first line names version, settings and store
-host; each other line is an act, and they stand in the order in which they happened. Every reading of the clock in
+host; each other line is an act, named like its class here, and they stand in the order in which they happened. Every reading of the clock in
 milliseconds is named by what it was: ``at`` and ``stored_at`` were recorded (in a log, a request or a timestamp), and
 ``chosen_at`` was not, so that one between its recorded neighbours was chosen.
-
-===================  ===============================================================================================
-``start``            a process starts; its check thread begins to wait at ``at``, its timers at ``chosen_at``
-``kill``, ``stop``   it dies at ``at``, or is told to stop at ``chosen_at``
-``send``             a client's message; ``stored_at`` is the store's clock when it is appended
-``end``              an END_TRANSACTION, taken in and handled as far as its readings reach
-``end_goes_on``      END number ``end`` (from 0) goes on
-``drain``            the op batch service runs: its clock at first, ``at`` when it makes the op message, ``stored_at``
-``round_begins``     a check round begins; ``woken`` if its thread did not wait for it, being told to stop
-``round_goes_on``    it goes on, with a store reading for each record that it may append before it rests again;
-                     ``paused`` if it had rested long enough for consume queues to be dispatched
-===================  ===============================================================================================
 """
 
 from __future__ import annotations
@@ -24,8 +12,9 @@ import base64
 import gzip
 import io
 import json
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from conformance.errors import BrokenScheduleError
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
@@ -39,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Start:
-    """A process starts."""
+    """A process starts; its check thread begins to wait at ``at``, its timers at ``chosen_at``."""
 
     at: int
     chosen_at: int
@@ -61,7 +50,7 @@ class Stop:
 
 @dataclass
 class Send:
-    """A client sends a message."""
+    """A client sends a message; ``stored_at`` is the store's clock when it is appended."""
 
     request: SendMessageRequest
     stored_at: int
@@ -69,7 +58,7 @@ class Send:
 
 @dataclass
 class End:
-    """An END_TRANSACTION is taken in."""
+    """An END_TRANSACTION is taken in, and handled as far as its readings reach."""
 
     request: EndTransactionRequestHeader
     at: int
@@ -78,7 +67,7 @@ class End:
 
 @dataclass
 class EndGoesOn:
-    """An END_TRANSACTION takes its next step."""
+    """END number ``end`` (from 0) takes its next step."""
 
     end: int
     at: int | None = None
@@ -88,7 +77,7 @@ class EndGoesOn:
 
 @dataclass
 class Drain:
-    """The op batch service runs."""
+    """The op batch service runs: its clock at first, ``at`` when it makes the op message, ``stored_at``."""
 
     chosen_at: int
     at: int
@@ -105,7 +94,11 @@ class RoundBegins:
 
 @dataclass
 class RoundGoesOn:
-    """A check round goes on until its store readings are used up; without any, until it rests."""
+    """A check round goes on until its store readings are used up; without any, until it rests.
+
+    There is a reading for each record that it may append before it rests again; ``paused`` if it had rested long enough
+    for consume queues to be dispatched.
+    """
 
     stored_at: list[int] = field(default_factory=list)
     at: int | None = None
@@ -114,22 +107,12 @@ class RoundGoesOn:
 
 Act = Start | Kill | Stop | Send | End | EndGoesOn | Drain | RoundBegins | RoundGoesOn
 
-_NAMES: dict[str, type[Any]] = {
-    "start": Start,
-    "kill": Kill,
-    "stop": Stop,
-    "send": Send,
-    "end": End,
-    "end_goes_on": EndGoesOn,
-    "drain": Drain,
-    "round_begins": RoundBegins,
-    "round_goes_on": RoundGoesOn,
-}
-_NAME_OF = {act: name for name, act in _NAMES.items()}
+_NAME_OF = {act: re.sub(r"\B([A-Z])", r"_\1", act.__name__).lower() for act in get_args(Act)}
+_NAMES: dict[str, type[Any]] = {name: act for act, name in _NAME_OF.items()}
 
 
 @dataclass
-class Schedule:
+class BrokerSchedule:
     """A schedule.
 
     Attributes
@@ -147,7 +130,7 @@ class Schedule:
     acts: list[Act]
 
 
-def write_schedule(schedule: Schedule, path: Path) -> None:
+def write_schedule(schedule: BrokerSchedule, path: Path) -> None:
     """Write a schedule file; it appears whole or not at all."""
     lines = [{"schedule": 1, "version": schedule.version, "settings": schedule.settings}]
     lines += [_to_json(act) for act in schedule.acts]
@@ -161,7 +144,7 @@ def write_schedule(schedule: Schedule, path: Path) -> None:
     beside.replace(path)
 
 
-def read_schedule(path: Path) -> Schedule:
+def read_schedule(path: Path) -> BrokerSchedule:
     """Read a schedule file.
 
     Raises
@@ -172,7 +155,7 @@ def read_schedule(path: Path) -> Schedule:
     try:
         lines = gzip.decompress(path.read_bytes()).decode().splitlines()
         first, *acts = (json.loads(line) for line in lines)
-        return Schedule(first["version"], first["settings"], [_of_json(act) for act in acts])
+        return BrokerSchedule(first["version"], first["settings"], [_of_json(act) for act in acts])
     except FileNotFoundError as error:
         message = f"there is no schedule {path}; make golden-schedules extracts those of the golden stores"
         raise BrokenScheduleError(message) from error

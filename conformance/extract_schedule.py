@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.broker_schedule import (
     Act,
+    BrokerSchedule,
     Drain,
     End,
     EndGoesOn,
     Kill,
     RoundBegins,
     RoundGoesOn,
-    Schedule,
     Start,
     Stop,
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _TIMER_LEAD_MS = 110
 
 
-def extract_schedule(run: RecordedRun, timer_lead_ms: int = _TIMER_LEAD_MS) -> Schedule:
+def extract_schedule(run: RecordedRun) -> BrokerSchedule:
     """The schedule of a recorded run, as the logs alone suggest it.
 
     Raises
@@ -64,14 +64,14 @@ def extract_schedule(run: RecordedRun, timer_lead_ms: int = _TIMER_LEAD_MS) -> S
     settings = read_settings(run.broker_conf, STORE_VERSIONS[version])
     records = _records(run)
     boots = read_boots(run.transaction_log(), str(run.path))
-    known = Schedule(version, settings, [])
+    known = BrokerSchedule(version, settings, [])
     ends = _ends(boots, records, known)
     writers = Writers(run, records, ends, boots, known)
     writers.assign()
-    places = [*_life(run, meta, boots, timer_lead_ms), *writers.places, *_rounds(boots, records, writers, known)]
+    places = [*_life(run, meta, boots), *writers.places, *_rounds(boots, records, writers, known)]
     acts = _merge(records, writers.acts, places)
     _choose_drains(acts, known)
-    return Schedule(version, settings, _numbered(acts, ends))
+    return BrokerSchedule(version, settings, _numbered(acts, ends))
 
 
 def _records(run: RecordedRun) -> list[Record]:
@@ -88,7 +88,7 @@ def _records(run: RecordedRun) -> list[Record]:
     return records
 
 
-def _ends(boots: list[Boot], records: list[Record], known: Schedule) -> list[EndState]:
+def _ends(boots: list[Boot], records: list[Record], known: BrokerSchedule) -> list[EndState]:
     timeout = broker_settings(known).transaction_timeout_ms
     refuses = STORE_VERSIONS[known.version].refuses_late_end
     at_offset = {record.physical_offset: record for record in records}
@@ -115,12 +115,12 @@ def _is_late(logged: LoggedEnd, half: Record, timeout_ms: int) -> bool:
     return logged.at - half.born_timestamp > end_transaction_immunity_time(text, timeout_ms)
 
 
-def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot], timer_lead_ms: int) -> list[Place]:
+def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot]) -> list[Place]:
     """Starts, kills and stops."""
     kills = [event["t"] for event in meta["events"] if event.get("ev") == "broker kill -9"]
     places = []
     for index, boot in enumerate(boots):
-        places.append(Place(Start(boot.at, boot.at - timer_lead_ms), boot.at, -1))
+        places.append(Place(Start(boot.at, boot.at - _TIMER_LEAD_MS), boot.at, -1))
         following = boots[index + 1].at if index + 1 < len(boots) else 1 << 60
         kill = next((at for at in kills if boot.at < at < following), None)
         if kill is not None:
@@ -135,7 +135,7 @@ def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot], timer_lead_
     return places
 
 
-def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: Schedule) -> list[Place]:
+def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: BrokerSchedule) -> list[Place]:
     """Where rounds begin, rest and end among the writes."""
     ops = [index for index, record in enumerate(records) if record.topic == OP_TOPIC]
     own = [index for index, act in enumerate(writers.acts) if act is None]
@@ -205,7 +205,7 @@ def _merge(records: list[Record], writers: list[Act | None], places: list[Place]
     return acts
 
 
-def _choose_drains(acts: list[Act], known: Schedule) -> None:
+def _choose_drains(acts: list[Act], known: BrokerSchedule) -> None:
     """Let the clock at a drain be so much earlier than its record's birth that the next drain is due."""
     drains = [act for act in acts if isinstance(act, Drain)]
     interval = broker_settings(known).op_batch_interval_ms

@@ -10,12 +10,12 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.broker_schedule import Act, EndGoesOn, RoundBegins, RoundGoesOn, Schedule, Start
+from conformance.broker_schedule import Act, BrokerSchedule, EndGoesOn, RoundBegins, RoundGoesOn, Start
 from conformance.compare_stores import Comparison, StoreSide, compare_stores
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
 from conformance.schedule_settings import broker_settings
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.store.memory_disk import MemoryDisk
 from reference.versions.versions import STORE_VERSIONS
@@ -40,11 +40,11 @@ class Fit:
         The reference broker's run under it.
     """
 
-    def __init__(self, schedule: Schedule, run: RecordedRun, log: dict[int, bytes]) -> None:
+    def __init__(self, schedule: BrokerSchedule, run: RecordedRun, log: dict[int, bytes]) -> None:
         self.schedule = schedule
         self.run = run
         self._disk = MemoryDisk()
-        self.replay = Replay(schedule, self._disk).run()
+        self.replay = ScheduledRun(schedule, self._disk).run()
         self._log = log
         self.reached = self._prefix()
 

@@ -16,15 +16,14 @@ from conformance.compare_stores import Comparison, StoreSide, compare_stores
 from conformance.errors import ConformanceError
 from conformance.fit_schedule import fit_schedule
 from conformance.golden_stores import GoldenStore, golden_stores
-from conformance.recorded_run import RecordedRun
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from reference.format.errors import StoreError
 from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.broker_schedule import Schedule
+    from conformance.broker_schedule import BrokerSchedule
 
 SCHEDULES = Path(__file__).parent / "schedules"
 DIFFERENT = 12
@@ -36,10 +35,10 @@ def schedule_path(golden: GoldenStore) -> Path:
     return SCHEDULES / golden.version / f"{golden.scenario}.jsonl.gz"
 
 
-def compare_with_reference(store: Path, schedule: Schedule) -> tuple[Comparison, Replay]:
+def compare_with_reference(store: Path, schedule: BrokerSchedule) -> tuple[Comparison, ScheduledRun]:
     """Run the reference broker under a schedule, and hold the store against what it wrote."""
     disk = MemoryDisk()
-    replay = Replay(schedule, disk).run()
+    replay = ScheduledRun(schedule, disk).run()
     sides = StoreSide.of_directory(store), StoreSide.of_memory(disk)
     return compare_stores(*sides, masks_stale_bytes=schedule.version == "4.5.1"), replay
 
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _extract(stores: list[GoldenStore]) -> int:
     for golden in stores:
-        fit = fit_schedule(RecordedRun(golden.path))
+        fit = fit_schedule(golden)
         difference = fit.compare().difference
         if difference is not None or fit.replay.departure is not None:
             print(f"{golden.name}: no schedule found; {difference or fit.replay.departure}", file=sys.stderr)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conformance.recorded_run import RecordedRun
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
@@ -20,23 +21,19 @@ GOLDEN = Path(__file__).with_name("golden")
 """The folder of all golden stores."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenStore:
-    """One store, and what was recorded while it was written.
+@dataclass(frozen=True)
+class GoldenStore(RecordedRun):
+    """One store, and what was recorded while it was written (``conformance/golden/README.md``)."""
 
-    Attributes
-    ----------
-    version
-        Of the broker and of the client that drove it.
-    scenario
-        Its folder's name; see ``conformance/golden/README.md``.
-    path
-        The store directory.
-    """
+    @property
+    def version(self) -> str:
+        """Of the broker and of the client that drove it."""
+        return self.path.parent.name
 
-    version: str
-    scenario: str
-    path: Path
+    @property
+    def scenario(self) -> str:
+        """Its folder's name."""
+        return self.path.name
 
     @property
     def name(self) -> str:
@@ -44,24 +41,9 @@ class GoldenStore:
         return f"{self.version}/{self.scenario}"
 
     @property
-    def at_kill(self) -> Path | None:
-        """The store as it was when the broker was killed, for the scenarios that kill it."""
-        path = self.path / "at_kill"
-        return path if path.is_dir() else None
-
-    @property
     def keeps_halves_in_rocksdb(self) -> bool:
         """Whether its halves lie in RocksDB instead of the half queue."""
         return (self.path / "consumequeue" / "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC").is_dir()
-
-    def meta(self) -> dict[str, Any]:
-        """When the broker was started, killed and stopped (``meta.json``)."""
-        content: dict[str, Any] = json.loads((self.path / "meta.json").read_text(encoding="utf-8"))
-        return content
-
-    def driver_events(self) -> Iterator[dict[str, Any]]:
-        """What the client did and saw, in its order (``driver.jsonl``)."""
-        return self._lines("driver.jsonl.gz")
 
     def decoded_records(self) -> Iterator[dict[str, Any]]:
         """Every record of the commit log, decoded by another program (``decoded.jsonl``)."""
@@ -70,11 +52,6 @@ class GoldenStore:
     def consume_queue_entries(self) -> Iterator[dict[str, Any]]:
         """Every consume queue entry, decoded by another program (``cq.jsonl``)."""
         return self._lines("cq.jsonl.gz")
-
-    def transaction_log(self) -> str:
-        """What the broker itself logged about its transactions (``transaction.log``)."""
-        with gzip.open(self.path / "transaction.log.gz", "rt", encoding="utf-8") as stream:
-            return stream.read()
 
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
         with gzip.open(self.path / name, "rt", encoding="utf-8") as stream:
@@ -129,7 +106,4 @@ def golden_store(version: str, scenario: str) -> GoldenStore:
 
 
 def _all_stores() -> list[GoldenStore]:
-    return [
-        GoldenStore(version=path.parent.parent.name, scenario=path.parent.name, path=path.parent)
-        for path in sorted(GOLDEN.glob("*/*/meta.json"))
-    ]
+    return [GoldenStore(path.parent) for path in sorted(GOLDEN.glob("*/*/meta.json"))]

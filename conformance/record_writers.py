@@ -15,7 +15,7 @@ from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
-    from conformance.broker_schedule import Schedule
+    from conformance.broker_schedule import BrokerSchedule
     from conformance.recorded_run import RecordedRun
     from conformance.transaction_log import Boot, LoggedEnd
 
@@ -68,7 +68,7 @@ class Writers:
     """
 
     def __init__(
-        self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], known: Schedule
+        self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], known: BrokerSchedule
     ) -> None:
         self.acts: list[Act | None] = []
         self.places: list[Place] = []
@@ -88,7 +88,8 @@ class Writers:
             elif record.topic in (HALF_TOPIC, DISCARD_TOPIC):
                 self.acts.append(None)
             elif record.topic == OP_TOPIC:
-                self.acts.append(self._drain(record) if self._batches_ops else self._op(index, record))
+                drain = Drain(record.born_timestamp, record.born_timestamp, record.store_timestamp)
+                self.acts.append(drain if self._batches_ops else self._op(index, record))
             else:
                 self.acts.append(self._real(index, record))
         if self._batches_ops:
@@ -155,9 +156,6 @@ class Writers:
             message = f"{self._run.path}: {what}, and transaction.log has no END_TRANSACTION left for it"
             raise NoScheduleError(message)
         return before[-1] if before else found[0]
-
-    def _drain(self, record: Record) -> Drain:
-        return Drain(record.born_timestamp, record.born_timestamp, record.store_timestamp)
 
     def _offer(self) -> None:
         """5.1 and later: ENDs put their halves into the batch in the order in which the op messages name them."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.broker_schedule import Schedule
+    from conformance.broker_schedule import BrokerSchedule
     from reference.versions.switches import VersionSwitches
 
 _SOURCE = "the settings of the schedule"
@@ -35,7 +35,7 @@ def read_settings(path: Path, switches: VersionSwitches) -> dict[str, str]:
     return {setting.key: setting.value for setting in given}
 
 
-def broker_settings(schedule: Schedule) -> BrokerSettings:
+def broker_settings(schedule: BrokerSchedule) -> BrokerSettings:
     """What the broker is run with.
 
     Raises
@@ -61,10 +61,10 @@ def broker_settings(schedule: Schedule) -> BrokerSettings:
     )
 
 
-def store_config(schedule: Schedule) -> MessageStoreConfig:
+def store_config(schedule: BrokerSchedule) -> MessageStoreConfig:
     """The sizes of the store's files."""
     return MessageStoreConfig.of_broker_conf(_SOURCE, _settings(schedule), STORE_VERSIONS[schedule.version])
 
 
-def _settings(schedule: Schedule) -> Iterator[Setting]:
+def _settings(schedule: BrokerSchedule) -> Iterator[Setting]:
     return (Setting(line, *setting) for line, setting in enumerate(schedule.settings.items(), start=1))

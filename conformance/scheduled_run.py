@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from conformance.broker_schedule import (
     Act,
+    BrokerSchedule,
     Drain,
     End,
     EndGoesOn,
     Kill,
     RoundBegins,
     RoundGoesOn,
-    Schedule,
     Send,
     Start,
     Stop,
@@ -60,7 +60,7 @@ class Departure:
     reason: str
 
 
-class Replay:
+class ScheduledRun:
     """One run of the reference broker under a schedule.
 
     Attributes
@@ -79,7 +79,7 @@ class Replay:
         For each act, how many bytes the log had before it.
     """
 
-    def __init__(self, schedule: Schedule, disk: Disk | None = None, *, records: bool = False) -> None:
+    def __init__(self, schedule: BrokerSchedule, disk: Disk | None = None, *, records: bool = False) -> None:
         self.schedule = schedule
         self.disk: Disk = MemoryDisk() if disk is None else disk
         self.departure: Departure | None = None
@@ -102,7 +102,7 @@ class Replay:
             raise NotStartedError(message)
         return self._broker
 
-    def run(self) -> Replay:
+    def run(self) -> ScheduledRun:
         """Carry every act out."""
         for index, act in enumerate(self.schedule.acts):
             self._store_clock.readings = []

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.broker_schedule import End, RoundGoesOn, Schedule, Send, read_schedule, write_schedule
+from conformance.broker_schedule import BrokerSchedule, End, RoundGoesOn, Send, read_schedule, write_schedule
 from conformance.compare_stores import StoreSide, compare_stores
 from conformance.errors import BrokenScheduleError, NoScheduleError
 from conformance.fit_schedule import fit_schedule
 from conformance.golden import DIFFERENT, compare_with_reference, main, schedule_path
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from conformance.recorded_run import RecordedRun
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from reference.format.commit_log import CommitLog
 from reference.format.properties import parse_properties
 from reference.format.system_topics import HALF_TOPIC
@@ -50,7 +50,7 @@ def test_every_byte_of_log_queues_and_offsets_is_the_real_brokers(golden: Golden
 @pytest.mark.parametrize("golden", STORES, ids=lambda golden: golden.name)
 def test_the_text_of_the_saved_offsets_is_the_real_one_but_for_its_time_stamp(golden: GoldenStore) -> None:
     disk = MemoryDisk()
-    Replay(read_schedule(schedule_path(golden)), disk).run()
+    ScheduledRun(read_schedule(schedule_path(golden)), disk).run()
     ours = (disk.read("config/consumerOffset.json") or b"").decode()
     theirs = (golden.path / "config/consumerOffset.json").read_text()
     ours, theirs = (re.sub(r'"timestamp":\d+', "", text) for text in (ours, theirs))
@@ -62,7 +62,7 @@ def test_the_text_of_the_saved_offsets_is_the_real_one_but_for_its_time_stamp(go
 @pytest.mark.parametrize("golden", STORES, ids=lambda golden: golden.name)
 def test_the_other_configuration_files_are_those_of_the_real_broker_but_for_its_consumer(golden: GoldenStore) -> None:
     disk = MemoryDisk()
-    Replay(read_schedule(schedule_path(golden)), disk).run()
+    ScheduledRun(read_schedule(schedule_path(golden)), disk).run()
     for name, key in (("topics.json", "topicConfigTable"), ("delayOffset.json", "offsetTable")):
         ours = json.loads(disk.read(f"config/{name}") or b"")
         theirs = json.loads((golden.path / "config" / name).read_text())
@@ -171,7 +171,7 @@ def is_a_time(reading: object) -> bool:
 # --- the comparison sees differences ----------------------------------------------------------------------------------
 
 
-def changed(golden: GoldenStore, index: int, act: object) -> Schedule:
+def changed(golden: GoldenStore, index: int, act: object) -> BrokerSchedule:
     schedule = read_schedule(schedule_path(golden))
     acts = list(schedule.acts)
     acts[index] = act  # type: ignore[call-overload]

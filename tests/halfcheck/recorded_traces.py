@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from conformance.broker_schedule import read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import golden_store
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from model_check.walk import Walker
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spec.events import FIELDS
@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 @cache
 def _recorded(name: str) -> tuple[tuple[tuple[str, Any], ...], ...]:
     schedule = read_schedule(schedule_path(golden_store(*name.split("/"))))
-    rows = Replay(schedule, records=True).run().recorder.rows
+    rows = ScheduledRun(schedule, records=True).run().recorder.rows
     return tuple(tuple(row.items()) for row in rows)
 
 

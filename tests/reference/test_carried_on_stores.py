@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.broker_schedule import Schedule
+from conformance.broker_schedule import BrokerSchedule
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.schedule_settings import broker_settings, read_settings
 from reference.broker.broker_controller import BrokerController
@@ -42,7 +42,7 @@ MOST_STEPS = 10_000
 
 def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> BrokerController:
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
-    settings = broker_settings(Schedule(golden.version, read_settings(conf, STORE_VERSIONS[golden.version]), []))
+    settings = broker_settings(BrokerSchedule(golden.version, read_settings(conf, STORE_VERSIONS[golden.version]), []))
     path = StorePathRootDir.open(
         folder, switches, clock, MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
     )

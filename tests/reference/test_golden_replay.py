@@ -9,7 +9,7 @@ import pytest
 from conformance.broker_schedule import read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import GoldenStore, golden_store
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from reference.format.properties import CHECK_TIMES, PREPARED_QUEUE_OFFSET
 from reference.format.system_topics import HALF_TOPIC
 
@@ -22,8 +22,8 @@ STORES = [
 ]
 
 
-def replay(golden: GoldenStore) -> Replay:
-    return Replay(read_schedule(schedule_path(golden))).run()
+def replay(golden: GoldenStore) -> ScheduledRun:
+    return ScheduledRun(read_schedule(schedule_path(golden))).run()
 
 
 def check_requests(golden: GoldenStore) -> set[tuple[int, int, str, str]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def copied(store: GoldenStore, folder: Path) -> GoldenStore:
-    return GoldenStore(store.version, store.scenario, shutil.copytree(store.path, folder / store.scenario))
+    return GoldenStore(shutil.copytree(store.path, folder / store.name))
 
 
 def test_an_explained_store_is_told_with_its_profile_and_the_faults_of_its_path() -> None:

@@ -12,7 +12,7 @@ import pytest
 from conformance.broker_schedule import Kill, read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import GoldenStore, golden_stores
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.store_path_root_dir import StorePathRootDir
@@ -57,7 +57,7 @@ COUNTED = {golden.name: golden for golden in golden_stores() if (golden.path / F
 @pytest.mark.parametrize("name", [name for name, golden in COUNTED.items() if with_empty_store(golden)])
 def test_the_counts_are_those_of_the_real_broker(name: str) -> None:
     golden = COUNTED[name]
-    disk = Replay(read_schedule(schedule_path(golden))).run().disk
+    disk = ScheduledRun(read_schedule(schedule_path(golden))).run().disk
     for file in (FILE, BACKUP):
         assert counts(disk.read(file)) == counts((golden.path / file).read_bytes())
 
