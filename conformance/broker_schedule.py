@@ -1,9 +1,9 @@
 """A schedule: what a real broker was asked, when its threads ran, and what its clock said; not what it did.
 
 A schedule file is JSON lines, compressed without a name and a time. Its first line names version, settings and store
-host; each other line is an act, named like its class here, and they stand in the order in which they happened. Every reading of the clock in
-milliseconds is named by what it was: ``at`` and ``stored_at`` were recorded (in a log, a request or a timestamp), and
-``chosen_at`` was not, so that one between its recorded neighbours was chosen.
+host; each other line is an act, named like its class here, in the order in which they happened. Every reading of the
+clock in milliseconds is named by what it was: ``at`` and ``stored_at`` were recorded (in a log, a request or a
+timestamp), and ``chosen_at`` was not, so that one between its recorded neighbours was chosen.
 """
 
 from __future__ import annotations

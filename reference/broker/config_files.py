@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reference.format.consumer_offsets import NAME, ConsumerOffsets, load_consumer_offsets
-from reference.format.errors import NoSpaceLeftError
+from reference.format.errors import BrokenConfigError, NoSpaceLeftError
 from reference.format.fastjson import to_pretty_json
 from reference.java.hash_map import hash_map_order
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
     from reference.versions.switches import VersionSwitches
+
+T = TypeVar("T")
 
 _OFFSET_TABLE_BUCKETS = 1024
 """``new ConcurrentHashMap<>(512)``"""
@@ -39,6 +43,28 @@ def string_to_file(disk: Disk, name: str, content: bytes, switches: VersionSwitc
         disk.rename(f"{name}.tmp", name)
     else:
         disk.write(name, content)
+
+
+def load_or_backup(disk: Disk, name: str, parse: Callable[[bytes], T]) -> T | None:
+    """Read a file, else its backup (``ConfigManager#load``); one that is broken and has none counts as missing.
+
+    Raises
+    ------
+    BrokenConfigError
+        The backup is needed, and can't be understood either: the broker does not start.
+    """
+    problem = f"{name} is empty"
+    for each in (name, f"{name}.bak"):
+        raw = disk.read(each)
+        try:
+            if raw:
+                return parse(raw)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if each != name:
+                message = f"{problem}, and {each} can't be understood: {error!r}"
+                raise BrokenConfigError(message) from error
+            problem = f"{name} can't be understood"
+    return None
 
 
 class ConsumerOffsetFile:

@@ -6,8 +6,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from reference.broker.config_files import string_to_file
-from reference.format.errors import BrokenConfigError, NoSpaceLeftError
+from reference.broker.config_files import load_or_backup, string_to_file
+from reference.format.errors import NoSpaceLeftError
 from reference.format.fastjson import to_pretty_json
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from reference.java.hash_map import hash_map_order
@@ -46,7 +46,7 @@ class ConfigManager:
         self._others: dict[str, Any] = {"forbiddenTable": {}} if name == "subscriptionGroup.json" else {}
         self._counter = 0
         self._state_version = 0
-        self._load()
+        load_or_backup(disk, self._name, self._take)
 
     def add(self, name: str, entry: dict[str, Any]) -> None:
         """Enter something new, count the version up and save the table, if there is room for it."""
@@ -60,31 +60,12 @@ class ConfigManager:
             self._counter += 1
             self._persist()
 
-    def _load(self) -> None:
-        """Read the file, else its backup (``#load``); a file that can't be understood and has none counts as missing.
-
-        Raises
-        ------
-        BrokenConfigError
-            The backup is needed, and can't be understood either: the broker does not start.
-        """
-        problem = None
-        for name in (self._name, f"{self._name}.bak"):
-            raw = self._disk.read(name)
-            if not raw:
-                continue
-            try:
-                content = json.loads(raw)
-                self.table = dict(content[self._key])
-                self._counter = int(content.get("dataVersion", {}).get("counter", 0))
-                self._others = {k: v for k, v in content.items() if k not in ("dataVersion", self._key)}
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                if name != self._name:
-                    message = f"{problem or f'{self._name} is empty'}, and {name} can't be understood: {error!r}"
-                    raise BrokenConfigError(message) from error
-                problem = f"{name} can't be understood"
-            else:
-                return
+    def _take(self, raw: bytes) -> None:
+        """Take over what the file holds."""
+        content = json.loads(raw)
+        self.table = dict(content[self._key])
+        self._counter = int(content.get("dataVersion", {}).get("counter", 0))
+        self._others = {k: v for k, v in content.items() if k not in ("dataVersion", self._key)}
 
     def _persist(self) -> None:
         version: dict[str, int] = {"counter": self._counter}

@@ -7,8 +7,8 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.broker.config_files import string_to_file
-from reference.format.errors import BrokenConfigError, NoSpaceLeftError
+from reference.broker.config_files import load_or_backup, string_to_file
+from reference.format.errors import NoSpaceLeftError
 from reference.format.fastjson import to_pretty_json
 from reference.format.message_decoder import message_properties_to_string
 from reference.format.offsets import QueueOffset
@@ -45,7 +45,7 @@ class ScheduleMessageService:
         self._switches = switches
         self._store = store
         self._clock = clock
-        self.offset_table: dict[int, int] = self._load()
+        self.offset_table = load_or_backup(store.disk, _FILE, _parse) or {}
 
     def deliver_due(self) -> tuple[Record, ...]:
         """Bring each message that is due, and give what was stored (``DeliverDelayedMessageTimerTask``)."""
@@ -101,23 +101,7 @@ class ScheduleMessageService:
     def _has_timer(self) -> bool:
         return self._switches.has_timer_wheel
 
-    def _load(self) -> dict[int, int]:
-        """Read the file, else its backup (``ConfigManager#load``); one that is broken and has none counts as missing.
 
-        Raises
-        ------
-        BrokenConfigError
-            The backup is needed, and can't be understood either: the broker does not start.
-        """
-        for name in (_FILE, f"{_FILE}.bak"):
-            raw = self._store.disk.read(name)
-            if not raw:
-                continue
-            try:
-                table = json.loads(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
-                return {int(level): int(offset) for level, offset in table.items()}
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                if name != _FILE:
-                    message = f"{_FILE} can't be understood, and {name} can't be either: {error!r}"
-                    raise BrokenConfigError(message) from error
-        return {}
+def _parse(raw: bytes) -> dict[int, int]:
+    table = json.loads(_BARE_KEY.sub(rb'\1"\2":', raw))["offsetTable"]
+    return {int(level): int(offset) for level, offset in table.items()}

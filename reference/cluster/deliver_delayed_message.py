@@ -7,7 +7,6 @@ The records are of the right kind and order; they are not held to byte identity,
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from reference.broker.config_files import string_to_file
@@ -52,15 +51,10 @@ class DeliverDelayedMessage:
     """
 
     def __init__(self, broker: BrokerController, serve: Serve) -> None:
-        self.offset_table: dict[int, int] = {}
+        saved = broker.schedule_message_service.offset_table
+        self.offset_table = {level - 1: offset for level, offset in saved.items()}
         self._broker = broker
         self._serve = serve
-        for name in (_DELAY_OFFSETS, f"{_DELAY_OFFSETS}.bak"):
-            raw = broker.message_store.disk.read(name)
-            with suppress(ValueError):
-                saved = json.loads(raw or b"")["offsetTable"]
-                self.offset_table = {int(level) - 1: offset for level, offset in saved.items()}
-                break
 
     def run(self) -> Steps[None]:
         """The thread of the service."""

@@ -88,7 +88,7 @@ def _load(read: Callable[[str], bytes | None], folder: str) -> ConsumerOffsets:
         if not raw:
             continue
         try:
-            table, data_version = _parse(raw)
+            table, data_version = parse_consumer_offsets(raw)
         except (ValueError, RecursionError) as error:
             problem = problem or f"{folder}{name} can't be understood: {error}"
             continue
@@ -100,8 +100,8 @@ def _load(read: Callable[[str], bytes | None], folder: str) -> ConsumerOffsets:
     return ConsumerOffsets({})
 
 
-def parse_consumer_offsets(raw: bytes) -> dict[TopicAtGroup, dict[int, QueueOffset]]:
-    """The offset table of the file's bytes.
+def parse_consumer_offsets(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, QueueOffset]], dict[str, int]]:
+    """The offset table of the file's bytes, and its ``dataVersion``.
 
     Raises
     ------
@@ -111,12 +111,8 @@ def parse_consumer_offsets(raw: bytes) -> dict[TopicAtGroup, dict[int, QueueOffs
     Examples
     --------
     >>> parse_consumer_offsets(b'{"offsetTable":{"T@G":{0:16,1:2}}}')
-    {'T@G': {0: 16, 1: 2}}
+    ({'T@G': {0: 16, 1: 2}}, {})
     """
-    return _parse(raw)[0]
-
-
-def _parse(raw: bytes) -> tuple[dict[TopicAtGroup, dict[int, QueueOffset]], dict[str, int]]:
     quoted = _STRING_OR_KEY.sub(_quote_key, raw.decode())
     content: Any = json.loads(quoted)
     table = content.get("offsetTable") if isinstance(content, dict) else None

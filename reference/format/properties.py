@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reference.java.hash_map import java_string_hash, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 
 NAME_VALUE_SEPARATOR = "\x01"
@@ -74,18 +74,6 @@ def properties_map(text: str) -> dict[str, str]:
         return dict(parse_properties(text))
     pairs.pop("", None)
     return pairs
-
-
-def format_properties(pairs: Iterable[tuple[str, str]], *, trailing_separator: bool) -> str:
-    r"""The stored string of some pairs, in the given order.
-
-    Examples
-    --------
-    >>> format_properties([("WAIT", "true"), ("TAGS", "d")], trailing_separator=False)
-    'WAIT\x01true\x02TAGS\x01d'
-    """
-    text = PROPERTY_SEPARATOR.join(f"{key}{NAME_VALUE_SEPARATOR}{value}" for key, value in pairs)
-    return text + PROPERTY_SEPARATOR if trailing_separator and text else text
 
 
 def is_in_hash_map_order(keys: Sequence[str], initial_capacity: int) -> bool:

@@ -27,7 +27,7 @@ _LENGTH = struct.Struct(">H")
 _V6_FLAGS = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _CRC_MASK = 0x7FFFFFFF
 
-BORN_TIMESTAMP_AT, BORN_HOST_AT = 40, 48
+BORN_HOST_AT = 48
 _MOST_PORT = 0xFFFF
 _pack, _unpack, _pack_length = _FIXED.pack, _FIXED.unpack_from, _LENGTH.pack
 _FIXED_BYTES = _FIXED.size

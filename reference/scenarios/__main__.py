@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference.scenarios.all_scenarios import SCENARIOS
-from reference.scenarios.scenario import run
+from reference.scenarios.scenario import run, write_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.out.exists() and any(options.out.iterdir()):
             print(f"{options.out} is not empty; --out wants a new or empty directory", file=sys.stderr)
             return _BAD_CONTENT
-        told.write_store(options.out)
+        write_store(cluster, options.out)
     except OSError as error:
         print(f"{options.out} can't be written: {error.strerror}", file=sys.stderr)
         return _BAD_CONTENT

@@ -40,7 +40,7 @@ class Scenario:
     settings
         The broker's; times are in milliseconds.
     is_told
-        When the story ends; None if that is when the cluster is at rest.
+        When the story ends.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Scenario:
     version: str
     begin: Callable[[Cluster], PushConsumer]
     settings: BrokerSettings = field(default_factory=BrokerSettings)
-    is_told: Callable[[Cluster], bool] | None = None
+    is_told: Callable[[Cluster], bool] = Cluster.is_at_rest
 
 
 @dataclass
@@ -65,16 +65,12 @@ class Run:
     cluster: Cluster
     consumer: PushConsumer
 
-    def write_store(self, folder: Path) -> None:
-        """Write the store as a directory, with its ``broker.conf`` and what was recorded of the run.
-
-        ``driver.jsonl`` is what the producers sent and were asked, ``trace.jsonl`` the broker's own events.
-        """
-        write_store(self.cluster, folder)
-
 
 def write_store(cluster: Cluster, folder: Path) -> None:
-    """Write a cluster's store; see :meth:`Run.write_store`."""
+    """Write a cluster's store as a directory, with its ``broker.conf`` and what was recorded of the run.
+
+    ``driver.jsonl`` is what the producers sent and were asked, ``trace.jsonl`` the broker's own events.
+    """
     cluster.disk.write_to(folder)
     (folder / "broker.conf").write_text(broker_conf(cluster.settings, cluster.switches))
     acts = [act for producer in cluster.producers.values() for act in producer.log]
@@ -101,11 +97,7 @@ def begin(scenario: Scenario, seed: int, disk: MemoryDisk | None = None) -> Run:
 def run(scenario: Scenario, seed: int) -> Run:
     """Tell the story once, and stop the broker as one is told to."""
     told = begin(scenario, seed)
-    if scenario.is_told is None:
-        told.cluster.run_to_rest()
-    else:
-        is_told = scenario.is_told
-        told.cluster.scheduler.run(lambda: is_told(told.cluster))
+    told.cluster.scheduler.run(lambda: scenario.is_told(told.cluster))
     told.cluster.shutdown()
     return told
 

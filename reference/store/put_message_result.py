@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class PutMessageStatus(Enum):
         return self in (PutMessageStatus.MESSAGE_ILLEGAL, PutMessageStatus.PROPERTIES_SIZE_EXCEEDED)
 
 
+@dataclass(slots=True, eq=False)
 class PutMessageResult:
     """The answer.
 
@@ -46,22 +48,14 @@ class PutMessageResult:
         The record, read back from the store when it is asked for; None if there is none.
     """
 
-    __slots__ = ("_look_up", "_record", "physical_offset", "status")
-
-    def __init__(
-        self,
-        status: PutMessageStatus,
-        look_up: Callable[[CommitLogOffset], Record | None] | None = None,
-        physical_offset: CommitLogOffset | None = None,
-    ) -> None:
-        self.status = status
-        self.physical_offset = physical_offset
-        self._record: Record | None = None
-        self._look_up = look_up
+    status: PutMessageStatus
+    look_up: Callable[[CommitLogOffset], Record | None] | None = field(default=None, repr=False)
+    physical_offset: CommitLogOffset | None = None
+    _record: Record | None = field(default=None, init=False)
 
     @property
     def record(self) -> Record | None:
         """See the class."""
-        if self._record is None and self._look_up is not None and self.physical_offset is not None:
-            self._record = self._look_up(self.physical_offset)
+        if self._record is None and self.look_up is not None and self.physical_offset is not None:
+            self._record = self.look_up(self.physical_offset)
         return self._record

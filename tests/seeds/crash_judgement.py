@@ -26,7 +26,7 @@ from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.errors import StoreError
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.scenarios.crash import Boundary, Manner, crash
-from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, run_to_rest
+from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, run_to_rest, write_store
 from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
@@ -108,7 +108,7 @@ def judge_crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manne
     judgement = Judgement(deaths=len(told.cluster.died_at))
     _count(told, without_a_crash(scenario, seed), judgement, manner)
     with tempfile.TemporaryDirectory() as folder:
-        told.write_store(Path(folder))
+        write_store(told.cluster, Path(folder))
         if manner is Manner.TORN:
             _cut_behind_the_end(told, Path(folder))
         _ask_the_specification(told, Path(folder), judgement, manner)

@@ -11,7 +11,7 @@ from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_off
 from reference.format.corrupt_region import CorruptRegion
 from reference.format.record import Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.scenarios.scenario import Run, Scenario, run
+from reference.scenarios.scenario import Run, Scenario, run, write_store
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQuestion, RecordedVerdict, judge_recorded
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for
@@ -76,7 +76,7 @@ def tell(scenario: Scenario, folder: Path, seed: int = 1) -> ToldStore:
 
 def read(told: Run, folder: Path) -> ToldStore:
     """Write a run's store, and read it again; nothing in it is damaged."""
-    told.write_store(folder)
+    write_store(told.cluster, folder)
     records = []
     for entry in CommitLog.open(folder).read():
         assert not isinstance(entry, CorruptRegion), entry

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reference.broker.response import (
@@ -67,6 +67,7 @@ class SendMessageRequest:
     born_host: str = "127.0.0.1:4242"
 
 
+@dataclass(slots=True, eq=False)
 class SendMessageResponse:
     """The answer (``SendMessageResponseHeader``).
 
@@ -80,20 +81,15 @@ class SendMessageResponse:
         The offset message id, which names the commit log offset; empty if nothing was stored.
     """
 
-    __slots__ = ("_result", "logic_offset", "msg_id", "response")
-
-    def __init__(
-        self, response: Response, result: PutMessageResult | None = None, msg_id: str = "", logic_offset: int = 0
-    ) -> None:
-        self.response = response
-        self.msg_id = msg_id
-        self.logic_offset = logic_offset
-        self._result = result
+    response: Response
+    result: PutMessageResult | None = None
+    msg_id: str = ""
+    logic_offset: int = 0
 
     @property
     def record(self) -> Record | None:
         """See the class; it is read back from the store when it is asked for."""
-        return None if self._result is None else self._result.record
+        return None if self.result is None else self.result.record
 
     @property
     def queue_offset(self) -> QueueOffset:
@@ -106,7 +102,7 @@ class SendMessageResponse:
         With ``SYNC_FLUSH`` the answer waits for the flush behind the append (``CommitLog#handleDiskFlush``), and names
         the message's offsets either way (``SendMessageProcessor#handlePutMessageResult``).
         """
-        return SendMessageResponse(Response(FLUSH_DISK_TIMEOUT), self._result, self.msg_id, self.logic_offset)
+        return replace(self, response=Response(FLUSH_DISK_TIMEOUT))
 
 
 _SUCCESS = Response(SUCCESS)

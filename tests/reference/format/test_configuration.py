@@ -23,7 +23,7 @@ def write(store: Path, name: str, text: str) -> None:
 
 
 def test_unquoted_integer_keys_are_understood_and_digits_in_names_left_alone() -> None:
-    table = parse_consumer_offsets(b'{"offsetTable":{"a{1:b@{2:c":{0:16, 1 : 2},"T@G":{}}}')
+    table, _ = parse_consumer_offsets(b'{"offsetTable":{"a{1:b@{2:c":{0:16, 1 : 2},"T@G":{}}}')
     assert table == {"a{1:b@{2:c": {0: 16, 1: 2}, "T@G": {}}
 
 
