@@ -117,11 +117,6 @@ class RealBroker:
         code = self._processes.stop(self._broker, _STOP_SECONDS)
         self.note("broker shutdown", secs=round(time.monotonic() - started, 2), rc=code)
 
-    @property
-    def broker_pid(self) -> int:
-        """The broker's process id, for whoever wants to ask its JVM something."""
-        return self._broker.pid
-
     # --- clients ------------------------------------------------------------------------------------------------------
 
     def client(self) -> Client:

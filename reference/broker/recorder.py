@@ -48,8 +48,6 @@ class Recorder:
     ----------
     clock
         The broker's clock, which gives each row its time.
-    trace
-        The trace's number in its run.
     is_on
         False to record nothing.
 
@@ -61,12 +59,11 @@ class Recorder:
         How many rows of each event there are.
     """
 
-    def __init__(self, clock: VirtualClock, trace: int = 0, *, is_on: bool = True) -> None:
+    def __init__(self, clock: VirtualClock, *, is_on: bool = True) -> None:
         self.rows: list[Row] = []
         self.counts: Counter[str] = Counter()
         self.is_on = is_on
         self._clock = clock
-        self._trace = trace
         self._transaction_of_key: dict[str, int] = {}
         self._transaction_of_half: dict[int, int] = {}
 
@@ -87,19 +84,7 @@ class Recorder:
         self.counts[event] += 1
         if transaction < 0:
             transaction = self._transaction_of_half.get(half, -1)
-        values = (
-            self._trace,
-            len(self.rows),
-            self._clock.now,
-            event,
-            "",
-            transaction,
-            half,
-            copy,
-            op,
-            check_times,
-            outcome,
-        )
+        values = (0, len(self.rows), self._clock.now, event, "", transaction, half, copy, op, check_times, outcome)
         self.rows.append(dict(zip((field.name for field in FIELDS), values, strict=True)))
 
     def record_half(self, record: Record) -> None:

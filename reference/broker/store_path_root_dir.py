@@ -24,23 +24,14 @@ class StorePathRootDir:
     ----------
     message_store
         ``commitlog/`` and ``consumequeue/``.
-    consumer_offsets
-        To be saved at once; without them, those that are there count.
     clock
         Dates the first file; without it, the store's.
     """
 
-    def __init__(
-        self,
-        message_store: MessageStore,
-        consumer_offsets: ConsumerOffsets | None = None,
-        clock: VirtualClock | None = None,
-    ) -> None:
+    def __init__(self, message_store: MessageStore, clock: VirtualClock | None = None) -> None:
         self.message_store = message_store
         self._clock = message_store.clock if clock is None else clock
         self._offset_file = ConsumerOffsetFile(message_store.disk, message_store.switches, self._clock)
-        if consumer_offsets is not None:
-            self.consumer_offsets = consumer_offsets
 
     @classmethod
     def open(

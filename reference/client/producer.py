@@ -21,12 +21,12 @@ from reference.client.producer_messages import (
     RemotingError,
     SendStatus,
     TransactionListener,
-    TransactionSendResult,
 )
 from reference.format.message_decoder import decode_message_id
 from reference.format.properties import PRODUCER_GROUP, SMALL_CAPACITY, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.record import TRANSACTION_PREPARED_TYPE
 from reference.java.hash_map import hash_map_order
+from reference.store.delay_levels import DELAY_TIME_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ class TransactionMQProducer:
 
     # --- sending ------------------------------------------------------------------------------------------------------
 
-    def send_message_in_transaction(self, message: Message) -> Steps[TransactionSendResult]:
+    def send_message_in_transaction(self, message: Message) -> Steps[None]:
         """Send a half, run the local transaction, say its outcome (``#sendMessageInTransaction``).
 
         Raises
@@ -103,13 +103,12 @@ class TransactionMQProducer:
         MQClientError
             The half could not be sent; the local transaction was not run.
         """
-        message.properties.pop("DELAY", None)
+        message.properties.pop(DELAY_TIME_LEVEL, None)
         message.properties[TRANSACTION_PREPARED] = "true"
         message.properties[PRODUCER_GROUP] = self.group
         response = yield from self._send(message)
-        status = SendStatus(response.response.code)
         state = LocalTransactionState.ROLLBACK_MESSAGE
-        if status is SendStatus.SEND_OK:
+        if SendStatus(response.response.code) is SendStatus.SEND_OK:
             self._note("execLocal", transactionId=message.properties[UNIQUE_KEY])
             try:
                 state = yield from self._listener.execute_local_transaction(message, message.properties[UNIQUE_KEY])
@@ -119,19 +118,16 @@ class TransactionMQProducer:
         if response.record is None:
             message_text = f"the broker answered {response.response} without an offset"
             raise MQClientError(message_text)
-        half = response.record.queue_offset
-        result = TransactionSendResult(status, message.properties[UNIQUE_KEY], response.msg_id, half, state)
         self._end_transaction(
             EndTransactionRequestHeader(
                 producer_group=self.group,
-                tran_state_table_offset=result.queue_offset,
-                commit_log_offset=decode_message_id(result.offset_msg_id),
+                tran_state_table_offset=response.record.queue_offset,
+                commit_log_offset=decode_message_id(response.msg_id),
                 commit_or_rollback=state.value,
-                msg_id=result.msg_id,
-                transaction_id=result.msg_id,
+                msg_id=message.properties[UNIQUE_KEY],
+                transaction_id=message.properties[UNIQUE_KEY],
             )
         )
-        return result
 
     def _send(self, message: Message) -> Steps[SendMessageResponse]:
         """Try up to three times, each time the next queue, with one unique key (``#sendDefaultImpl``)."""

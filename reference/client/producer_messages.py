@@ -19,7 +19,6 @@ from reference.format.record import TRANSACTION_COMMIT
 if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.offsets import QueueOffset
     from reference.simulation.scheduler import Steps
 
 
@@ -98,14 +97,3 @@ class MQClientAPI(Protocol):
 
     def end_transaction_oneway(self, header: EndTransactionRequestHeader) -> None:
         """END_TRANSACTION; nobody waits for an answer."""
-
-
-@dataclass(frozen=True)
-class TransactionSendResult:
-    """``TransactionSendResult``."""
-
-    send_status: SendStatus
-    msg_id: str
-    offset_msg_id: str
-    queue_offset: QueueOffset
-    local_transaction_state: LocalTransactionState
