@@ -76,8 +76,8 @@ class BrokerController:
     topic_queue_mappings
         Static topics of which this broker has a part: at which offset it begins (``TopicQueueMappingManager``, 5.0.0).
     is_running
-        False once it crashed or was shut down; then every call raises ``BrokerIsDownError``, and so does every step of
-        what it had begun.
+        False once it crashed or was shut down; then every call raises :class:`BrokerIsDownError`, and so does every
+        step of what it had begun.
     """
 
     def __init__(

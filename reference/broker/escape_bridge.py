@@ -50,8 +50,8 @@ def _build_transactional_message_from_half_message(half: MessageExt, born_host: 
     """The message that a producer might have sent (``TransactionalMessageUtil``); it keeps the number of its checks.
 
     What names its offsets here is taken out; the other master takes the transaction type away again. The flag is lost
-    with ``#renewHalfMessageInner`` (B32). RocketMQ takes any queue that the other master has of the topic; here it is
-    the one of the same number.
+    with ``TransactionalMessageBridge#renewHalfMessageInner`` (B32). RocketMQ takes any queue that the other master has
+    of the topic; here it is the one of the same number.
     """
     properties = dict(half.properties)
     properties[TRANSACTION_PREPARED] = "true"

@@ -48,7 +48,10 @@ class ScheduleMessageService:
         self.offset_table = load_or_backup(store.disk, _FILE, _parse) or {}
 
     def deliver_due(self) -> tuple[Record, ...]:
-        """Bring each message that is due, and give what was stored (``DeliverDelayedMessageTimerTask``)."""
+        """Bring each message that is due, and give what was stored.
+
+        ``ScheduleMessageService.DeliverDelayedMessageTimerTask``.
+        """
         delivered = []
         for level in range(1, len(DELAYS_MS) + 1):
             while (record := self._next_due(level)) is not None:

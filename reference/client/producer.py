@@ -96,7 +96,7 @@ class TransactionMQProducer:
     # --- sending ------------------------------------------------------------------------------------------------------
 
     def send_message_in_transaction(self, message: Message) -> Steps[None]:
-        """Send a half, run the local transaction, say its outcome (``#sendMessageInTransaction``).
+        """Send a half, run the local transaction, say its outcome (``DefaultMQProducerImpl#sendMessageInTransaction``).
 
         Raises
         ------
@@ -130,7 +130,7 @@ class TransactionMQProducer:
         )
 
     def _send(self, message: Message) -> Steps[SendMessageResponse]:
-        """Try up to three times, each time the next queue, with one unique key (``#sendDefaultImpl``)."""
+        """Try up to three times, each the next queue, one unique key (``DefaultMQProducerImpl#sendDefaultImpl``)."""
         problem = "no route"
         for _ in range(self._attempts):
             self._index += 1
@@ -169,7 +169,7 @@ class TransactionMQProducer:
     def check_transaction_state(
         self, request: CheckTransactionStateRequest, start_thread: Callable[[str, Steps[None]], object]
     ) -> None:
-        """Hand a check to the pool, as ``ThreadPoolExecutor#execute`` does (``#checkTransactionState``).
+        """Hand a check to the pool, as its ``execute`` does (``DefaultMQProducerImpl#checkTransactionState``).
 
         A new thread is started below the pool's minimum, and up to its maximum once as many checks wait as may.
 

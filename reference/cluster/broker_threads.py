@@ -72,7 +72,7 @@ class BrokerThreads:
             wait = max(0, batch.wakeup_timestamp - broker.clock.now)
 
     def _run_dispatch(self) -> Steps[None]:
-        """``ReputMessageService#run``: within a millisecond or so."""
+        """``DefaultMessageStore.ReputMessageService#run``: within a millisecond or so."""
         broker = self._broker
         store = broker.message_store
         while True:
@@ -81,7 +81,7 @@ class BrokerThreads:
             self._serve(broker, store.dispatch)
 
     def _run_flush(self) -> Steps[None]:
-        """``FlushRealTimeService#run``, where there is something to flush."""
+        """``CommitLog.FlushRealTimeService#run``, where there is something to flush."""
         broker = self._broker
         store = broker.message_store
         while True:

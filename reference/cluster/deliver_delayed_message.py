@@ -1,7 +1,7 @@
-"""The thread that brings delayed messages to their topics in a cluster (``DeliverDelayedMessageTimerTask``).
+"""The thread that brings delayed messages to their topics in a cluster.
 
-The records are of the right kind and order; they are not held to byte identity, as those of
-:class:`~reference.broker.schedule_message_service.ScheduleMessageService` are.
+``ScheduleMessageService.DeliverDelayedMessageTimerTask``. The records are of the right kind and order, not held to byte
+identity as those of :class:`~reference.broker.schedule_message_service.ScheduleMessageService` are.
 """
 
 from __future__ import annotations

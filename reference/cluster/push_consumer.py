@@ -128,7 +128,10 @@ class PushConsumer:
                 self._offsets[queue] = QueueOffset(place)
 
     def _consume(self, message: MessageExt) -> Steps[None]:
-        """Let the application have it; what it can't consume goes back to the broker (``#processConsumeResult``)."""
+        """Let the application have it; what it can't consume goes back to the broker.
+
+        ``ConsumeMessageConcurrentlyService#processConsumeResult``.
+        """
         properties = message.properties
         is_success = self._listener(message)
         self.consumed.append(

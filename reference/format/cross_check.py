@@ -5,8 +5,8 @@ its topic shows where another file, or the records around it, say otherwise. Eve
 keeps, also across a crash and a restart:
 
 - the consume queue entry of a record names its place and its size, and each entry names a record of its queue;
-- entries are written in the order of the log (``ReputMessageService``), so one that is missing while a later record
-  has its entry was lost;
+- entries are written in the order of the log (``DefaultMessageStore.ReputMessageService``), so one that is missing
+  while a later record has its entry was lost;
 - without a consume queue: the offsets of one queue count up by one;
 - the time of storing and the broker's address do not change for one record alone.
 """

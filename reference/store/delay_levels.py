@@ -32,7 +32,7 @@ def delay_level(text: str | None) -> int:
 
 
 def queue_id_of_level(level: int) -> int:
-    """The queue of the schedule topic in which messages of a level wait (``#delayLevel2QueueId``)."""
+    """The schedule topic's queue in which messages of a level wait (``ScheduleMessageService#delayLevel2QueueId``)."""
     return level - 1
 
 

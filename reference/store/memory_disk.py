@@ -71,8 +71,8 @@ class MemoryDisk:
     writes
         How many writes of each kind there were.
     stops_after
-        After that many writes in all, each further one raises ``DiskHasStoppedError``: the process died between two
-        writes. None for never.
+        After that many writes in all, each further one raises :class:`DiskHasStoppedError`: the process died between
+        two writes. None for never.
     torn_bytes
         How much of the write at which the disk stops is still made, at most all but its last byte.
     """

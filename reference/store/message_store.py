@@ -69,7 +69,7 @@ class MessageStore:
         Up to here the commit log is on the disk; a power loss takes nothing before it (``MappedFileQueue``).
     dispatches_at_once
         True: a record can be read from its queue as soon as it is put. False: only after :meth:`dispatch`, which a real
-        broker's ``ReputMessageService`` does within a few milliseconds.
+        broker's ``DefaultMessageStore.ReputMessageService`` does within a few milliseconds.
     checkpoint
         Up to when log and queues were flushed.
 
@@ -183,7 +183,7 @@ class MessageStore:
         self._routes.clear()
 
     def dispatch(self) -> None:
-        """Enter every record that is still missing into its queue (``ReputMessageService#doReput``).
+        """Enter each record that is still missing into its queue (``DefaultMessageStore.ReputMessageService#doReput``).
 
         Where a queue needs another file and there is no room for it, what is left stays waiting, and the store refuses
         every message from then on (``RunningFlags#makeLogicsQueueError``).
@@ -196,7 +196,10 @@ class MessageStore:
             self._log.release()
 
     def flush(self) -> None:
-        """Flush log, queues and checkpoint, as ``FlushRealTimeService`` and ``FlushConsumeQueueService`` do in time."""
+        """Flush log, queues and checkpoint.
+
+        ``CommitLog.FlushRealTimeService`` and ``DefaultMessageStore.FlushConsumeQueueService`` do so in time.
+        """
         if self.dispatches_at_once:
             self.dispatch()
         self._log.files.flush()

@@ -1,4 +1,4 @@
-"""Enters what the commit log holds into the consume queues, a moment later (``ReputMessageService``)."""
+"""Enters what the log holds into the consume queues, a moment later (``DefaultMessageStore.ReputMessageService``)."""
 
 from __future__ import annotations
 

@@ -76,7 +76,8 @@ class SendMessageResponse:
     record
         What was stored, None if nothing was. A client learns of it only the queue offset and ``msg_id``.
     logic_offset
-        What is added to the queue offset, where the topic is static (``#rewriteResponseForStaticTopic``).
+        What is added to the queue offset, where the topic is static
+        (``SendMessageProcessor#rewriteResponseForStaticTopic``).
     msg_id
         The offset message id, which names the commit log offset; empty if nothing was stored.
     """
