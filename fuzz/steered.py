@@ -91,7 +91,7 @@ def _has_ops_unread(pair: Lockstep) -> bool:
         return False
     ops = running.op_remove_map
     end = pair.side.broker.message_store.get_max_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID)
-    return ops.has_found_ops or ops.next_op_offset != end or len(pair.records.op_places) != end
+    return ops.pull_result.found is not None or ops.next_op_offset != end or len(pair.records.op_places) != end
 
 
 def _is_slave_beyond_end(pair: Lockstep) -> bool:

@@ -53,6 +53,7 @@ HEAD_BYTES = _UNTIL_BORN_HOST.size
 Buffer = bytes | bytearray | memoryview
 if TYPE_CHECKING:
     Source = Buffer | mmap
+    _Head = tuple[int, int, int, int, int, QueueOffset, CommitLogOffset, int, int]
 
 
 class MalformedRecordError(ValueError):
@@ -148,7 +149,7 @@ def decode_record(source: Source, position: int, *, limit: int, total_size: int 
     if position + HEAD_BYTES > limit:
         message = f"{limit - position} bytes are left, too few for a record"
         raise MalformedRecordError(message)
-    head = _UNTIL_BORN_HOST.unpack_from(source, position)
+    head: _Head = _UNTIL_BORN_HOST.unpack_from(source, position)
     stored_size, magic, sys_flag = head[0], head[1], head[7]
     size = stored_size if total_size is None else total_size
     end = position + size

@@ -245,8 +245,7 @@ class EndTransaction:
         if self._broker.switches.settles_halves_only and half.topic != HALF_TOPIC:
             outcome, op = EndTransactionOutcome.NO_HALF, None
         else:
-            op = self._broker.transactional_message_service.delete_prepare_message(half.record)
-            outcome = _outcome(op)
+            outcome, op = _outcome(self._broker.transactional_message_service.delete_prepare_message(half.record))
         if self._broker.switches.counts_halves:
             topic = self._committed_to or half.properties.get(REAL_TOPIC)
             if topic is None:
@@ -259,8 +258,10 @@ class EndTransaction:
         return EndTransactionStep(EndTransactionOutcome.REFUSED, Response(code, remark))
 
 
-def _outcome(op: PutMessageResult | None) -> EndTransactionOutcome:
-    """What became of an op message, by the store's answer to it."""
+def _outcome(op: PutMessageResult | None) -> tuple[EndTransactionOutcome, PutMessageResult | None]:
+    """What became of an op message, by the store's answer to it; and that answer, if it was stored."""
     if op is None:
-        return EndTransactionOutcome.OP_BUFFERED
-    return EndTransactionOutcome.OP_LOST if op.physical_offset is None else EndTransactionOutcome.OP_STORED
+        return EndTransactionOutcome.OP_BUFFERED, None
+    return (
+        (EndTransactionOutcome.OP_LOST, None) if op.physical_offset is None else (EndTransactionOutcome.OP_STORED, op)
+    )

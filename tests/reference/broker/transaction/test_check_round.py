@@ -187,7 +187,7 @@ def test_the_last_op_of_a_pull_if_born_a_timeout_into_the_round_lets_a_half_be_c
     one.clock.advance(6_001)
     one.commit(one.half())
     assert [check_round.step().branch.value for _ in range(2)] == ["ops_pulled", "put_back_for_check"]
-    assert check_round.op_remove_map.has_found_ops
+    assert check_round.op_remove_map.pull_result.found is not None
 
 
 def test_b27_a_half_born_in_the_brokers_future_is_checked_before_the_op_that_names_it_is_read() -> None:
