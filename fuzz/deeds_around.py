@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.answers import DROPPED, ENDS, answered, told_end
 from fuzz.broker_side.requests import half_message, poisonous_padding
 from fuzz.broker_side.time_unit import TICK_MS
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import FLUSH_DISK_TIMEOUT, SUCCESS
 from spec.state import End, Local, Producer, Settled
 

@@ -19,7 +19,7 @@ from fuzz.broker_side.time_unit import TICK_MS
 from model_check.instances import unturned
 from reference.broker.broker_role import BrokerRole
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.versions import VERSIONS
 from spec.state import End, Producer
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fuzz.lockstep.pairing import MakeBroker
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
-    from reference.broker.processor.end_transaction_step import EndTransactionStep
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader, EndTransactionStep
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_step import CheckStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from fuzz.broker_side.requests import end_transaction, transaction_of_key
-from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.properties import UNIQUE_KEY
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from spec.state import End, Producer
 
 if TYPE_CHECKING:
     from fuzz.lockstep.pair import Lockstep
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
-    from reference.broker.processor.end_transaction_step import EndTransactionOutcome
+    from reference.broker.processor.end_transaction_processor import EndTransactionOutcome, EndTransactionRequestHeader
     from spec.language import Refused, Step
 
 _DECODABLE: Final = "the first op messages can be decoded, or left out"

@@ -18,7 +18,7 @@ from spec.state import End
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_records import BrokerRecords
     from fuzz.lockstep.pairing import World
-    from reference.broker.processor.end_transaction_request import EndTransactionRequestHeader
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.format.offsets import CommitLogOffset
     from spec.language import Step

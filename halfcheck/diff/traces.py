@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
-from conformance.scheduled_run import Replay
+from conformance.scheduled_run import ScheduledRun
 from halfcheck.diff.answer import Answer
 from halfcheck.diff.sides import Kind, Side
 from spark_trace_analysis.errors import BadTracesError
@@ -66,7 +66,7 @@ def _recorded(side: Side, broker_conf: Path | None) -> Iterable[RecordedTrace]:
     if side.kind is Kind.TRACE:
         return read_recorded_traces(side.path)
     fit = fit_schedule(RecordedRun(side.path, broker_conf))
-    rows = Replay(fit.schedule, records=True).run().recorder.rows
+    rows = ScheduledRun(fit.schedule, records=True).run().recorder.rows
     return [RecordedTrace(0, tuple(Row(**row) for row in rows))]  # type: ignore[arg-type]
 
 

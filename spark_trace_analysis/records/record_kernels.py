@@ -1,7 +1,7 @@
 """The outlines of a commit log's records as columns, by machine code: what :mod:`reference.format.frame` reads.
 
 The kernel stops at the first byte that it does not understand and leaves the rest to Python, which knows each kind of
-damage (:class:`reference.format.commit_log.FileReader`).
+damage (:class:`reference.format.commit_log_file.FileReader`).
 """
 
 from enum import IntEnum
