@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage rules pages bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -73,6 +73,12 @@ verdicts: setup ## search all that the table of verdicts speaks of, and compare 
 
 coverage: setup ## which rules of the specification no version needs in any environment; writes docs/generated/coverage.md
 	$(BIN)/halfcheck coverage --page docs/generated/coverage.md $(ARGS)
+
+rules: setup ## which functions model each Java method, and which implement it; writes docs/generated/rules.md
+	@$(BIN)/python -m conformance.rules_page
+
+pages: rules coverage defects ## all pages of docs/generated, with the searches that they take
+	@$(BIN)/halfcheck verdicts --update
 
 bench: setup ## run the fixed workloads of benchmarks/
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,137 @@
+"""The page docs/generated/rules.md: of each Java method what models it and what implements it, out of the docstrings.
+
+The specification names its sources behind "RocketMQ:", as ``Class#method`` or, of the same class, ``#method``. The
+reference broker names them between double backticks; where no class stands before ``#method``, it is the first that an
+enclosing docstring names. `make rules` writes the page.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.errors import ConformanceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "generated" / "rules.md"
+_SOURCES: Final = ("spec", "reference")
+
+_HEAD: Final = """# RocketMQ's rules, and where they stand here
+
+Java classes and methods with the functions of the [specification](../../spec) that model them and the parts of the
+[reference broker](../../reference) that implement them, as the docstrings say. Written by `make rules`.
+"""
+_SPEC_LINE: Final = re.compile(r"RocketMQ: (.*?)(?=\n\n|\Z)", re.DOTALL)
+_QUOTED: Final = re.compile(r"``([^`]+)``")
+_NAME: Final = re.compile(
+    r"(?<![\w#.])(?P<name>[A-Z]\w*[a-z]\w*[A-Z]\w*(?:\.[A-Z]\w*[a-z]\w*)*)?(?:\s*#(?P<method>[a-z]\w*)|(?=\W|$))"
+)
+
+
+class UnreadableSourceLineError(ConformanceError):
+    """What stands behind "RocketMQ:" names no class or method."""
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A module, class or function whose docstring names something of RocketMQ."""
+
+    path: str
+    name: str
+
+
+def rules() -> dict[tuple[str, str], list[Place]]:
+    """Where each Java class and method is named; the method is empty where the class alone is.
+
+    Raises
+    ------
+    UnreadableSourceLineError
+        A line behind "RocketMQ:" names nothing.
+    """
+    found: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    for package in _SOURCES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            where = path.relative_to(ROOT).as_posix()
+            for name, docstring, enclosing in _docstrings(tree, "", ()):
+                place = Place(where, name)
+                for java in dict.fromkeys(_named(place, docstring, enclosing)):
+                    found[java].append(place)
+    return found
+
+
+def _docstrings(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef, name: str, enclosing: tuple[str, ...]
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Name, docstring, and the docstrings around it from the inner one out, of a node and of what is defined in it."""
+    own = ast.get_docstring(node) or ""
+    yield name, own, enclosing
+    for part in node.body:
+        if isinstance(part, ast.ClassDef | ast.FunctionDef):
+            yield from _docstrings(part, f"{name}.{part.name}".lstrip("."), (own, *enclosing))
+
+
+def _named(place: Place, docstring: str, enclosing: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The Java classes and methods in a docstring."""
+    if place.path.startswith("reference/"):
+        around = " ".join([*(text.partition("\n")[0] for text in enclosing[:-1]), *enclosing[-1:]])
+        outer = next((name for name, _ in _names(" ".join(_QUOTED.findall(around)), "")), "")
+        yield from _names(" ".join(_QUOTED.findall(docstring)), outer)
+        return
+    for line in _SPEC_LINE.findall(docstring):
+        names = list(_names(line, ""))
+        if not names:
+            message = f"{place.path}: {place.name or 'the module'} says {line!r} behind RocketMQ:, which names no class"
+            raise UnreadableSourceLineError(message)
+        yield from names
+
+
+def _names(text: str, outer: str) -> Iterator[tuple[str, str]]:
+    last = outer
+    for match in _NAME.finditer(text):
+        if match["name"] == "RocketMQ":
+            continue
+        last = match["name"] or last
+        if last and match[0].strip():
+            yield last, match["method"] or ""
+
+
+def page() -> str:
+    """The page's text."""
+    found = rules()
+    lines = [_HEAD]
+    for java in sorted({name for name, _ in found}):
+        lines += [f"## {java}\n", "| method | the specification | the reference broker |", "|---|---|---|"]
+        for method in sorted(method for name, method in found if name == java):
+            cells = (_cell(found[java, method], f"{package}/") for package in _SOURCES)
+            lines.append(f"| {f'`{method}`' if method else 'the class'} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(places: list[Place], folder: str) -> str:
+    links = (
+        f"[`{place.name or Path(place.path).stem}`](../../{place.path})"
+        for place in sorted(set(places))
+        if place.path.startswith(folder)
+    )
+    return ", ".join(links) or "–"
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
