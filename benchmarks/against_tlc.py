@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.machines import two_phase_commit
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.tlc import run_tlc
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
 from model_check.tla.files import write_export
 from model_check.tla.module import export
-from model_check.yardsticks import two_phase_commit
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

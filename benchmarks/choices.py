@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model_check.choices import CHOICES
-from model_check.walk import Walker
+from model_check.walks.choices import CHOICES
+from model_check.walks.walk import Walker
 from spec.events import EVENTS
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
 from model_check.engines import by_cpython, by_numba, by_z3
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.explicit.resources import Resources
 from model_check.explicit.search import Progress
+from model_check.explicit.state_store.resources import Resources
 from model_check.instances import constants_for, load_instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.coverage import Coverage
+    from model_check.coverage.counts import Coverage
     from spec.constants import Constants, Instance
     from spec.language import Machine, Property, Step
 

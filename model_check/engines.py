@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.cpython import coverage as cpython_coverage
+from model_check.coverage import by_cpython as cpython_coverage
+from model_check.coverage import by_numba as explicit_coverage
 from model_check.cpython import search as cpython_search
-from model_check.explicit import coverage as explicit_coverage
 from model_check.explicit import search as explicit_search
 from model_check.explicit.search import Progress
 

@@ -19,8 +19,8 @@ from model_check.verdicts.known import table_of_verdicts
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.explicit.resources import Resources
     from model_check.explicit.search import Progress
+    from model_check.explicit.state_store.resources import Resources
     from spec.language import Property
 
 PortfolioReport = Callable[[str, "Progress"], None]

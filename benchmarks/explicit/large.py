@@ -83,7 +83,7 @@ def table(
 
 def main(repeats: int, world: World) -> None:
     """Run everything, print the table and write it."""
-    from model_check.explicit.width import state_width
+    from model_check.explicit.code_generation.width import state_width
     from model_check.instances import constants_for
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -15,7 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from model_check.explicit.memory import MAP_HUGE_PAGES, huge_pages
+from model_check.explicit.state_store.reserved_memory import MAP_HUGE_PAGES, huge_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from benchmarks.machines import two_phase_commit
+from benchmarks.machines.small_check_service.machine import SMALL_CHECK_SERVICE
+from benchmarks.machines.small_check_service.state import Constants
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from model_check.instances import constants_for
-from model_check.yardsticks import two_phase_commit
-from model_check.yardsticks.small_check_service.machine import SMALL_CHECK_SERVICE
-from model_check.yardsticks.small_check_service.state import Constants
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

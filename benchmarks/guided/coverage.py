@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.guided.met import CLAUSES, INSTANCE, MOST, PROFILE, STEPS
-from model_check.guided.account import account_of
-from model_check.guided.walker import GuidedWalker
-from model_check.guided.world import LAW, are_violated
-from model_check.walk import Walker
+from model_check.walks.guided.account import account_of
+from model_check.walks.guided.state_space import LAW, are_violated
+from model_check.walks.guided.walker import GuidedWalker
+from model_check.walks.walk import Walker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.explicit.report import processor
 from benchmarks.guided.coverage import LEAST_SHARE, PLAIN_WALKS
 from benchmarks.guided.met import INSTANCE, MOST, PROFILE, STEPS, cannot_occur
-from model_check.guided.walker import LEARNED_FROM
+from model_check.walks.guided.walker import LEARNED_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

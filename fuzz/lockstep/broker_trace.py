@@ -1,8 +1,9 @@
 """Traces of the reference broker: a random walk of the specification drives it, and it tells what it does.
 
-The walk is the one of `model_check.plain_walk`, among the steps that both can take (`fuzz.left_out`, `fuzz.steered`).
-What the broker does is in the words of its own recorder. Producers, network and time have none; what they do is told in
-the words of the specification. Specification and broker are compared after each step, as in the lockstep.
+The walk is the one of `model_check.walks.plain_walk`, among the steps that both can take (`fuzz.left_out`,
+`fuzz.steered`). What the broker does is in the words of its own recorder. Producers, network and time have none; what
+they do is told in the words of the specification. Specification and broker are compared after each step, as in the
+lockstep.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from fuzz.lockstep.mismatch import Mismatch
 from fuzz.lockstep.pair import Lockstep
 from fuzz.lockstep.pairing import World
 from fuzz.steered import is_left_out
-from model_check.choices import step_tables
 from model_check.errors import EvaluationError
-from model_check.plain_walk import Dice
+from model_check.walks.choices import step_tables
+from model_check.walks.plain_walk import Dice
 from spec.events import FIELDS
 from spec.language import NONE, take
 
@@ -52,7 +53,7 @@ class BrokerTraces:
     profile, faults, instance
         As for `fuzz.lockstep.pairing.World.of`.
     choice
-        How a step is chosen, one of `model_check.choices.CHOICES`.
+        How a step is chosen, one of `model_check.walks.choices.CHOICES`.
 
     Raises
     ------

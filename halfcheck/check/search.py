@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from halfcheck.check.minimal_repairs import Left
     from model_check.counterexample.files import Written
-    from model_check.coverage import Coverage
-    from model_check.explicit.resources import Resources
+    from model_check.coverage.counts import Coverage
+    from model_check.explicit.state_store.resources import Resources
     from model_check.judged import Judged
 
 

@@ -6,7 +6,7 @@ import json
 
 from halfcheck.printing.counterexample_table import wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.explicit.width import state_width
+from model_check.explicit.code_generation.width import state_width
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

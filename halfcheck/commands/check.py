@@ -160,8 +160,8 @@ def command(
     """
     from halfcheck.check.search import run_check
     from model_check.counterexample.files import Written
-    from model_check.explicit.memory import bytes_of
-    from model_check.explicit.resources import EXACT, Resources
+    from model_check.explicit.state_store.reserved_memory import bytes_of
+    from model_check.explicit.state_store.resources import EXACT, Resources
 
     files = Written(itf, svg, mermaid, pytest)
     of_files: dict[str, object] = {"--itf": itf, "--svg": svg, "--mermaid": mermaid, "--pytest": pytest}

@@ -11,7 +11,7 @@ import typer
 from halfcheck.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from model_check.coverage_matrix import CoverageMatrix, SearchedWorld
+    from model_check.coverage.matrix import CoverageMatrix, SearchedWorld
 
 
 def command(
@@ -47,9 +47,9 @@ def command(
     """
     from halfcheck.printing.search_progress import live_line
     from model_check.counterexample.files import write_whole
-    from model_check.coverage_matrix import cover_matrix
-    from model_check.coverage_page import coverage_page
-    from model_check.coverage_worlds import read_expected
+    from model_check.coverage.expected import read_expected
+    from model_check.coverage.matrix import cover_matrix
+    from model_check.coverage.page import coverage_page
     from model_check.errors import BadFile
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

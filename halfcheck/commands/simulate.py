@@ -15,7 +15,7 @@ from halfcheck.commands.spark_options import Conf, Master  # noqa: TC001 (Typer 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from model_check.guided.account import Account
+    from model_check.walks.guided.account import Account
     from spark_trace_analysis.traces.event_source import EventSource
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import Progress, Simulation
@@ -87,7 +87,7 @@ def command(
 
     done = find_complete(parameters, out, source)
     if done is None:
-        from model_check.guided.walker import instances_of
+        from model_check.walks.guided.walker import instances_of
         from spark_trace_analysis.cluster.session import spark_session
         from spark_trace_analysis.cluster.shipped_project import walk_kernels
 
@@ -104,8 +104,8 @@ def command(
 
 def _account(parameters: Parameters) -> Account | None:
     """What guided walks have met; nothing of others."""
-    from model_check.guided.account import account_of
-    from model_check.guided.walker import GuidedWalker
+    from model_check.walks.guided.account import account_of
+    from model_check.walks.guided.walker import GuidedWalker
     from spark_trace_analysis.traces.event_source import walker_of
     from spark_trace_analysis.traces.manifest import SPECIFICATION
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from halfcheck.printing.fitting_table import FittingTable
 
 if TYPE_CHECKING:
-    from model_check.coverage import ActionCoverage, Coverage
+    from model_check.coverage.counts import ActionCoverage, Coverage
 
 
 def action_table(coverage: Coverage) -> FittingTable:

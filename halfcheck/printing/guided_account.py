@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from model_check.guided.account import Account, Met
+    from model_check.walks.guided.account import Account, Met
 
 
 def print_account(account: Account) -> None:

@@ -7,9 +7,9 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_check.verdicts.counterexamples import Schedule, in_order_of, read_schedules, write_schedules
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
 from model_check.verdicts.page import MAP, page_of
-from model_check.verdicts.schedules import Schedule, in_order_of, read_schedules, write_schedules
 from model_check.verdicts.table_file import read_table, written
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
 from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
-from model_check.verdicts.schedules import read_schedules
+from model_check.verdicts.counterexamples import read_schedules
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.report.data import (

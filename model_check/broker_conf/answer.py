@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from model_check.broker_conf.compared_sums import LOCAL
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
-from model_check.broker_conf.schedule import (
+from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
+from model_check.broker_conf.timed_path import (
     ROUND_BEGAN,
     ROUNDS_WAIT_FROM,
     Habits,
@@ -21,7 +22,6 @@ from model_check.broker_conf.schedule import (
     places_between_rounds,
     silencers_of,
 )
-from model_check.broker_conf.ticks import UNASKED_FAULTS, Quotient, quotient_of
 from model_check.check import CheckResult, ClauseResult, Verdict, check
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, load_instance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from model_check.broker_conf.schedule import ROUND_BEGAN
+from model_check.broker_conf.timed_path import ROUND_BEGAN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

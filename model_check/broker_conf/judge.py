@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.broker_conf.schedule import TICK, NoScheduleError
+from model_check.broker_conf.timed_path import TICK, NoScheduleError
 from spec.language import Kind, Machine, MachineState, Property, Step, holds, take
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.phrases import ORDINARY_ENDS, PHRASES
-from model_check.broker_conf.schedule import TICK
+from model_check.broker_conf.timed_path import TICK
 from model_check.errors import EvaluationError
 from spec.language import NONE, Kind, Machine, Step, take
 

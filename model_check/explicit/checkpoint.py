@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
-from model_check.explicit.resources import EXACT
-from model_check.explicit.state_files import make_folder
+from model_check.explicit.state_store.resources import EXACT
+from model_check.explicit.state_store.state_files import make_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from model_check.explicit.compile import Compiled
-    from model_check.explicit.regions import Counts
-    from model_check.explicit.resources import Resources
-    from model_check.explicit.store import StateStore
+    from model_check.explicit.code_generation.compile import Compiled
+    from model_check.explicit.state_store.regions import Counts
+    from model_check.explicit.state_store.resources import Resources
+    from model_check.explicit.state_store.store import StateStore
 
 FORMAT = 1
 FILE = "checkpoint.json"

@@ -16,8 +16,8 @@ from model_check.explicit.paths import first_shortest_paths
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from model_check.explicit.compile import Compiled
-    from model_check.explicit.store import StateStore
+    from model_check.explicit.code_generation.compile import Compiled
+    from model_check.explicit.state_store.store import StateStore
     from spec.language import Step
 
 

@@ -18,9 +18,9 @@ from spec.language import successors
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.explicit.compile import Compiled
-    from model_check.explicit.regions import Counts
-    from model_check.explicit.store import StateStore
+    from model_check.explicit.code_generation.compile import Compiled
+    from model_check.explicit.state_store.regions import Counts
+    from model_check.explicit.state_store.store import StateStore
     from spec.language import Step
 
 _Bytes = npt.NDArray[np.uint8]

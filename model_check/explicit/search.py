@@ -17,18 +17,18 @@ import numpy as np
 
 from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
-from model_check.explicit.compile import compile_machine
-from model_check.explicit.estimate import expected_states
+from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.expected_states import expected_states
 from model_check.explicit.exploration import Exploration, Progress
 from model_check.explicit.interruption import interruption
-from model_check.explicit.resources import Resources
-from model_check.explicit.store import StateStore
+from model_check.explicit.state_store.resources import Resources
+from model_check.explicit.state_store.store import StateStore
 from spec.language import Machine, Refused, SpecificationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from model_check.explicit.regions import Counts
+    from model_check.explicit.state_store.regions import Counts
 
 __all__ = ["ALONE", "CHUNK", "CHUNKS", "Exploration", "Progress", "explore"]
 

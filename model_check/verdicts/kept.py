@@ -11,7 +11,7 @@ from dataclasses import asdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from model_check.explicit.compile import kernel_cache
+from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts.environment import from_json, to_json
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
 

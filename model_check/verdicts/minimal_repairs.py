@@ -1,8 +1,8 @@
 """All minimal sets of repairs with which a clause holds.
 
 Sets are tried in the order of their size. A set that a known schedule still breaks is ruled out without a search
-(`known_schedules.py`); what none rules out is searched, and a violation is one more schedule. No repair needs to be
-without side effects for that: nothing is inferred from a set about a larger one, except that it is not minimal if a
+(`known_counterexamples.py`); what none rules out is searched, and a violation is one more schedule. No repair needs to
+be without side effects for that: nothing is inferred from a set about a larger one, except that it is not minimal if a
 part of it mends the clause.
 """
 
@@ -17,7 +17,7 @@ from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
 from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
-from model_check.verdicts.known_schedules import KnownSchedules
+from model_check.verdicts.known_counterexamples import KnownSchedules
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from model_check.check import ClauseResult
     from model_check.explicit.search import Progress
     from model_check.judged import Judged
-    from model_check.verdicts.known_schedules import Repairs
+    from model_check.verdicts.known_counterexamples import Repairs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from model_check.verdicts.counterexamples import Schedule
     from model_check.verdicts.implications import Implication
-    from model_check.verdicts.schedules import Schedule
     from model_check.verdicts.table import Minimal, Table
     from spec.language import Property
 

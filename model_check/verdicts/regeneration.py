@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model_check.instances import load_instance
+from model_check.verdicts.counterexamples import Schedule, find_schedules
 from model_check.verdicts.environment import clause_names
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
-from model_check.verdicts.schedules import Schedule, find_schedules
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import entries_of
 from spec.constants import FAULTS

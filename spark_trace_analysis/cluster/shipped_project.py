@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from model_check.explicit.compile import compile_machine, kernel_cache
+from model_check.explicit.code_generation.compile import compile_machine, kernel_cache
 from model_check.instances import constants_for
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

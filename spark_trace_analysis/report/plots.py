@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from model_check.choices import GUIDED
+from model_check.walks.choices import GUIDED
 from spark_trace_analysis.report.plot_style import (
     WIDTH,
     by_profile,

@@ -18,7 +18,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.verdicts.schedules import Schedule
+    from model_check.verdicts.counterexamples import Schedule
     from model_check.verdicts.table import Minimal, Table
     from spec.constants import Constants
     from spec.language import Property, Step

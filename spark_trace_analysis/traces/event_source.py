@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from model_check.guided.walker import walker_for
-from model_check.walk import Walker
+from model_check.walks.guided.walker import walker_for
+from model_check.walks.walk import Walker
 from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters
 from spec.events import FIELDS
 

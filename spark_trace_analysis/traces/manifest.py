@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from model_check.choices import GUIDED
+from model_check.walks.choices import GUIDED
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.traces.schema import SCHEMA_VERSION
 
@@ -33,7 +33,7 @@ class Parameters:
     Attributes
     ----------
     choice
-        How a step is chosen, one of ``model_check.choices.CHOICES``, or ``model_check.choices.GUIDED``.
+        How a step is chosen, one of ``model_check.walks.choices.CHOICES``, or ``model_check.walks.choices.GUIDED``.
     of
         What the traces are of: the specification, or what else there is a source of events for.
     """

@@ -13,7 +13,7 @@ from conformance.broker_schedule import read_schedule
 from conformance.golden import schedule_path
 from conformance.golden_stores import golden_store
 from conformance.scheduled_run import ScheduledRun
-from model_check.walk import Walker
+from model_check.walks.walk import Walker
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spec.events import FIELDS
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from model_check.explicit.compile import kernel_cache
-from model_check.explicit.emit import FUNCTIONS, Emitter
-from model_check.explicit.native import Native, load_native
-from model_check.explicit.packing import Packing, pack_machine
+from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.explicit.code_generation.emit import FUNCTIONS, Emitter
+from model_check.explicit.code_generation.native import Native, load_native
+from model_check.explicit.code_generation.packing import Packing, pack_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ import pytest
 from model_check.counterexample.steps import replay
 from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, NotInTheLanguage
-from model_check.explicit.compile import compile_machine
-from model_check.explicit.emit import Emitter
-from model_check.explicit.packing import pack_machine
+from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.code_generation.emit import Emitter
+from model_check.explicit.code_generation.packing import pack_machine
 from model_check.explicit.search import explore
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import If, Let, Statement, Tick, Write

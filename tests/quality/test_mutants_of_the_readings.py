@@ -12,8 +12,8 @@ import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.cpython.search import explore
-from model_check.explicit import packing
-from model_check.explicit.emit import Emitter
+from model_check.explicit.code_generation import packing
+from model_check.explicit.code_generation.emit import Emitter
 from model_check.front_end.terms import Apply, Expression, Int, LoweredAction, Statement, Write
 from model_check.instances import constants_for
 from spec import op_pull, rounds

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores
-from model_check.explicit.compile import kernel_cache
+from model_check.explicit.code_generation.compile import kernel_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Kind, Trace
 from model_check.trace_validation.path_search import PAUSES
-from model_check.trace_validation.replay import replay
+from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import validate
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table_file import read_table, table_file

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.clock_events import TICKS
-from model_check.explicit.compile import HEADER, _text, compile_machine, load_generated
-from model_check.explicit.emit import CLAIMS_A_WORD, OBSERVED
+from model_check.explicit.code_generation.compile import HEADER, _text, compile_machine, load_generated
+from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, OBSERVED
 from model_check.instances import constants_for
 from spark_trace_analysis.judge.properties import World
 from spark_trace_analysis.traces.schema import ACTIONS

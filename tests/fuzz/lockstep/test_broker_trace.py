@@ -9,8 +9,8 @@ import pytest
 from fuzz.lockstep.broker_trace import UNRECORDED, BrokerTraces
 from fuzz.lockstep.pair import Lockstep
 from fuzz.lockstep.pairing import World
-from model_check.choices import CHOICES
 from model_check.errors import EvaluationError, ModelCheckError
+from model_check.walks.choices import CHOICES
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of

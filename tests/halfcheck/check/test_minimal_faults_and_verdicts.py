@@ -12,7 +12,7 @@ import pytest
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.explicit.compile import kernel_cache
+from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts import kept
 from model_check.verdicts.implications import suggested
 from model_check.verdicts.minimal_faults import SCHEMA

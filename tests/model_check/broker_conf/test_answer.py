@@ -14,8 +14,8 @@ from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
 from model_check.broker_conf.phrases import FAULTS_IN_WORDS, ORDINARY_ENDS, PHRASES
-from model_check.broker_conf.schedule import NoScheduleError
 from model_check.broker_conf.ticks import UNASKED_FAULTS
+from model_check.broker_conf.timed_path import NoScheduleError
 from model_check.broker_conf.words import tell
 from model_check.check import Verdict
 from model_check.errors import ModelCheckError

@@ -18,7 +18,7 @@ from model_check.defects.resemblance import (
     with_turns,
 )
 from model_check.instances import constants_for, switches_of
-from model_check.verdicts.schedules import read_schedules
+from model_check.verdicts.counterexamples import read_schedules
 from model_check.verdicts.table_file import table_file
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
 from model_check.explicit.checkpoint import FILE
-from model_check.explicit.resources import LEAST_MEMORY, Resources
 from model_check.explicit.search import Exploration, Progress, explore
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.errors import ModelCheckError
-from model_check.explicit import native
-from model_check.explicit.compile import Compiled, compile_machine, kernel_cache
+from model_check.explicit.code_generation import native
+from model_check.explicit.code_generation.compile import Compiled, compile_machine, kernel_cache
 from model_check.explicit.search import explore
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -207,7 +207,7 @@ def test_another_way_to_compile_is_refused_before_anything_is_written(
 COMPILES = """
 import sys
 from pathlib import Path
-from model_check.explicit.native import load_native
+from model_check.explicit.code_generation.native import load_native
 text = "define i64 @answer() {\\n  ret i64 42\\n}\\n"
 import ctypes
 print("ready", flush=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.collisions import expected_collisions
-from model_check.explicit.resources import Resources
 from model_check.explicit.search import Exploration, explore
+from model_check.explicit.state_store.resources import Resources
 from model_check.instances import constants_for
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 

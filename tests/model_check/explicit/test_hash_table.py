@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from model_check.explicit.compile import compile_machine
-from model_check.explicit.table import FAST_GROWTH, LOAD, SLOW_GROWTH, HashTable
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.state_store.hash_table import FAST_GROWTH, LOAD, SLOW_GROWTH, HashTable
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model_check.explicit.compile import compile_machine
-from model_check.explicit.emit import CLAIMS_A_WORD
+from model_check.explicit.code_generation.compile import compile_machine
+from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
 from model_check.instances import constants_for
 from spec.constants import FAULTS
 from spec.language import holds, is_witnessed, successors

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model_check.explicit import memory
+from model_check.explicit.state_store import reserved_memory as memory
 
 if TYPE_CHECKING:
     import pytest

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.explicit.compile import HEADER, load_generated
-from model_check.explicit.one_compiler import one_compiler
+from model_check.explicit.code_generation.compile import HEADER, load_generated
+from model_check.explicit.code_generation.one_compiler import one_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from model_check.explicit.packing import Packing, pack_machine
+from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.instances import constants_for, instance_names
 from spec.language import (
     Bits,

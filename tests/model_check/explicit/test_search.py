@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError
 from model_check.explicit import search as explicit_search
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from spec.language import RangeViolation
 from tests.model_check.explicit.broken_machines import BROKEN, MACHINE, Sizes
 

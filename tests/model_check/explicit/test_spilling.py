@@ -12,10 +12,12 @@ import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.errors import ModelCheckError, OutOfRoom
-from model_check.explicit import memory, regions, store, table
-from model_check.explicit.memory import HUGE_PAGE, bytes_of, take_huge_pages
-from model_check.explicit.resources import LEAST_MEMORY, Resources
 from model_check.explicit.search import Exploration, explore
+from model_check.explicit.state_store import hash_table as table
+from model_check.explicit.state_store import regions, store
+from model_check.explicit.state_store import reserved_memory as memory
+from model_check.explicit.state_store.reserved_memory import HUGE_PAGE, bytes_of, take_huge_pages
+from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.sampled import sampled
@@ -127,7 +129,7 @@ def test_without_disk_a_search_that_is_too_large_says_what_it_held_and_what_to_d
 MEASURED = """
 import sys
 from pathlib import Path
-from model_check.explicit.resources import Resources
+from model_check.explicit.state_store.resources import Resources
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from model_check.explicit.packing import pack_machine
-from model_check.explicit.width import state_width
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
+from model_check.explicit.code_generation.packing import pack_machine
+from model_check.explicit.code_generation.width import state_width
 from model_check.instances import constants_for
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 

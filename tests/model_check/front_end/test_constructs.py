@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from model_check.explicit.compile import compile_machine
+from model_check.explicit.code_generation.compile import compile_machine
 from spec.language import RangeViolation, holds, is_witnessed
 from tests.model_check.checked import untraced
 from tests.model_check.emitted import Emitted, Values, emitted, in_cpython

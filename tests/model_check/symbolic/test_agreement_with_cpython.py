@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
+from benchmarks.machines.two_phase_commit import Constants as TwoPhaseConstants
 from model_check.instances import constants_for
 from model_check.symbolic.if_conversion import Conversion
 from model_check.symbolic.relation import Relation, relation_of
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
-from model_check.yardsticks.two_phase_commit import Constants as TwoPhaseConstants
 from spec.constants import FAULTS
 from spec.language import holds, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines import two_phase_commit
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, TMState
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.front_end.terms import Apply, Int, Read
@@ -15,8 +17,6 @@ from model_check.symbolic import bounded, relation
 from model_check.symbolic.bounded import BoundedVerdict, DepthDone, search
 from model_check.symbolic.if_conversion import Conversion, Effect
 from model_check.symbolic.relation import relation_of
-from model_check.yardsticks import two_phase_commit
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT, TMState
 from spec.language import (
     Machine,
     MachineState,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
+from benchmarks.machines.two_phase_commit import Constants as Sizes
 from model_check.cpython.search import explore
 from model_check.tla.definitions import Definer
 from model_check.tla.effects import Effect
 from model_check.tla.module import TlaModule, export
 from model_check.tla.pending import Places
 from model_check.tla.uses import Uses
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
-from model_check.yardsticks.two_phase_commit import Constants as Sizes
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
 from tests.model_check.tla.comparison import disagreements, run_export
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines import two_phase_commit
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from halfcheck.app import run
 from model_check.errors import ModelCheckError
 from model_check.tla.files import write_export
 from model_check.tla.module import TlaModule, export
-from model_check.yardsticks import two_phase_commit
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.machines import two_phase_commit
+from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
 from benchmarks.tlc import run_sany
 from model_check.instances import constants_for
 from model_check.tla.files import write_export
 from model_check.tla.module import TlaModule, export
-from model_check.yardsticks import two_phase_commit
-from model_check.yardsticks.two_phase_commit import TWO_PHASE_COMMIT
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
 

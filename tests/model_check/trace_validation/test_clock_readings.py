@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
-from model_check.trace_validation.replay import replay
+from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import Verdict, validate
 from spec.profiles import PROFILES
 

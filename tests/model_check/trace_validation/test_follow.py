@@ -8,7 +8,7 @@ import pytest
 
 from model_check.instances import constants_for
 from model_check.trace_validation.follow import SEEN, NamedEvent, follow
-from model_check.walk import Walker
+from model_check.walks.walk import Walker
 from spec.profiles import PROFILES
 
 STEPS = 80

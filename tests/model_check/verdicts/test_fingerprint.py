@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.explicit.compile import _write
+from model_check.explicit.code_generation.compile import _write
 from model_check.instances import constants_for
 from model_check.verdicts import fingerprint
 from model_check.verdicts.fingerprint import engine_fingerprint, meaning_of, specification_fingerprint

@@ -36,9 +36,9 @@ def where_code_is(spark: SparkSession, _folder: Path) -> list[str]:
     """The file of a module of this project in each worker."""
 
     def look(_number: int) -> str:
-        import model_check.walk
+        import model_check.walks.walk
 
-        return str(model_check.walk.__file__)
+        return str(model_check.walks.walk.__file__)
 
     return sorted(spark.sparkContext.parallelize(range(2), 2).map(look).collect())
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from model_check.walk import Walker
+from model_check.walks.walk import Walker
 from spark_trace_analysis.cluster.shipped_project import WORKERS_ENVIRONMENT, pack, walk_kernels
 
 WALK = """
 import model_check
-from model_check.walk import Walker
+from model_check.walks.walk import Walker
 print(model_check.__file__)
 print(len(Walker("5.3.3", (), "tiny").walk(7, 0, 3, 5)["trace"]))
 """
@@ -51,5 +51,5 @@ def test_neither_stores_nor_bytecode_travel(tmp_path: Path) -> None:
         "spark_trace_analysis",
         "spec",
     }
-    assert {"spec/instances/tiny.toml", "model_check/walk.py", "halfcheck/__init__.py"} <= set(names)
+    assert {"spec/instances/tiny.toml", "model_check/walks/walk.py", "halfcheck/__init__.py"} <= set(names)
     assert not [name for name in names if name.endswith(".pyc")]

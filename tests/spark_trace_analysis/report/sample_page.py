@@ -5,8 +5,8 @@ from functools import cache
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.verdicts.counterexamples import read_schedules
 from model_check.verdicts.known import table_of_verdicts
-from model_check.verdicts.schedules import read_schedules
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.report.data import (
     Audit,

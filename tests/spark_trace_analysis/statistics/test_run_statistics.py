@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from model_check.check import check
-from model_check.walk import Walker
+from model_check.walks.walk import Walker
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.statistics.action_pairs import RareTrace

@@ -13,8 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from model_check.errors import ModelCheckError
-from model_check.guided.walker import walker_for
-from model_check.walk import Walker
+from model_check.walks.guided.walker import walker_for
+from model_check.walks.walk import Walker
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.traces import simulate as simulation

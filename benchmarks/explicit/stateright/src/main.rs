@@ -1,4 +1,4 @@
-//! The yardsticks of `model_check/yardsticks` for Stateright, for runs side by side.
+//! The yardsticks of `benchmarks/machines` for Stateright, for runs side by side.
 //!
 //! `yardsticks MODEL THREADS` searches all states of `yardstick` or `two_phase_commit` breadth-first and prints distinct
 //! and generated states, depth (states on the longest shortest path), seconds and the peak of resident KiB.

@@ -1,4 +1,4 @@
-//! `model_check/yardsticks/small_check_service`.
+//! `benchmarks/machines/small_check_service`.
 
 use stateright::{Model, Property};
 

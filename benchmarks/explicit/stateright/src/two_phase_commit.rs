@@ -1,4 +1,4 @@
-//! `model_check/yardsticks/two_phase_commit` with nine resource managers, a state in one word.
+//! `benchmarks/machines/two_phase_commit` with nine resource managers, a state in one word.
 
 use stateright::{Model, Property};
 

@@ -1,0 +1,1 @@
+"""What searches have put to use of the specification, counted over states, and over many environments together."""

@@ -1,0 +1,148 @@
+"""What runs a machine in an instance: the kernels, compiled by Numba, and the machine's own code, compiled by LLVM.
+
+The kernels know of the machine only how many words a state takes, and call its code by address; their generated file is
+named by the hash of its content. So a changed specification can never be answered from a stale compile cache, and the
+kernels are not compiled again for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.cache_folder import cache_folder
+from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
+from model_check.explicit.code_generation.native import Native, load_native
+from model_check.explicit.code_generation.packing import Packing, pack_machine
+from model_check.explicit.code_generation.written_once import WrittenOnce
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+    from spec.language import Machine, Step
+
+HEADER = '''"""Generated from the specification; not to be edited."""
+import numpy as np
+
+import numba
+
+from model_check.explicit.code_generation.one_compiler import one_compiler
+
+u64, i64 = np.uint64, np.int64
+inlined = numba.njit(forceinline=True)
+
+
+def compiled(function):
+    return one_compiler(numba.njit(cache=True, nogil=True)(function), __file__)
+
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A machine in one instance, ready to run.
+
+    Attributes
+    ----------
+    module : ModuleType
+        The generated module with its kernels.
+    native : Native
+        The machine code that they call.
+    packing : Packing
+    steps : tuple of Step
+        What each step number of the kernels stands for.
+    verdict_words : int
+        The words that the bits of all clauses and witnesses take.
+    """
+
+    machine: Machine
+    module: ModuleType
+    native: Native
+    packing: Packing
+    steps: tuple[Step, ...]
+    verdict_words: int
+
+    def switches(self, constants: object) -> npt.NDArray[np.int64]:
+        """The switches of a profile and an environment as the kernels want them; see `kernel_texts/calls.py`."""
+        switches = [int(getattr(constants, name)) for name in self.machine.switches]
+        addresses = [self.native.addresses[name] for name in FUNCTIONS]
+        return np.array([*switches, len(self.steps), *addresses], dtype=np.int64)
+
+
+def kernel_cache() -> Path:
+    """The folder of generated modules; see `model_check.cache_folder`."""
+    return cache_folder()
+
+
+def compile_machine(machine: Machine, constants: object) -> Compiled:
+    """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
+
+    The switches in `constants` do not matter: what is compiled serves all profiles and environments.
+    """
+    written = _written_once(machine, constants)
+    module = load_generated(written.kernels)
+    native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
+    return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The text of the kernels' module and that of the machine's own code."""
+
+    kernels: str
+    steps_text: str
+    packing: Packing
+    steps: tuple[Step, ...]
+    verdict_words: int
+
+
+def _write(machine: Machine, constants: object) -> _Written:
+    packing = pack_machine(machine, constants)
+    emitter = Emitter(machine, constants, packing)
+    sizes = [
+        f"WORDS = {packing.words}",
+        f"CLAIMS_A_WORD = {CLAIMS_A_WORD}",
+        "",
+    ]
+    texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py", "kernel.py", "walk_kernel.py")]
+    kernels = "\n".join([HEADER, *sizes, *texts])
+    return _Written(kernels, emitter.source(), packing, emitter.steps, emitter.verdict_words)
+
+
+_written_once = WrittenOnce(_write)
+
+
+def load_generated(text: str) -> ModuleType:
+    """Import a generated module by its text, through the file that is named by its hash."""
+    name = "kernel_" + hashlib.sha256(text.encode()).hexdigest()[:24]
+    if name in sys.modules:
+        return sys.modules[name]
+    path = kernel_cache() / f"{name}.py"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{name}.{os.getpid()}.tmp")
+        temporary.write_text(text)
+        temporary.rename(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise AssertionError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def _text(file: str) -> str:
+    return resources.files("model_check.explicit.kernel_texts").joinpath(file).read_text(encoding="utf-8")

@@ -1,0 +1,138 @@
+"""From a machine in an instance to a module of LLVM's intermediate representation: the functions that the kernels call.
+
+The steps and `expand`, `judge`, which says which clauses a state violates and which witnesses it is, and `observe`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from model_check.explicit.code_generation.emit_expressions import LANES
+from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES, StepWriter
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import Expression, apply
+from spec.language import NONE, Machine, Property
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from model_check.explicit.code_generation.packing import Packing
+
+OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
+"""The event fields that an action may show, in the order of a row."""
+
+FUNCTIONS = ("expand", "judge", "observe")
+"""What the module gives; `model_check.explicit.kernel_texts.calls` says what they take."""
+
+CLAIMS_A_WORD = 62
+"""Clauses and witnesses of which one word of a verdict has the bits."""
+
+CLAIMS_A_FUNCTION = 16
+"""Clauses and witnesses that are judged by one function: the compiler takes longest for very long ones."""
+
+COLUMNS = (
+    "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, ptr noalias nocapture %out"
+)
+_SHOWN = (
+    "ptr noalias nocapture readonly %states, i64 %x, i64 %step, ptr noalias nocapture readonly %K, "
+    "ptr noalias nocapture %out"
+)
+
+
+class Emitter(StepWriter):
+    """Writes the functions of one machine in one instance.
+
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        The instance; switches stay open and are read from the array `K` at run time, in the machine's order.
+    packing : Packing
+    """
+
+    def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
+        super().__init__(packing, machine.switches, constants)
+        self.machine = machine
+        self.lowering = Lowering(machine, constants)
+        self.steps = machine.steps(constants)
+
+    def source(self) -> str:
+        """The text of the module."""
+        bodies = [
+            self._action(number, self.lowering.action(step), len(self.steps)) for number, step in enumerate(self.steps)
+        ]
+        return "\n\n".join([*bodies, self._expand(len(self.steps)), *self._judge(), self._observe(), DECLARATIONS, ""])
+
+    @property
+    def verdict_words(self) -> int:
+        """The words that the bits of all clauses and witnesses take."""
+        return -(-(len(self.machine.clauses) + len(self.machine.witnesses)) // CLAIMS_A_WORD) or 1
+
+    # --- claims and observations --------------------------------------------------------------------------------------
+
+    def _judge(self) -> Iterator[str]:
+        """`judge(states, first, last, K, verdict)`: adds the bit of each claim true in some state."""
+        claims = list(enumerate(self.claims()))
+        parts = [claims[first : first + CLAIMS_A_FUNCTION] for first in range(0, len(claims), CLAIMS_A_FUNCTION)]
+        lines = ["call.0:"]
+        for number, part in enumerate(parts):
+            lines.append(f"  call void @judge_{number}(ptr %columns, i64 %count, ptr %K, ptr %out)")
+            yield f"define internal void @judge_{number}({COLUMNS}) nounwind {{\n{self._judged(part)}\n}}"
+        yield self._in_runs("judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0")
+
+    def _judged(self, claims: list[tuple[int, Expression]]) -> str:
+        code = self._begin()
+        code.jump("loop")
+        code.start("loop")
+        code.do("%at = phi i64 [ 0, %entry ], [ %at.next, %loop ]")
+        self._look_at(lanes=True)
+        self._valid_lanes()
+        words: dict[int, str] = {}
+        for bit, term in claims:
+            word, place = divmod(bit, CLAIMS_A_WORD)
+            is_seen = code.value(f"icmp ne i64 {self._lanes_of(self._truth(term))}, 0")
+            seen = code.value(f"select i1 {is_seen}, i64 {1 << place}, i64 0")
+            words[word] = code.value(f"or i64 {words[word]}, {seen}") if word in words else seen
+        for word, seen in words.items():
+            address = code.value(f"getelementptr inbounds i64, ptr %out, i64 {word}")
+            before = code.value(f"load i64, ptr {address}")
+            code.do(f"store i64 {code.value(f'or i64 {before}, {seen}')}, ptr {address}")
+        code.do(f"%at.next = add nsw i64 %at, {LANES}")
+        code.do("%is.over = icmp sge i64 %at.next, %count")
+        code.branch("%is.over", "over", "loop")
+        code.start("over")
+        code.do("ret void")
+        return code.text()
+
+    def _observe(self) -> str:
+        """`observe(states, x, step, K, row)`: what a step that led to state x shows, one number an observed field."""
+        code = self._begin()
+        places = [code.value(f"getelementptr inbounds i32, ptr %out, i64 {i}") for i in range(len(OBSERVED))]
+        for name, place in zip(OBSERVED, places, strict=True):
+            code.do(f"store i32 {0 if name == 'outcome' else NONE}, ptr {place}")
+        cases = " ".join(f"i64 {n}, label %shows_{n}" for n, step in enumerate(self.steps) if step.action.shows)
+        code.do(f"switch i64 %step, label %over [ {cases} ]")
+        for number, step in enumerate(self.steps):
+            if step.action.shows:
+                code.start(f"shows_{number}")
+                with code.on_one_way():
+                    for name, function in step.action.shows.items():
+                        shows = self._number(self.lowering.observation(function, step.arguments[:1]))
+                        narrow = code.value(f"trunc i64 {shows} to i32")
+                        code.do(f"store i32 {narrow}, ptr {places[OBSERVED.index(name)]}")
+                code.jump("over")
+        code.start("over")
+        code.do("ret i64 0")
+        return f"define i64 @observe({_SHOWN}) nounwind {{\n{code.text()}\n}}"
+
+    def claims(self) -> Iterator[Expression]:
+        """One term a clause, true where it is violated; then one a witness, true where it is seen."""
+        for clause in self.machine.clauses:
+            yield apply("not", apply("and", *self._instances(clause)))
+        for witness in self.machine.witnesses:
+            yield apply("or", *self._instances(witness))
+
+    def _instances(self, claim: Property) -> list[Expression]:
+        choices = (choice.values(self.constants) for choice in claim.parameters.values())
+        return [self.lowering.claim(claim, arguments) for arguments in product(*choices)]

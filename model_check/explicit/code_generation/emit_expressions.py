@@ -1,0 +1,261 @@
+"""From terms to LLVM instructions over packed words, and the range of values that an expression can take.
+
+Numbers are 64-bit words in two's complement, truth values single bits, a set is its mask. An expression is written for
+one state, or for as many as `LANES` at once, a lane each; the instructions are the same, on vectors.
+
+Both sides of `and`, `or` and `if` are computed: a term has no effect, and one that is not reached in the source (an
+index that is no place) gives some number here, which is then not looked at. A shift is therefore masked where its
+amount may lie beside the word.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+from model_check.explicit.code_generation.instructions import Instructions
+from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean
+
+if TYPE_CHECKING:
+    from model_check.explicit.code_generation.packing import Packing, Place
+
+Range = tuple[int, int]
+
+LANES = 16
+"""States that one vector instruction looks at."""
+
+RUN = 64
+"""States that are laid out, word by word, to be looked at by vector instructions; a multiple of `LANES`."""
+
+ALIGNMENT = 8 * LANES
+"""Bytes."""
+
+_COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
+
+
+class ExpressionWriter:
+    """Writes expressions into the function that is being written.
+
+    Parameters
+    ----------
+    packing : Packing
+    switches : tuple of str
+        The boolean constants that are known at run time only: the first numbers of the array `%K`.
+    """
+
+    def __init__(self, packing: Packing, switches: tuple[str, ...]) -> None:
+        self.packing = packing
+        self.switches = {name: i for i, name in enumerate(switches)}
+        self.code = Instructions()
+        self._in_lanes = False
+        self.words: list[str | None] = []
+        """The words of the state as the statements have left them; None for one that is as it was."""
+        self._locals: dict[str, str] = {}
+        self._ranges: dict[str, Range] = {}
+
+    # --- one state or several -----------------------------------------------------------------------------------------
+
+    def _look_at(self, *, lanes: bool) -> None:
+        """From here on, look at the states in the lanes from `%at` on in `%columns`, or at state `%x` in `%states`."""
+        self._in_lanes = lanes
+        self._ranges, self._locals = {}, {}
+        self.words = [None] * self.packing.words
+
+    @property
+    def _i64(self) -> str:
+        return f"<{LANES} x i64>" if self._in_lanes else "i64"
+
+    @property
+    def _i1(self) -> str:
+        return f"<{LANES} x i1>" if self._in_lanes else "i1"
+
+    def _constant(self, number: int) -> str:
+        return f"splat (i64 {signed(number)})" if self._in_lanes else str(signed(number))
+
+    def _known_truth(self, truth: bool) -> str:
+        text = "true" if truth else "false"
+        return f"splat (i1 {text})" if self._in_lanes else text
+
+    def _operation(self, operation: str, left: str, right: str | int) -> str:
+        """An instruction on numbers."""
+        other = self._constant(right) if isinstance(right, int) else right
+        return self.code.value(f"{operation} {self._i64} {left}, {other}")
+
+    def _logic(self, operation: str, left: str, right: str) -> str:
+        """An instruction on truth values."""
+        return self.code.value(f"{operation} {self._i1} {left}, {right}")
+
+    def _choice(self, condition: str, then: str, otherwise: str) -> str:
+        """One of two numbers."""
+        return self.code.value(f"select {self._i1} {condition}, {self._i64} {then}, {self._i64} {otherwise}")
+
+    # --- terms --------------------------------------------------------------------------------------------------------
+
+    def _truth(self, term: Expression) -> str:
+        """The term as a condition."""
+        match term:
+            case Int(value):
+                return self._known_truth(bool(value))
+            case Switch(name):
+                return self._switch(name)
+            case Apply("and" | "or" as operator, arguments):
+                return reduce(lambda a, b: self._logic(operator, a, b), [self._truth(a) for a in arguments])
+            case Apply("not", (argument,)):
+                return self._logic("xor", self._truth(argument), self._known_truth(True))
+            case Apply("if", (test, then, otherwise)) if is_boolean(term):
+                condition, a, b = self._truth(test), self._truth(then), self._truth(otherwise)
+                return self.code.value(f"select {self._i1} {condition}, {self._i1} {a}, {self._i1} {b}")
+            case Apply("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, (left, right)):
+                return self._operation(f"icmp {_COMPARISONS[operator]}", self._number(left), self._number(right))
+            case Apply("is_empty", (argument,)):
+                return self._operation("icmp eq", self._number(argument), 0)
+            case Apply("has", (members, member)):
+                return self._has(members, member)
+        return self._operation("icmp ne", self._number(term), 0)
+
+    def _has(self, members: Expression, member: Expression) -> str:
+        at = self._number(member)
+        bit = self._operation("lshr", self._number(members), self._amount(at, self._range(member)))
+        found = self._operation("icmp ne", self._operation("and", bit, 1), 0)
+        if self._range(member)[0] >= 0:
+            return found
+        return self._logic("and", self._operation("icmp sge", at, 0), found)
+
+    def _number(self, term: Expression) -> str:
+        """The term as an integer; a set as its mask."""
+        match term:
+            case Int(value):
+                return self._constant(value)
+            case Local(name):
+                return self._locals[name]
+            case Read(path, index):
+                return self._read(path, index)
+            case Apply("+" | "-" as operator, (left, right)):
+                return self._operation("add" if operator == "+" else "sub", self._number(left), self._number(right))
+            case Apply("if", (test, then, otherwise)) if not is_boolean(term):
+                return self._choice(self._truth(test), self._number(then), self._number(otherwise))
+            case Apply("only", (member,)):
+                return self._only(member)
+            case Apply("union", (left, right)):
+                return self._operation("or", self._number(left), self._number(right))
+            case Apply("minus", (left, right)):
+                return self._operation("and", self._number(left), self._operation("xor", self._number(right), -1))
+        return self.code.value(f"zext {self._i1} {self._truth(term)} to {self._i64}")
+
+    def _only(self, member: Expression) -> str:
+        """One bit; -1, which is no set, when the member is absent: the write is then refused."""
+        at, reach = self._number(member), self._range(member)
+        bit = self._operation("shl", self._constant(1), self._amount(at, reach))
+        if reach[0] >= 0:
+            return bit
+        return self._choice(self._operation("icmp sge", at, 0), bit, self._constant(-1))
+
+    def _switch(self, name: str) -> str:
+        place = self.code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {self.switches[name]}")
+        is_on = self.code.at_entry(f"icmp ne i64 {self.code.at_entry(f'load i64, ptr {place}')}, 0")
+        if not self._in_lanes:
+            return is_on
+        one = self.code.at_entry(f"insertelement {self._i1} poison, i1 {is_on}, i64 0")
+        return self.code.at_entry(f"shufflevector {self._i1} {one}, {self._i1} poison, <{LANES} x i32> zeroinitializer")
+
+    # --- fields -------------------------------------------------------------------------------------------------------
+
+    def _word(self, number: int) -> str:
+        """A word of the state."""
+        word = self.words[number]
+        if word is not None:
+            return word
+        code = self.code
+        if self._in_lanes:
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}, i64 %at")
+            return code.value(f"load {self._i64}, ptr {place}, align {ALIGNMENT}")
+        first = code.value(f"mul nsw i64 %x, {self.packing.words}")
+        place = code.value(f"add nsw i64 {first}, {number}")
+        return code.value(f"load i64, ptr {code.value(f'getelementptr inbounds i64, ptr %states, i64 {place}')}")
+
+    def _read(self, path: tuple[str, ...], index: Expression | None) -> str:
+        if path not in self.packing.places:
+            return self._constant(self.packing.clock)
+        places = self.packing.places[path]
+        if not places:
+            return self._constant(0)  # an array of no places; what reads it is not reached
+        if index is None or len(places) == 1:
+            return self._load(places[0], index)
+        if isinstance(index, Int):
+            return self._load(place_of(places, index), index)
+        at, value = self._number(index), self._load(places[-1], index)
+        for place in reversed(places[:-1]):
+            is_here = self._operation("icmp slt", at, place.first + place.length)
+            value = self._choice(is_here, self._load(place, index), value)
+        return value
+
+    def _load(self, place: Place, index: Expression | None) -> str:
+        if place.width == 0:
+            return self._constant(place.low)
+        bits = self._operation("lshr", self._word(place.word), self._shift(place, index))
+        bits = self._operation("and", bits, (1 << place.width) - 1)
+        return self._operation("add", bits, place.low) if place.low else bits
+
+    def _shift(self, place: Place, index: Expression | None) -> str | int:
+        """Where an element of an array begins in its word; a number where it is known."""
+        if index is None:
+            return place.shift
+        start = place.shift - place.width * place.first
+        if isinstance(index, Int):
+            return (start + place.width * index.value) % 64
+        least, most = self._range(index)
+        amount = self._number(index)
+        if place.width != 1:
+            amount = self._operation("mul", amount, place.width)
+        if start:
+            amount = self._operation("add", amount, start)
+        return self._amount(amount, (start + place.width * least, start + place.width * most))
+
+    def _amount(self, amount: str, reach: Range) -> str:
+        """How far to shift, less than the bits of a word."""
+        if reach[0] >= 0 and reach[1] < 64:
+            return amount
+        return self._operation("and", amount, 63)
+
+    # --- ranges -------------------------------------------------------------------------------------------------------
+
+    def _range(self, term: Expression) -> Range:
+        """The values that the term can take, as far as its shape tells."""
+        match term:
+            case Int(value):
+                return value, value
+            case Local(name):
+                return self._ranges[name]
+            case Read(path, _):
+                if path not in self.packing.places:
+                    return self.packing.clock, self.packing.clock
+                places = self.packing.places[path]
+                return (places[0].low, places[0].high) if places else (0, 0)
+            case Apply("+", (left, right)):
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return a + c, b + d
+            case Apply("-", (left, right)):
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return a - d, b - c
+            case Apply("if", (_, then, otherwise)):
+                (a, b), (c, d) = self._range(then), self._range(otherwise)
+                return min(a, c), max(b, d)
+            case Apply("only", (member,)):
+                least, most = self._range(member)
+                return (1 if least >= 0 else -1), 1 << max(most, 0)
+            case Apply("union", (left, right)):
+                (a, b), (c, d) = self._range(left), self._range(right)
+                return min(a, c, 0), (1 << max(b, d).bit_length()) - 1
+            case Apply("minus", (left, _)):
+                return 0, self._range(left)[1]
+        return 0, 1
+
+
+def place_of(places: tuple[Place, ...], index: Int) -> Place:
+    """The part of an array in which a place lies that is known."""
+    return next(p for p in places if p.first <= index.value < p.first + p.length)
+
+
+def signed(value: int) -> int:
+    """The 64-bit two's complement number with the same bits."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,0 +1,188 @@
+"""Random walks over packed states: the last part of every generated module (see `kernel.py`).
+
+A walk depends on its seed and number and on the tables of a choice only (see `model_check.walks.choices`, and
+`model_check.walks.plain_walk`, which does the same without the compiler). Walks are taken in lock-step, because the
+successors of many states at once take a tenth of the time that they take one by one.
+"""
+
+TOGETHER = 128  # walks in lock-step
+STRIDE = u64(0x9E3779B97F4A7C15)
+
+
+@inlined
+def scrambled(z):
+    """The output function of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014)."""
+    z = (z ^ (z >> u64(30))) * u64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> u64(27))) * u64(0x94D049BB133111EB)
+    return z ^ (z >> u64(31))
+
+
+@inlined
+def beginning(seed, number):
+    """The state of the generator before the first step of a walk."""
+    return scrambled(u64(seed) * STRIDE + u64(1)) ^ scrambled(u64(number) + STRIDE)
+
+
+@inlined
+def switch(state, is_on, at):
+    """Which switches are on in the walk that begins so; switch 0 always is."""
+    is_on[at, 0] = 1
+    bits = u64(0)
+    for g in range(1, is_on.shape[1]):
+        if (g - 1) % 64 == 0:
+            bits = scrambled(~state + u64((g - 1) // 64) * STRIDE)
+        is_on[at, g] = i64(bits & u64(1))
+        bits >>= u64(1)
+
+
+@compiled
+def begin(initial, seed, first, count, here, walker, states, is_on):
+    """Put so many walks to their beginning; `walker` says for each place of `here` whose state it is."""
+    for i in range(count):
+        states[i] = beginning(seed, first + i)
+        switch(states[i], is_on, i)
+        walker[i] = i
+        for k in range(WORDS):
+            here[i * WORDS + k] = initial[k]
+
+
+@compiled
+def step_on(here, count, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked):
+    """Let each of the walks in `here` take a step; returns how many could, or -1 - step when one left a declared range.
+
+    Of the steps that are enabled, the one is taken on which the draw falls, each as wide as its weight. What is left of
+    `here` and `walker` are the walks that took one, in the same order; `picked` says by which place of `steps`.
+    """
+    m, _ = expand(here, 0, count, K, found, steps, parents, steps.shape[0])
+    if m < 0:
+        return m
+    for i in range(count):
+        total[i] = 0
+        picked[i] = -1
+    for j in range(m):
+        total[parents[j]] += weights[steps[j]] * is_on[walker[parents[j]], switches[steps[j]]]
+    for i in range(count):
+        states[walker[i]] += STRIDE
+        draw = scrambled(states[walker[i]]) >> u64(32)
+        total[i] = i64((draw * u64(total[i])) >> u64(32)) if total[i] > 0 else -1
+    for j in range(m):  # the successors of one state come in the order of the steps
+        i = parents[j]
+        if total[i] >= 0:
+            total[i] -= weights[steps[j]] * is_on[walker[i], switches[steps[j]]]
+            if total[i] < 0:
+                picked[i] = j
+    n = 0
+    for i in range(count):
+        j = picked[i]
+        if j >= 0:
+            for k in range(WORDS):
+                here[n * WORDS + k] = found[j * WORDS + k]
+            walker[n] = walker[i]
+            picked[n] = j
+            n += 1
+    return n
+
+
+@compiled
+def walk(
+    initial, seed, first, count, length, weights, switches, is_on, tick, K, found, steps, parents,
+    walks, times, places, taken, rows,
+):  # fmt: skip
+    """Walks number first … first + count - 1; returns the events written, or -1 - step when one left a declared range.
+
+    For each step number, `weights` and `switches` say how likely it is and which switch must be on for it, and `tick`
+    by how much it moves the clock. Out: for each event the walk's number, the clock, its place in the walk, the step
+    number and, one row a field, the observed fields.
+    """
+    written = 0
+    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
+    states = np.empty(TOGETHER, dtype=np.uint64)
+    walker, now, lengths, total, picked = np.empty((5, TOGETHER), dtype=np.int64)
+    row = np.empty(rows.shape[0], dtype=np.int32)
+    for some in range(0, count, TOGETHER):
+        n = together = min(TOGETHER, count - some)
+        begin(initial, seed, first + some, n, here, walker, states, is_on)
+        now[:] = 0
+        lengths[:] = 0
+        for place in range(length):
+            n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
+            if n < 0:
+                return n
+            for i in range(n):
+                w = walker[i]
+                step = steps[picked[i]]
+                now[w] += tick[step]
+                at = written + w * length + place
+                times[at] = now[w]
+                taken[at] = step
+                observe(here, i, step, K, row)
+                for field in range(row.shape[0]):
+                    rows[field, at] = row[field]
+                lengths[w] = place + 1
+        start = written
+        for w in range(together):  # close the gaps behind walks that ended early
+            for place in range(lengths[w]):
+                at = start + w * length + place
+                walks[written] = first + some + w
+                places[written] = place
+                if at != written:
+                    times[written] = times[at]
+                    taken[written] = taken[at]
+                    for field in range(row.shape[0]):
+                        rows[field, written] = rows[field, at]
+                written += 1
+    return written
+
+
+@compiled
+def walk_over(
+    initial, seed, first, count, length, weights, switches, is_on, K, found, steps, parents, hashes, violated
+):  # fmt: skip
+    """Look at the states on the same walks, the first ones included; returns how many, or -1 - step as above.
+
+    Out, where there is room for it: the hashes of the states; the bits that they add to each walk's row of `violated`.
+    """
+    seen = 0
+    here = np.empty(TOGETHER * WORDS, dtype=np.int64)
+    states = np.empty(TOGETHER, dtype=np.uint64)
+    walker, total, picked = np.empty((3, TOGETHER), dtype=np.int64)
+    for some in range(0, count, TOGETHER):
+        n = min(TOGETHER, count - some)
+        begin(initial, seed, first + some, n, here, walker, states, is_on)
+        for place in range(length + 1):
+            if place > 0:
+                n = step_on(here, n, walker, states, weights, switches, is_on, K, found, steps, parents, total, picked)
+                if n < 0:
+                    return n
+            for i in range(n):
+                if hashes.shape[0] > 0:
+                    hashes[seen] = hash_of(here, i * WORDS)
+                if violated.shape[0] > 0:
+                    judge(here, i, K, violated[some + walker[i]])
+                seen += 1
+    return seen
+
+
+@compiled
+def judge_each(states, count, K, verdicts):
+    """The verdict on each state, shape (count, words of a verdict)."""
+    verdicts[:] = 0
+    for x in range(count):
+        judge(states, x, K, verdicts[x])
+
+
+@compiled
+def hash_each(states, count, hashes):
+    """The hash of each state."""
+    for x in range(count):
+        hashes[x] = hash_of(states, x * WORDS)
+
+
+@compiled
+def observe_each(states, count, steps, K, rows):
+    """What each step shows that led to each state, shape (fields, count)."""
+    row = np.empty(rows.shape[0], dtype=np.int32)
+    for x in range(count):
+        observe(states, x, steps[x], K, row)
+        for field in range(row.shape[0]):
+            rows[field, x] = row[field]

@@ -1,0 +1,110 @@
+"""The hash table that all threads of a search share: reserved once, it grows in place.
+
+Slots have 8 bytes. A large table grows by a little over a third, so that it takes 11.4 to 15.8 bytes a state. Growing
+reads and writes it once from end to end, all threads at once, and looks at no state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.explicit.state_store.regions import MOST_STATES
+from model_check.explicit.state_store.reserved_memory import take_huge_pages, zeros_up_to
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from types import ModuleType
+
+LOAD = 0.7
+"""How full the table may become."""
+
+FIRST_SLOTS = 1 << 16
+"""Slots at the beginning."""
+
+FAST_GROWTH = 1 << 24
+"""Slots up to which the table grows four-fold at a time, and by `SLOW_GROWTH` beyond."""
+
+SLOW_GROWTH = 1.38
+
+MOST_SLOTS = (1 << 32) - 1
+"""Slots that a hash can name."""
+
+APART = 1 << 16
+"""Slots at the low end that a growing table empties first."""
+
+NARROW = 1.02
+"""The least factor by which the table grows where memory ends."""
+
+
+class HashTable:
+    """Slots of 64 bits, and how many may be taken.
+
+    Parameters
+    ----------
+    most_bytes : int
+        What the table may take in the end.
+    huge_bytes : int
+        How much of it may be huge pages that were set aside.
+
+    Attributes
+    ----------
+    slots : array, shape (slots,)
+        Zero where nothing is.
+    """
+
+    def __init__(self, most_bytes: int, huge_bytes: int = 0) -> None:
+        most = min(most_bytes // 8, MOST_SLOTS, int(MOST_STATES / LOAD))
+        self._reserved: npt.NDArray[np.uint64] = zeros_up_to(max(most, FIRST_SLOTS), FIRST_SLOTS, np.uint64)
+        take_huge_pages(self._reserved, 0, min(huge_bytes, self._reserved.nbytes))
+        self.slots = self._reserved[:FIRST_SLOTS]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the slots."""
+        return self.slots.nbytes
+
+    @property
+    def states(self) -> int:
+        """How many states the table may hold before it must grow."""
+        return int(LOAD * len(self.slots))
+
+    def slots_for(self, states: int, gladly: int, most_bytes: int) -> int | None:
+        """How many slots the table needs for so many states; None when they take more than `most_bytes`.
+
+        Above `gladly` bytes it grows as little as it can.
+        """
+        slots = len(self.slots)
+        if states <= self.states:
+            return slots
+        while states > LOAD * slots:
+            is_fast = slots < FAST_GROWTH and 4 * slots * 8 <= gladly
+            slots = 4 * slots if is_fast else int(SLOW_GROWTH * slots)
+        slots = min(slots, len(self._reserved), most_bytes // 8)
+        return slots if states <= LOAD * slots and slots >= NARROW * len(self.slots) else None
+
+    def grow(self, slots: int, kernels: ModuleType, executor: Executor, threads: int) -> None:
+        """Take so many slots, and move the entries to their new places, which are in the order of the old ones.
+
+        From the end down, a stretch at a time of which the new places lie behind all that has not been moved. Threads
+        share it; what would leave the new places of a thread's part is entered last, with the lowest entries, for
+        which no such stretch is left.
+        """
+        before = len(self.slots)
+        self.slots = table = self._reserved[:slots]
+
+        def spread(first: int, last: int, low: int, high: int) -> npt.NDArray[np.uint64]:
+            aside = np.empty(last - first, dtype=np.uint64)
+            return aside[: kernels.spread(table, first, last, low, high, aside)]
+
+        end, lowest = before, min(before, APART)
+        aside = [spread(0, lowest, 0, 0)]
+        while end > lowest:
+            begin = max(lowest, -(-end * before // slots))
+            cuts = [begin + (end - begin) * part // threads for part in range(threads + 1)]
+            news = [max(end, cut * slots // before) for cut in cuts]
+            aside += executor.map(spread, cuts, cuts[1:], news, news[1:])
+            end = begin
+        kernels.put_all(np.concatenate(aside), table)

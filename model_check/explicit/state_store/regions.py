@@ -1,0 +1,185 @@
+"""The words of all states: one region a thread, the newest states in memory and the oldest ones in files if need be.
+
+A region only ever grows at its end. What leaves the memory is first written to the region's file; then a mapping of
+the file takes the place of the memory, so that no address changes and the kernels need not know.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.errors import BadFile, OutOfRoom
+from model_check.explicit.state_store.reserved_memory import (
+    HUGE_PAGE,
+    advise,
+    mapped_bytes,
+    replace_by_file,
+    take_huge_pages,
+    zeros_up_to,
+)
+from model_check.explicit.state_store.state_files import StateFiles
+
+if TYPE_CHECKING:
+    from model_check.explicit.state_store.resources import Resources
+
+Counts = npt.NDArray[np.int64]
+"""One number a region, shape (regions,)."""
+
+MOST_STATES = (1 << 32) - (1 << 20)
+"""States whose numbers fit into a slot of the hash table."""
+
+LEAST_ROOM = 1 << 14
+"""States for which a region has room, at least."""
+
+PAGE = 1 << 18
+"""A region is a multiple of so many states, so that regions share no page, not even a huge one."""
+
+PIECE = 1 << 16
+"""Bytes of a region that leave the memory at once, or a multiple: a multiple of the usual page sizes."""
+
+
+class Regions:
+    """Packed states in regions.
+
+    Parameters
+    ----------
+    huge_bytes : int
+        How much the oldest states may take of the huge pages that were set aside.
+
+    Attributes
+    ----------
+    states : array, shape (regions × room × width,)
+        The words, region by region.
+    room : int
+        States for which each region has room.
+    counts : array, shape (regions,)
+        States in each region.
+    """
+
+    def __init__(self, regions: int, width: int, resources: Resources, huge_bytes: int = 0) -> None:
+        self.width = width
+        self.counts: Counts = np.zeros(regions, dtype=np.int64)
+        self.resources = resources
+        most_room = MOST_STATES // regions // PAGE * PAGE
+        if not resources.spill:
+            most_room = min(most_room, (resources.memory_bytes() // (8 * width) // PAGE + 1) * PAGE)
+        size = regions * width
+        self.states: npt.NDArray[np.int64] = zeros_up_to(size * most_room, size * LEAST_ROOM, np.int64)
+        room = len(self.states) // size
+        self.room = room // PAGE * PAGE or room // 512 * 512
+        starts = [region * self.room * width * 8 for region in range(regions)]
+        share = min(huge_bytes // regions, self.room * width * 8)
+        taken = [take_huge_pages(self.states, start, start + share) for start in starts]
+        self._piece = HUGE_PAGE if any(taken) else PIECE
+        self._mapped = [0] * regions
+        self._mapped_before = mapped_bytes()
+        self.files: StateFiles | None = None
+        if resources.checkpoint is not None or resources.disk is not None:
+            self._open()
+
+    @property
+    def bytes_in_memory(self) -> int:
+        """Bytes of the states that are in memory."""
+        return int(self.counts.sum()) * self.width * 8 - self.bytes_on_disk
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Bytes of the states that have left the memory."""
+        return sum(self._mapped)
+
+    def bytes_of(self, region: int, first: int, last: int) -> memoryview:
+        """Bytes first … last - 1 of a region."""
+        start = region * self.room * self.width * 8
+        return self.states.data.cast("B")[start + first : start + last]
+
+    def save(self) -> StateFiles:
+        """Append all states that are not there yet to the files.
+
+        Raises
+        ------
+        OutOfRoom
+            When the disk is full.
+        """
+        files = self._open()
+        for region, count in enumerate(self.counts):
+            files.append(region, self.bytes_of(region, files.sizes[region], int(count) * self.width * 8))
+        return files
+
+    def restore(self, counts: Counts, checksums: list[int], most_bytes: int) -> None:
+        """Take the states from the files, at most so many bytes of them into memory: the newest of each region.
+
+        Raises
+        ------
+        BadFile
+            When a file is too short, or its checksum is another.
+        """
+        files = self._open()
+        self.counts[:] = counts
+        for region, count in enumerate(counts):
+            size = int(count) * self.width * 8
+            files.truncate(region, size)
+            self._map(region, self._pieces(size - most_bytes // len(counts)))
+            files.read(region, self._mapped[region], self.bytes_of(region, self._mapped[region], size))
+            files.checksums[region] = crc32(self.bytes_of(region, 0, size))
+            if files.checksums[region] != checksums[region]:
+                message = f"{files.path(region)}: damaged, its checksum is not that of the checkpoint: start anew"
+                raise BadFile(message)
+
+    def spill(self, most_bytes: int) -> None:
+        """Let the oldest states leave the memory until the others take at most so many bytes.
+
+        Raises
+        ------
+        OutOfRoom
+            When the disk is full.
+        """
+        files = self._open()
+        for region, count in enumerate(self.counts):
+            size = int(count) * self.width * 8
+            last = self._pieces(size - most_bytes // len(self.counts))
+            if last > self._mapped[region]:
+                files.append(region, self.bytes_of(region, files.sizes[region], max(last, files.sizes[region])))
+                self._map(region, last)
+
+    def trim(self, most_bytes: int) -> None:
+        """Let go of mapped pages when more than so many bytes of them are in the process's memory."""
+        if self.bytes_on_disk and mapped_bytes() - self._mapped_before > most_bytes:
+            self._advise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Close the files; the states stay readable."""
+        if self.files is not None:
+            self.files.close()
+
+    def _open(self) -> StateFiles:
+        if self.files is None:
+            keep = self.resources.checkpoint is not None
+            self.files = StateFiles(self.resources.folder(), len(self.counts), keep=keep)
+        return self.files
+
+    def _map(self, region: int, last: int) -> None:
+        first = self._mapped[region]
+        if last <= first or self.files is None:
+            return
+        start = region * self.room * self.width * 8
+        try:
+            replace_by_file(self.states, start + first, start + last, self.files.descriptor(region), first)
+        except OSError as error:
+            message = f"{self.files.folder}: {os.strerror(error.errno or 0)} where states are mapped into memory"
+            raise OutOfRoom(message) from error
+        self._mapped[region] = last
+
+    def _advise(self, advice: int) -> None:
+        for region, last in enumerate(self._mapped):
+            if last:
+                start = region * self.room * self.width * 8
+                advise(self.states, start, start + last, advice)
+
+    def _pieces(self, size: int) -> int:
+        return max(size, 0) // self._piece * self._piece

@@ -1,0 +1,86 @@
+"""What a search may use: memory, disk, a folder for checkpoints."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from model_check.errors import ModelCheckError
+from model_check.explicit.state_store.reserved_memory import available_bytes, written
+
+LEAST_MEMORY = 32 << 20
+"""Bytes that a search is given at least."""
+
+EXACT = 0
+"""The value of `Resources.fingerprint_bits` with which words are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a search may use.
+
+    Parameters
+    ----------
+    memory : int or None
+        Bytes for states and hash table; what the machine has available when None.
+    disk : Path or None
+        The folder for states that leave the memory; a temporary one when None.
+    spill : bool
+        Whether states may leave the memory.
+    checkpoint : Path or None
+        The folder where the search is saved; the states that leave the memory go there, too.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    resume : bool
+        Go on from the checkpoint in that folder.
+    fingerprint_bits : int
+        Bits of the hash that stand for a state (hash compaction), or `EXACT`.
+
+    Raises
+    ------
+    ModelCheckError
+        When they contradict each other, or there is too little memory for any search.
+    """
+
+    memory: int | None = None
+    disk: Path | None = None
+    spill: bool = True
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
+    fingerprint_bits: int = EXACT
+
+    def __post_init__(self) -> None:
+        message = ""
+        if self.memory is not None and self.memory < LEAST_MEMORY:
+            message = (
+                f"{written(self.memory)} of memory are too little for a search: give {written(LEAST_MEMORY)} or more"
+            )
+        elif self.disk is not None and not self.spill:
+            message = f"a folder for states ({self.disk}) and no disk contradict each other: give one of the two"
+        elif self.disk is not None and self.checkpoint is not None:
+            message = (
+                f"two folders for states, {self.disk} and {self.checkpoint}: "
+                "with a checkpoint, states that leave the memory go to its folder, so give no other"
+            )
+        elif self.resume and self.checkpoint is None:
+            message = "nothing to resume from: give the folder of the checkpoint, too (--checkpoint DIR)"
+        elif self.checkpoint_every < 0:
+            message = f"a checkpoint every {self.checkpoint_every:g} seconds: give no negative number"
+        elif not 0 <= self.fingerprint_bits <= 64:
+            message = f"fingerprints of {self.fingerprint_bits} bits: give 1 to 64"
+        if message:
+            raise ModelCheckError(message)
+
+    def memory_bytes(self) -> int:
+        """Bytes for states and hash table."""
+        return max(available_bytes(), LEAST_MEMORY) if self.memory is None else self.memory
+
+    def folder(self) -> Path:
+        """Where states go that leave the memory: by custom, large temporary files go to /var/tmp."""
+        if self.checkpoint is not None or self.disk is not None:
+            return self.checkpoint or self.disk or Path()
+        usual = Path("/var/tmp")  # noqa: S108 (the file has no name there)
+        return usual if "TMPDIR" not in os.environ and os.access(usual, os.W_OK) else Path(tempfile.gettempdir())

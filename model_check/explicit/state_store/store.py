@@ -1,0 +1,247 @@
+"""The states that a search has found: packed words in one region a thread, and the hash table that all share.
+
+This is the kernels' memory; `kernel_texts/kernel.py` says how it is laid out, `regions.py` and `hash_table.py` how it
+grows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.errors import OutOfRoom
+from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
+from model_check.explicit.state_store.hash_table import LOAD, HashTable
+from model_check.explicit.state_store.regions import MOST_STATES, Regions
+from model_check.explicit.state_store.reserved_memory import huge_pages, written
+from model_check.explicit.state_store.resources import EXACT, Resources
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from model_check.explicit.code_generation.compile import Compiled
+    from model_check.explicit.state_store.regions import Counts
+
+PART_FOR_STATES = 8
+"""At least one part of so many of the memory is for states, and not for the table."""
+
+LEAST_FOR_HUGE_PAGES = 1 << 30
+"""Bytes of memory below which a search takes no huge pages that were set aside: they leave it in coarse pieces."""
+
+APART = 32
+"""Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
+
+
+class StateStore:
+    """States, hash table and buffers of one search.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    threads : int
+        How many will search; the regions are the next power of two, or `least_regions` if that is more.
+    resources : Resources
+        The memory that is never exceeded, and where states go when it ends.
+
+    Attributes
+    ----------
+    outs : array, shape (regions, 8)
+        What the last call of the kernel returned for each region.
+    keep : int
+        The bits of a hash that are the fingerprint; zero where words are compared.
+    """
+
+    def __init__(
+        self, compiled: Compiled, threads: int, resources: Resources | None = None, least_regions: int = 1
+    ) -> None:
+        self.compiled = compiled
+        self.kernels = compiled.module
+        self.width = compiled.packing.words
+        self.threads = threads
+        self.resources = resources or Resources()
+        self.memory = self.resources.memory_bytes()
+        self.shift = max((threads - 1).bit_length(), (least_regions - 1).bit_length())
+        self.outs = np.zeros((1 << self.shift, 8), dtype=np.int64)
+        set_aside = min(huge_pages(), self.memory) if self.memory >= LEAST_FOR_HUGE_PAGES else 0
+        for_table = int(set_aside * self._for_table()[0] / self.memory)
+        self.table = HashTable(self.memory, for_table)
+        self.found = Regions(1 << self.shift, self.width, self.resources, set_aside - for_table)
+        bits = self.resources.fingerprint_bits
+        self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
+        self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : compiled.verdict_words]
+        most = max(64 * len(compiled.steps), 2048)
+        self._buffers = [
+            (
+                np.zeros(most * self.width, dtype=np.int64),
+                np.zeros(most, dtype=np.int32),
+                np.zeros(most, dtype=np.int64),
+                np.zeros(most, dtype=np.uint64),
+            )
+            for _ in range(self.regions)
+        ]
+
+    @property
+    def regions(self) -> int:
+        """The number of regions, a power of two."""
+        return 1 << self.shift
+
+    @property
+    def counts(self) -> Counts:
+        """States in each region."""
+        return self.found.counts
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether words are compared."""
+        return self.resources.fingerprint_bits == EXACT
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in memory of the states and the hash table; what is reserved but not used does not count."""
+        return self.found.bytes_in_memory + self.table.bytes
+
+    @property
+    def place(self) -> tuple[npt.NDArray[np.int64], int, int]:
+        """The states, and how a number says where they are, as the kernels want it."""
+        return self.found.states, self.found.room, self.shift
+
+    @property
+    def buffers(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Where `expand` may write successors, steps and parents while no search runs."""
+        return self._buffers[0][:3]
+
+    # --- filling ------------------------------------------------------------------------------------------------------
+
+    def enter_first(self, words: npt.NDArray[np.int64], switches: Counts) -> None:
+        """Store the initial state, words of shape (words,)."""
+        self.found.states[: self.width] = words
+        self.counts[0] = 1
+        self._enter(0)
+        self.kernels.note(self.found.states, 0, switches, self._seen[0])
+
+    def restore(self, counts: Counts, checksums: list[int], seen: int, executor: Executor) -> None:
+        """Take the states of a checkpoint from its files, and put them into the table again.
+
+        Raises
+        ------
+        BadFile
+            When a file is too short, or its checksum is another.
+        OutOfRoom
+            When the memory is too small for them.
+        """
+        for place in range(self._seen.shape[1]):
+            self._seen[0, place] = seen >> (CLAIMS_A_WORD * place) & ((1 << CLAIMS_A_WORD) - 1)
+        states = int(counts.sum())
+        what = f"for a checkpoint of {states:,} states"
+        slots = self.table.slots_for(states, *self._for_table())
+        if slots is None:
+            raise self._out_of_room(what)
+        size = states * self.width * 8
+        most_bytes = self.memory - slots * 8
+        if size > most_bytes:
+            if not self.resources.spill:
+                raise self._out_of_room(what)
+            most_bytes //= 2
+        self.found.restore(counts, checksums, most_bytes)
+        self.table.grow(slots, self.kernels, executor, self.threads)
+        for future in [executor.submit(self._enter, region) for region in range(self.regions)]:
+            future.result()
+
+    def warm_up(self, switches: Counts) -> None:
+        """Compile, or load, what a search calls, so that compiling is not part of its time."""
+        nothing = np.zeros(self.regions, dtype=np.int64)
+        self.search(0, nothing, nothing, np.zeros(16, dtype=np.int64), 1, 1, switches)
+
+    def seen(self) -> int:
+        """The verdict bits of all states found, joined."""
+        words = np.bitwise_or.reduce(self._seen, axis=0)
+        return sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
+
+    def make_room(self, chunk: int, threads: int, executor: Executor) -> None:
+        """Let each thread have room to expand at least one chunk of parents.
+
+        Raises
+        ------
+        OutOfRoom
+            When the memory, or the disk, is full.
+        """
+        most = chunk * len(self.compiled.steps)
+        states = int(self.counts.sum())
+        if int(self.counts[:threads].max()) + most > self.found.room:
+            message = f"{states:,} states: this system reserves addresses for no more, or there are {MOST_STATES:,}"
+            raise OutOfRoom(message)
+        slots = self.table.slots_for(states + threads * most, *self._for_table())
+        if slots is None:
+            raise self._out_of_room(what="for the hash table")
+        needed = threads * most * self.width * 8
+        for_states = self.memory - slots * 8
+        if self.found.bytes_in_memory + needed > for_states:
+            if not self.resources.spill:
+                raise self._out_of_room(what="for the states")
+            self.found.spill(for_states // 2 - needed)
+            if self.found.bytes_in_memory + needed > for_states:
+                raise self._out_of_room(what="for the states that are being expanded")
+        if slots > len(self.table.slots):
+            self.table.grow(slots, self.kernels, executor, self.threads)
+        if self.found.bytes_on_disk:
+            self.found.trim(max(self.memory - self.bytes - needed, 0))
+
+    def _for_table(self) -> tuple[int, int]:
+        """Bytes that the table may take gladly, and at most: its share, and nearly all where states can go to disk."""
+        share = int(self.memory / (1 + LOAD * self.width))
+        return share, max(self.memory - self.memory // PART_FOR_STATES, share) if self.resources.spill else share
+
+    def _out_of_room(self, what: str) -> OutOfRoom:
+        """What the search held, and what to do."""
+        ways = ["give more (--memory)"]
+        if not self.resources.spill:
+            ways.append("let states go to the disk (no --no-disk)")
+        if self.is_exact:
+            ways.append("keep fingerprints only (--fingerprints)")
+        held = int(self.counts.sum())
+        return OutOfRoom(
+            f"{written(self.memory)} of memory are too little {what}: {held:,} states were found, "
+            f"{written(self.found.bytes_in_memory)} of them in memory, and {written(self.table.bytes)} of hash table; "
+            + ", or ".join(ways)
+        )
+
+    def _enter(self, region: int) -> None:
+        self.kernels.enter(*self.place, region, 0, int(self.counts[region]), self.table.slots, self.keep)
+
+    def search(
+        self,
+        region: int,
+        starts: Counts,
+        ends: Counts,
+        claimed: Counts,
+        chunk: int,
+        chunks: int,
+        switches: Counts,
+        threads: int = 1,
+    ) -> None:
+        """Expand chunks of the level between starts and ends into a region; see the kernel of the same name."""
+        count = int(self.counts[region])
+        in_table = self.table.states - int(self.counts.sum())
+        in_memory = (self.memory - self.bytes) // (8 * self.width)
+        limit = min(self.found.room, count + min(in_table, in_memory) // threads)
+        out = self.outs[region]
+        self.kernels.search(
+            *self.place, region, count, limit, starts, ends, claimed, chunk, chunks, self.table.slots, self.keep,
+            switches, *self._buffers[region], self._seen[region], out,
+        )  # fmt: skip
+        self.counts[region] = out[0]
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def words_of(self, number: int) -> npt.NDArray[np.int64]:
+        """The words of a state, shape (words,)."""
+        home = ((number & (self.regions - 1)) * self.found.room + (number >> self.shift)) * self.width
+        return self.found.states[home : home + self.width]
+
+    def all_words(self) -> npt.NDArray[np.int64]:
+        """The words of all states, shape (states, words), region by region."""
+        size = self.found.room * self.width
+        regions = [self.found.states[r * size : r * size + n * self.width] for r, n in enumerate(self.counts)]
+        return np.concatenate(regions).reshape(-1, self.width)

@@ -1,0 +1,141 @@
+"""What the walks of some populations have met, what that cost, and in what share of plain walks it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from model_check.verdicts.environment import clause_names
+from model_check.walks.guided.estimate import Estimate, estimate
+from model_check.walks.guided.population import MOST
+from model_check.walks.guided.state_space import are_violated
+from model_check.walks.walk import require_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from model_check.walks.guided.population import Population
+    from model_check.walks.guided.walker import GuidedWalker
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A clause that walks have violated.
+
+    Attributes
+    ----------
+    clause : str
+        Its name, such as `S1.lost_op`.
+    is_rare : bool
+        Whether walks were split for it.
+    cost : int
+        States that were expanded, in searches and walks, when the first walk violated it.
+    trace : int or None
+        The number of the first walk that violates it, to make it again; None if none of them went on to the end.
+    estimate : Estimate or None
+        The share of plain weighted walks that violate it; None if there was none but the plain population.
+    """
+
+    clause: str
+    is_rare: bool
+    cost: int
+    trace: int | None
+    estimate: Estimate | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The clause as plain data."""
+        told = {"cost_at_first": self.cost, "is_rare": self.is_rare, "trace": self.trace}
+        return told if self.estimate is None else told | self.estimate.to_json()
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What some populations have met, soonest first, and what they cost.
+
+    Attributes
+    ----------
+    searched : mapping
+        Instance → states that were expanded in its search.
+    walked : int
+        States that were expanded in walks.
+    walks : int
+    """
+
+    met: tuple[Met, ...]
+    searched: Mapping[str, int]
+    walked: int
+    walks: int
+
+    @property
+    def cost(self) -> int:
+        """All states that were expanded."""
+        return sum(self.searched.values()) + self.walked
+
+    def to_json(self) -> dict[str, Any]:
+        """The account as plain data."""
+        return {
+            "cost": {"searched": dict(self.searched), "walked": self.walked, "all": self.cost},
+            "walks": self.walks,
+            "met": {one.clause: one.to_json() for one in self.met},
+        }
+
+
+def account_of(
+    walker: GuidedWalker, seed: int, steps: int, *, most: int, walks: int | None = None, until: Collection[str] = ()
+) -> Account:
+    """Walk populations, until one more could expand more states than `most` in all.
+
+    Parameters
+    ----------
+    walks
+        No more populations are walked when they have so many walks,
+    until
+        or have met all of these clauses.
+
+    Raises
+    ------
+    ModelCheckError, EvaluationError
+        As `Walker.walk`.
+    """
+    require_numbers(seed, 0, walks or 0, steps)
+    populations: list[Population] = []
+    before: list[int] = []
+    searched: Mapping[str, int] = {}
+    rare: Collection[int] = ()
+    spent = 0
+    awaited = [bit for bit, name in enumerate(clause_names()) if name in until]
+    for number in count():
+        if walks is not None and number * MOST >= walks:
+            break
+        if number == 1:
+            searched, rare = walker.learned.expanded, walker.rare(seed, steps).clauses.tolist()
+            spent += sum(searched.values())
+        if spent + MOST * steps > most:
+            break
+        populations.append(walker.population(seed, number, steps))
+        before.append(spent)
+        spent += populations[-1].expanded
+        if until and all(any(one.first[bit] >= 0 for one in populations) for bit in awaited):
+            break
+    met = sorted(_met(populations, before, rare), key=lambda one: one.cost)
+    return Account(tuple(met), searched, sum(one.expanded for one in populations), MOST * len(populations))
+
+
+def _met(populations: Sequence[Population], before: Sequence[int], rare: Collection[int]) -> Iterator[Met]:
+    for bit, name in enumerate(clause_names()):
+        hits = [number for number, one in enumerate(populations) if one.first[bit] >= 0]
+        if not hits:
+            continue
+        ends = ((n, np.flatnonzero(are_violated(populations[n].met, [bit])[:, 0])) for n in hits)
+        traces = (n * MOST + int(walks[0]) for n, walks in ends if walks.size)
+        split = [float(one.shares[bit]) for one in populations[1:]]
+        yield Met(
+            name,
+            bit in rare,
+            before[hits[0]] + int(populations[hits[0]].first[bit]),
+            next(traces, None),
+            estimate(split) if split else None,
+        )

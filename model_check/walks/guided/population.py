@@ -1,0 +1,248 @@
+"""A population of weighted walks that goes in lock-step and is thinned after each step, without bias.
+
+Every walk goes on with all its steps at once, each with its part of the weight; walks that are in the same state and
+have violated the same become one. So the population is the exact distribution of plain walks, until it is larger than
+`MOST`: then some are kept, each with a probability by which its weight is divided, so that every sum of weights keeps
+its mean. What is kept for sure, and with which probability the rest, is the resampling of P. Fearnhead and P. Clifford
+(Journal of the Royal Statistical Society B 65, 2003); that the mean is right whatever the probabilities are, as for
+random iteration in general (L.-H. Lim and J. Weare, SIAM Review 59, 2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.walks.guided.state_space import are_violated
+
+if TYPE_CHECKING:
+    from model_check.walks.guided.graph import Numbers
+    from model_check.walks.guided.promises import Promises
+    from model_check.walks.guided.state_space import World
+    from model_check.walks.guided.views import Words
+
+MOST: Final = 1000
+"""Walks that are kept after each step; no more than `model_check.walks.guided.state_space.AT_ONCE`."""
+
+BY_WEIGHT: Final = 0.2
+"""The part of a population that goes to walks by their weights alone."""
+
+BY_PROMISE: Final = 0.55
+"""The part that goes, evenly by clause, to walks by their weight times what their state promises."""
+
+BY_LEVEL: Final = 0.2
+"""The part that goes, evenly by clause, there evenly to the powers of two in which what is promised lies, by weight."""
+
+BY_VIOLATION: Final = 0.05
+"""The part that goes, evenly by clause, to walks that have violated it: so that some are there at the end."""
+
+LEVELS: Final = 20
+
+
+class Place(NamedTuple):
+    """The walks behind one step.
+
+    Attributes
+    ----------
+    states : array, shape (walks, words)
+    steps : array, shape (walks,)
+        The number of the step; -1 where a walk had ended before.
+    origins : array, shape (walks,)
+        Which walk of the place before it was.
+    """
+
+    states: Words
+    steps: Words
+    origins: Words
+
+
+@dataclass(frozen=True)
+class Population:
+    """Walks that went together.
+
+    Attributes
+    ----------
+    expanded : int
+        States whose steps were taken: what it cost.
+    shares : array, shape (clauses,)
+        By the number of the clause: the estimated share of plain walks that violate it.
+    first : array, shape (clauses,)
+        Behind how many expanded states the first walk violated it, or -1.
+    met : array, shape (walks, words of a verdict)
+        The bits of what each walk that is there at the end has violated.
+    places : list
+        The walks behind each step.
+    """
+
+    expanded: int
+    shares: Numbers
+    first: Words
+    met: Words
+    places: list[Place] = field(repr=False)
+
+    def lineage(self, walks: Words) -> Words:
+        """Which walk each of these was at each place, shape (walks, places)."""
+        way = np.empty((len(walks), len(self.places)), dtype=np.int64)
+        at = walks
+        for place in range(len(self.places) - 1, -1, -1):
+            way[:, place] = at
+            at = self.places[place].origins[at]
+        return way
+
+
+class _Walks(NamedTuple):
+    """Walks and all that they carry; one row of each array a walk."""
+
+    states: Words
+    met: Words
+    weights: Numbers
+    promises: Numbers
+    steps: Words
+    origins: Words
+
+    def take(self, rows: npt.NDArray[np.intp], weights: npt.NDArray[Any]) -> _Walks:
+        return _Walks(
+            self.states[rows], self.met[rows], weights, self.promises[rows], self.steps[rows], self.origins[rows]
+        )
+
+
+def walk_together(world: World, promises: Promises | None, length: int, draws: np.random.Generator) -> Population:
+    """A population of walks of at most so many steps.
+
+    Parameters
+    ----------
+    promises
+        Of the clauses for which walks are split; nothing where all of them go by weight.
+    draws
+        Where the choices come from.
+
+    Raises
+    ------
+    EvaluationError
+        When a step leaves a declared range.
+    """
+    bits = np.zeros(0, dtype=np.int64) if promises is None else promises.clauses
+    clauses = range(len(world.compiled.machine.clauses))
+    shares, first = np.zeros(len(clauses)), np.full(len(clauses), -1, dtype=np.int64)
+    initial = np.zeros(1, dtype=np.int64)
+    walks = _Walks(
+        world.initial[None, :],
+        np.zeros((1, world.compiled.verdict_words), dtype=np.int64),
+        np.ones(1),
+        np.zeros((1, len(bits))),
+        initial,
+        initial,
+    )
+    places: list[Place] = []
+    expanded = 0
+    for _ in range(length):
+        after, new, cost = _gone_on(world, walks)
+        rows = np.flatnonzero(new.any(axis=1))
+        violated = are_violated(new[rows], clauses)
+        shares += after.weights[rows] @ violated
+        for clause in np.flatnonzero(violated.any(axis=0) & (first < 0)):
+            first[clause] = expanded + after.origins[rows[violated[:, clause].argmax()]]
+        expanded += cost
+        after = _merged(world, after, draws)
+        if promises is not None:
+            promised = promises.of(world, after.states, walks.promises[after.origins])
+            after = after._replace(promises=np.where(are_violated(after.met, bits), 0.0, promised))
+        walks = _thinned(after, are_violated(after.met, bits), draws)
+        places.append(Place(walks.states, walks.steps, walks.origins))
+    return Population(expanded, shares, first, walks.met, places)
+
+
+def _gone_on(world: World, walks: _Walks) -> tuple[_Walks, Words, int]:
+    """All walks with all their steps; what each violates for the first time; and how many had steps to take.
+
+    A walk that has none stays as it is.
+    """
+    after = world.after(walks.states)
+    totals = np.bincount(after.parents, after.weights, minlength=len(walks.states))
+    ended = np.flatnonzero(totals == 0)
+    weights = walks.weights[after.parents] * after.weights / totals[after.parents]
+    verdicts = world.verdicts(after.states)
+    before = walks.met[after.parents]
+    gone = _Walks(
+        np.concatenate([after.states, walks.states[ended]]),
+        np.concatenate([before | verdicts, walks.met[ended]]),
+        np.concatenate([weights, walks.weights[ended]]),
+        np.zeros((len(weights) + len(ended), walks.promises.shape[1])),
+        np.concatenate([after.steps.astype(np.int64), np.full(len(ended), -1)]),
+        np.concatenate([after.parents, ended]),
+    )
+    new = np.concatenate([verdicts & ~before, np.zeros_like(walks.met[ended])])
+    return gone, new, len(walks.states) - len(ended)
+
+
+def _merged(world: World, walks: _Walks, draws: np.random.Generator) -> _Walks:
+    """Walks in the same state that have violated the same as one, with all their weight, and the past of one of them.
+
+    Whose past it is, is drawn by weight. Of states and of what was violated hashes of 64 bits are compared.
+    """
+    keys = world.hashes(walks.states)
+    for word in walks.met.T.astype(np.uint64):
+        keys = (keys ^ word) * _MIX
+        keys ^= keys >> np.uint64(29)
+    _, rows = np.unique(keys, return_inverse=True)
+    with np.errstate(divide="ignore"):
+        drawn = draws.standard_exponential(len(rows)) / walks.weights
+    order = np.lexsort((drawn, rows))
+    winners = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
+    kept = np.sort(winners)
+    sums = np.bincount(rows, walks.weights)
+    return walks.take(kept, sums[rows[kept]])
+
+
+_MIX: Final = np.uint64(0xD6E8FEB86659FD93)
+
+
+def _thinned(walks: _Walks, has_met: npt.NDArray[np.bool_], draws: np.random.Generator) -> _Walks:
+    """At most `MOST` of the walks, by systematic sampling in their order."""
+    if len(walks.weights) <= MOST:
+        return walks
+    wanted = walks.weights * (BY_WEIGHT / walks.weights.sum())
+    wanted += BY_PROMISE * _evenly(walks.weights[:, None] * walks.promises)
+    wanted += BY_LEVEL * _by_level(walks)
+    wanted += BY_VIOLATION * _evenly(walks.weights[:, None] * has_met)
+    chances = _chances(wanted)
+    counts = np.concatenate([[0.0], np.cumsum(np.where(chances < 1.0, chances, 0.0))])
+    kept = np.flatnonzero((chances >= 1.0) | (np.diff(np.floor(counts + draws.random())) > 0))
+    return walks.take(kept, walks.weights[kept] / chances[kept])
+
+
+def _evenly(parts: Numbers) -> Numbers:
+    """Each column's parts of its sum, on average of all columns that have one; shape (walks,)."""
+    sums = parts.sum(axis=0)
+    live = sums > 0
+    found: Numbers = (parts[:, live] / sums[live]).sum(axis=1) / max(int(live.sum()), 1)
+    return found
+
+
+def _by_level(walks: _Walks) -> Numbers:
+    """Evenly by clause, there evenly to the powers of two in which the promises lie, there by weight."""
+    found = np.zeros(len(walks.weights))
+    live = np.flatnonzero((walks.promises > 0).any(axis=0))
+    for clause in live:
+        promises = walks.promises[:, clause]
+        levels = np.where(promises > 0, np.clip(np.frexp(promises)[1] + LEVELS, 1, LEVELS), 0)
+        sums = np.bincount(levels, walks.weights, minlength=LEVELS + 1)
+        sums[0] = 0.0
+        occupied = sums > 0
+        shares = np.divide(1.0, sums, out=np.zeros_like(sums), where=occupied) / occupied.sum()
+        found += shares[levels] * walks.weights / len(live)
+    return found
+
+
+def _chances(wanted: Numbers) -> Numbers:
+    """With which chance to keep each, so that `MOST` are kept: in proportion, but for those that are kept for sure."""
+    ascending = np.sort(wanted)
+    sums = np.cumsum(ascending)
+    rest = np.arange(len(ascending) - MOST + 1, len(ascending) + 1)  # walks that are not sure
+    thresholds = sums[rest - 1] / (MOST - (len(ascending) - rest))
+    largest = ascending[rest - 1]
+    found: Numbers = np.minimum(1.0, wanted / thresholds[np.flatnonzero(largest <= thresholds)[-1]])
+    return found

@@ -1,0 +1,137 @@
+"""What a state of any instance promises: chances from searched graphs, by what transactions see of a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numba import njit
+
+from model_check.walks.guided.graph import DISCOUNT
+from model_check.walks.guided.views import Grain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.walks.guided.graph import Graph, Numbers
+    from model_check.walks.guided.state_space import World
+    from model_check.walks.guided.views import Hashes, Words
+
+
+@dataclass(frozen=True)
+class Promises:
+    """Chances by view.
+
+    Attributes
+    ----------
+    clauses : array, shape (clauses,)
+        The numbers of the clauses.
+    slots : array, shape (2^n,)
+        A hash table: the hash of a view, or 0.
+    rows : array, shape (2^n,)
+        Where in `chances` the view in each slot has its own.
+    chances : array, shape (views, clauses)
+    """
+
+    clauses: Words
+    slots: Hashes
+    rows: Words
+    chances: Numbers
+
+    def only(self, clauses: Sequence[int]) -> Promises:
+        """Those of some of the clauses."""
+        columns = np.flatnonzero(np.isin(self.clauses, clauses))
+        return Promises(self.clauses[columns], self.slots, self.rows, np.ascontiguousarray(self.chances[:, columns]))
+
+    def of(self, world: World, states: Words, before: Numbers) -> Numbers:
+        """What each state promises, shape (count, clauses).
+
+        It is the most of what the searched states have that look the same as a whole, and of what those have that look
+        the same to one of its transactions; where no view is known, almost what was promised before.
+
+        Parameters
+        ----------
+        before : array, shape (count, clauses)
+            What the states promised from which these were reached.
+        """
+        found = np.zeros(before.shape)
+        _look_up(self.slots, self.rows, self.chances, world.views(states), DISCOUNT, before, found)
+        return found
+
+
+UNKNOWN: Final = -1
+
+MESSAGES: Final = int(Grain.MESSAGES)
+QUEUES: Final = int(Grain.QUEUES)
+
+
+def learn(graphs: Sequence[Graph], clauses: Sequence[int]) -> Promises:
+    """The mean chance of all states that have a view; the larger one where several graphs know it."""
+    learned = [_by_view(graph, graph.chances(clauses)) for graph in graphs]
+    keys = np.unique(np.concatenate([some for some, _ in learned]))
+    chances = np.zeros((len(keys), len(clauses)))
+    for some, means in learned:
+        places = np.searchsorted(keys, some)
+        chances[places] = np.maximum(chances[places], means)
+    slots = np.zeros(1 << (2 * len(keys)).bit_length(), dtype=np.uint64)
+    rows = np.zeros(len(slots), dtype=np.int64)
+    _enter(keys, slots, rows)
+    return Promises(np.array(clauses, dtype=np.int64), slots, rows, chances)
+
+
+def _by_view(graph: Graph, chances: Numbers) -> tuple[Hashes, Numbers]:
+    views = graph.world.views(graph.states[: graph.expanded])
+    keys, rows, counts = np.unique(views, return_inverse=True, return_counts=True)
+    means = np.zeros((len(keys), chances.shape[1]))
+    _add(rows.reshape(len(chances), -1), chances, means)
+    return keys, means / counts[:, None]
+
+
+@njit(cache=True)
+def _add(rows: Words, chances: Numbers, means: Numbers) -> None:
+    for x in range(rows.shape[0]):
+        for view in range(rows.shape[1]):
+            for clause in range(chances.shape[1]):
+                means[rows[x, view], clause] += chances[x, clause]
+
+
+@njit(cache=True)
+def _enter(keys: Hashes, slots: Hashes, rows: Words) -> None:
+    """Enter different keys with their places."""
+    most = slots.shape[0] - 1
+    for place in range(keys.shape[0]):
+        slot = np.int64(keys[place] & np.uint64(most))
+        while slots[slot] != np.uint64(0):
+            slot = (slot + 1) & most
+        slots[slot] = keys[place]
+        rows[slot] = place
+
+
+@njit(cache=True)
+def _finest(views: Hashes, coarsest: int, slots: Hashes, rows: Words) -> int:
+    """The row of the finest grain that is known, down to the coarsest that is asked for."""
+    most = slots.shape[0] - 1
+    for grain in range(views.shape[0] - 1, coarsest - 1, -1):
+        slot = np.int64(views[grain] & np.uint64(most))
+        while slots[slot] != np.uint64(0):
+            if slots[slot] == views[grain]:
+                return int(rows[slot])
+            slot = (slot + 1) & most
+    return UNKNOWN
+
+
+@njit(cache=True)
+def _look_up(
+    slots: Hashes, rows: Words, chances: Numbers, views: Hashes, discount: float, before: Numbers, found: Numbers
+) -> None:
+    whole = views.shape[1] - 1
+    for x in range(views.shape[0]):
+        row = _finest(views[x, whole], QUEUES, slots, rows)
+        if row != UNKNOWN:
+            found[x] = chances[row]
+        for transaction in range(whole):
+            row = _finest(views[x, transaction], MESSAGES, slots, rows)
+            for clause in range(found.shape[1]):
+                here = chances[row, clause] if row != UNKNOWN else discount * before[x, clause]
+                found[x, clause] = max(found[x, clause], here)

@@ -1,0 +1,200 @@
+"""Guided walks: weighted ones, of which those go on that come near a violation which plain walks hardly meet.
+
+1. The first population is one of plain weighted walks. What it violates often needs no help.
+2. `LEARNED_FROM` is searched in the same environment, as far as its quota goes, and from each clause that is violated
+   there the chance to violate it is computed backwards to every state (`graph.py`), and kept by what transactions see
+   of the states (`views.py`, `promises.py`).
+3. In each later population the walks are thinned by what their states promise for the clauses that were rare in the
+   first (`population.py`). The weights of the walks that violate a clause add up to an unbiased estimate of the share
+   of plain weighted walks that do, whatever was learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.did_you_mean import require_known
+from model_check.errors import ModelCheckError
+from model_check.explicit.code_generation.emit import OBSERVED
+from model_check.walks.choices import CHOICES, GUIDED
+from model_check.walks.guided.graph import search_graph
+from model_check.walks.guided.population import MOST, Population, walk_together
+from model_check.walks.guided.promises import Promises, learn
+from model_check.walks.guided.state_space import LAW, World, are_violated
+from model_check.walks.walk import Walker, require_numbers
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from model_check.walks.guided.views import Words
+
+LEARNED_FROM: Final = {"tiny": 150_000, "small": 150_000}
+"""The instances that are searched, and how many states of each."""
+
+RARE: Final = 0.01
+"""A clause is rare if the first population estimates a smaller share of walks that violate it."""
+
+MOST_STEPS: Final = 10_000
+"""Of a walk: the states of a whole population are held in memory, 600 MB of them."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What the walks of an environment are guided by.
+
+    Attributes
+    ----------
+    promises : Promises
+        Of all clauses that are violated in some searched instance.
+    expanded : dict
+        Instance → states whose steps were all taken there: what learning cost.
+    """
+
+    promises: Promises
+    expanded: Mapping[str, int]
+
+
+class GuidedWalker(Walker):
+    """Walks in populations; a walk depends on the world, the seed, the most steps and its number only.
+
+    Walk n is one of those that are at the end of population n ÷ `MOST`. Where these are fewer, some have several
+    numbers.
+
+    Parameters
+    ----------
+    profile, faults, instance
+        As for `Walker`.
+    """
+
+    def __init__(self, profile: str, faults: Sequence[str], instance: str) -> None:
+        super().__init__(profile, faults, instance, LAW)
+        self._names = profile, tuple(faults)
+        self._world = World.of(profile, faults, instance)
+        self.population = lru_cache(maxsize=2)(self._population)
+        self.rare = lru_cache(maxsize=4)(self._rare)
+
+    @cached_property
+    def learned(self) -> Learned:
+        """What was learned of this environment; it is searched when it is first asked for."""
+        clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
+        graphs = {name: search_graph(World.of(*self._names, name), quota) for name, quota in LEARNED_FROM.items()}
+        are_seen = [are_violated(graph.verdicts, clauses).any(axis=0) for graph in graphs.values()]
+        seen = np.flatnonzero(np.logical_or.reduce(are_seen)).tolist()
+        return Learned(learn(tuple(graphs.values()), seen), {name: graph.expanded for name, graph in graphs.items()})
+
+    def _rare(self, seed: int, steps: int) -> Promises:
+        """What was learned of the clauses for which walks are split."""
+        shares = self.population(seed, 0, steps).shares
+        clauses = self.learned.promises.clauses
+        return self.learned.promises.only(clauses[shares[clauses] < RARE].tolist())
+
+    def _population(self, seed: int, number: int, steps: int) -> Population:
+        """The population of this number; number 0 is plain.
+
+        Raises
+        ------
+        ModelCheckError, EvaluationError
+            As `walk`.
+        """
+        if steps > MOST_STEPS:
+            msg = f"--steps {steps}: expected at most {MOST_STEPS} with --choice {GUIDED}, which holds whole walks"
+            raise ModelCheckError(msg)
+        promises = self.rare(seed, steps) if number else None
+        return walk_together(self._world, promises, steps, np.random.default_rng([seed, number]))
+
+    def _walk(
+        self, seed: int, first: int, count: int, steps: int
+    ) -> tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.int32]]:
+        parts = list(self._walked(seed, first, count, steps))
+        taken = np.concatenate([part.steps for part in parts]).astype(np.int32)
+        states = np.concatenate([part.states for part in parts])
+        rows = np.empty((len(OBSERVED), len(taken)), dtype=np.int32)
+        self._compiled.module.observe_each(states.reshape(-1), len(taken), taken, self._K, rows)
+        columns: dict[str, npt.NDArray[Any]] = {
+            "trace": np.concatenate([part.walks for part in parts]),
+            "time": np.concatenate([_times(part, self._tick) for part in parts]),
+            "step": np.concatenate([part.places for part in parts]).astype(np.int32),
+        }
+        return columns | dict(zip(OBSERVED, rows, strict=True)), taken
+
+    def visited(self, seed: int, first: int, count: int, steps: int) -> npt.NDArray[np.uint64]:
+        """As `Walker.visited`."""
+        parts = self._walked(seed, first, count, steps)
+        hashes = [self._world.hashes(self._initial[None, :]), *(self._world.hashes(part.states) for part in parts)]
+        distinct: npt.NDArray[np.uint64] = np.unique(np.concatenate(hashes))
+        return distinct
+
+    def violated(self, seed: int, first: int, count: int, steps: int) -> tuple[npt.NDArray[np.int64], int]:
+        """As `Walker.violated`."""
+        parts = list(self._walked(seed, first, count, steps))
+        return np.concatenate([part.met for part in parts]), sum(len(part.steps) for part in parts)
+
+    def _walked(self, seed: int, first: int, count: int, steps: int) -> Iterator[_Walked]:
+        """These walks, a part from each population; one at least."""
+        require_numbers(seed, first, count, steps)
+        for number in range(first // MOST, max(-(-(first + count) // MOST), first // MOST + 1)):
+            numbers = np.arange(max(first, number * MOST), min(first + count, (number + 1) * MOST))
+            yield _past(self.population(seed, number, steps), numbers)
+
+
+@dataclass(frozen=True)
+class _Walked:
+    """Some walks of a population.
+
+    Attributes
+    ----------
+    walks, places, steps, states : array, shape (steps, …)
+        All their steps, one walk after the other: the number of the walk, the place in it, the number of the step, and
+        the state behind it.
+    met : array, shape (walks, words of a verdict)
+        What each of them violates.
+    """
+
+    walks: Words
+    places: Words
+    steps: Words
+    states: Words
+    met: Words
+
+
+def _past(population: Population, numbers: Words) -> _Walked:
+    """What the walks of these numbers went through, up to where they ended."""
+    ends = numbers % MOST % len(population.met)
+    way = population.lineage(ends)
+    steps = np.stack([place.steps[column] for place, column in zip(population.places, way.T, strict=True)], axis=1)
+    states = np.stack([place.states[column] for place, column in zip(population.places, way.T, strict=True)], axis=1)
+    walk, place = np.nonzero(steps >= 0)
+    return _Walked(numbers[walk], place, steps[walk, place], states[walk, place], population.met[ends])
+
+
+def _times(walked: _Walked, tick: Words) -> Words:
+    """The clock behind each step, which begins anew with each walk."""
+    passed = np.cumsum(tick[walked.steps])
+    begins = np.flatnonzero(walked.places == 0)
+    before = passed[begins] - tick[walked.steps[begins]]
+    lengths = np.diff(np.append(begins, len(passed)))
+    found: Words = passed - np.repeat(before, lengths)
+    return found
+
+
+def instances_of(choice: str, instance: str) -> tuple[str, ...]:
+    """The instances whose code the walks of a choice on an instance run."""
+    return tuple(dict.fromkeys((instance, *LEARNED_FROM))) if choice == GUIDED else (instance,)
+
+
+def walker_for(profile: str, faults: Sequence[str], instance: str, choice: str) -> Walker:
+    """What walks by a choice, one of `model_check.walks.choices.CHOICES` or `GUIDED`.
+
+    Raises
+    ------
+    ModelCheckError
+        As `Walker`.
+    """
+    require_known("choice", choice, (*CHOICES, GUIDED))
+    return GuidedWalker(profile, faults, instance) if choice == GUIDED else Walker(profile, faults, instance, choice)

@@ -1,0 +1,66 @@
+"""Graphs and the chances that are computed in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_check.check import Verdict
+from model_check.walks.guided.graph import DISCOUNT
+from model_check.walks.guided.state_space import are_violated
+from tests.model_check.checked import checked
+from tests.model_check.walks.guided.worlds import ALL, CLAUSES, graph
+
+
+@pytest.fixture(autouse=True, params=["tiny"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def test_a_whole_graph_has_the_states_steps_and_violations_of_the_search() -> None:
+    whole, found = graph("crash", 1_000_000), checked("5.3.3", "crash", "tiny")
+    assert whole.expanded == len(whole.states) == found.distinct
+    assert len(np.unique(whole.states, axis=0)) == found.distinct
+    assert len(whole.targets) + 1 == found.generated
+    violated = {CLAUSES[clause] for clause in np.flatnonzero(are_violated(whole.verdicts, ALL).any(axis=0))}
+    broken = [one.clause for one in found.clauses if one.verdict is Verdict.VIOLATED]
+    assert violated == {f"{clause.identifier}.{clause.clause}" for clause in broken}
+
+
+def test_a_search_that_is_cut_off_expands_the_first_states_and_knows_all_that_they_lead_to() -> None:
+    part, whole = graph("crash", 2_000), graph("crash", 1_000_000)
+    assert part.expanded < len(part.states)
+    assert 2_000 <= len(part.states) < 20_000
+    assert (part.states == whole.states[: len(part.states)]).all()
+    steps = part.firsts[-1]
+    assert part.targets.tolist() == whole.targets[:steps].tolist()
+
+
+def test_chances_are_the_discounted_mean_of_those_ahead() -> None:
+    whole = graph("crash", 1_000_000)
+    clauses = [CLAUSES.index(name) for name in ("S1.lost_op", "S1.forked_copy", "S9.immune_half")]
+    chances = whole.chances(clauses)
+    violated = are_violated(whole.verdicts, clauses)
+    assert (chances[violated] == 0).all()
+    assert chances.min() >= 0
+    assert chances.max() <= DISCOUNT
+    plain = np.zeros_like(chances)
+    sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
+    parts = whole.weights / np.bincount(sources, whole.weights, minlength=whole.expanded)[sources]
+    for _ in range(300):
+        ahead = np.where(violated[whole.targets], 1.0, plain[whole.targets]) * parts[:, None]
+        sums = [np.bincount(sources, column, minlength=whole.expanded) for column in ahead.T]
+        plain[:] = DISCOUNT * np.stack(sums, axis=1)
+    assert chances[0] == pytest.approx(plain[0], rel=0.08)
+    plain[violated] = 0.0
+    some = plain > 1e-3
+    assert np.median(np.abs(chances - plain)[some] / plain[some]) < 0.05
+
+
+def test_a_state_that_was_not_expanded_counts_as_its_like() -> None:
+    part, whole = graph("crash", 8_000), graph("crash", 1_000_000)
+    clauses = np.flatnonzero(are_violated(part.verdicts, ALL).any(axis=0)).tolist()
+    exact, guessed = whole.chances(clauses)[0], part.chances(clauses)[0]
+    assert (guessed > 0).all()
+    assert np.median(np.abs(np.log(guessed / exact))) < 1.0

@@ -1,0 +1,67 @@
+"""What the tests of guided walks share: small worlds, graphs and walkers, made once a worker."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import numpy as np
+
+from model_check.verdicts.environment import clause_names
+from model_check.walks.guided import walker
+from model_check.walks.guided.graph import search_graph
+from model_check.walks.guided.state_space import World, are_violated
+from model_check.walks.guided.walker import GuidedWalker
+from tests.model_check.checked import faults_of
+
+if TYPE_CHECKING:
+    from model_check.walks.guided.graph import Graph, Numbers
+
+CLAUSES = clause_names()
+ALL = range(len(CLAUSES))
+WHOLE = 1_000_000
+"""More states than tiny has in the worlds of the tests."""
+
+
+@cache
+def world(environment: str, instance: str = "tiny") -> World:
+    return World.of("5.3.3", faults_of(environment), instance)
+
+
+@cache
+def graph(environment: str, quota: int, instance: str = "tiny") -> Graph:
+    return search_graph(world(environment, instance), quota)
+
+
+@cache
+def guided(environment: str) -> GuidedWalker:
+    """A walker on tiny that has learned from a part of tiny."""
+    walks = GuidedWalker("5.3.3", faults_of(environment), "tiny")
+    with patch.object(walker, "LEARNED_FROM", {"tiny": 20_000}):
+        assert walks.learned.expanded["tiny"] < 20_000
+    return walks
+
+
+@cache
+def exact_shares(environment: str, length: int) -> Numbers:
+    """The share of plain weighted walks of so many steps that violate each clause, worked out state by state.
+
+    From the last step to the first: the chance to violate a clause behind a state within k steps is the mean over its
+    steps of 1, where they violate it, or else of the chance within k - 1 behind them.
+    """
+    whole = graph(environment, WHOLE)
+    assert whole.expanded == len(whole.states)
+    violated = are_violated(whole.verdicts, ALL)
+    live = np.flatnonzero(violated.any(axis=0))
+    violated = violated[:, live]
+    sources = np.repeat(np.arange(whole.expanded), np.diff(whole.firsts))
+    totals = np.bincount(sources, whole.weights, minlength=whole.expanded)
+    parts = whole.weights / totals[sources]
+    chances = np.zeros(violated.shape)
+    for _ in range(length):
+        ahead = np.where(violated[whole.targets], 1.0, chances[whole.targets]) * parts[:, None]
+        chances = np.stack([np.bincount(sources, column, minlength=whole.expanded) for column in ahead.T], axis=1)
+    shares = np.zeros(len(CLAUSES))
+    shares[live] = chances[0]
+    return shares
