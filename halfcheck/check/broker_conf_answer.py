@@ -11,10 +11,10 @@ from halfcheck.printing.fitting_table import FittingTable
 from halfcheck.printing.paragraphs import beside, counted, listed, say
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.folding import FoldedRounds, folded
-from model_check.broker_conf.phrases import FAULTS_IN_WORDS
 from model_check.broker_conf.words import tell
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
+from model_check.wording.faults import FAULTS_IN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.configuration import show_duration
-from model_check.broker_conf.phrases import ORDINARY_ENDS, PHRASES
 from model_check.broker_conf.timed_path import TICK
 from model_check.errors import EvaluationError
+from model_check.wording.gathered import wordings
 from spec.language import NONE, Kind, Machine, Step, take
 
 if TYPE_CHECKING:
@@ -65,17 +65,18 @@ def tell(machine: Machine, constants: object, path: Sequence[Step], times: Seque
         if refused is not None:
             msg = f"{step} at {time} ms is refused: {refused.rule}"
             raise EvaluationError(msg)
-        if step.action.name not in ORDINARY_ENDS:
-            told.append(Told(time, step, _words(step, state.show())))
+        sentence = wordings()[step.action.name].sentence
+        if sentence is not None:
+            told.append(Told(time, step, _filled(sentence, step, state.show())))
     return tuple(told)
 
 
-def _words(step: Step, shown: dict[str, str]) -> str:
+def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
     given = dict(zip(step.action.parameters, step.arguments, strict=True))
     transaction = given.get("t", shown.get(f"half[{given.get('h')}].transaction", ""))
     last = int(shown["half_length"]) - 1
     immunity = given.get("immunity", NONE)
-    return PHRASES[step.action.name].format(
+    return sentence.format(
         t=given.get("t"),
         h=given.get("h"),
         of=transaction,

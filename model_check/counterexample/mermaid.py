@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from model_check.counterexample.sequence_diagram import PARTICIPANTS, DiagramStep, StepKind
+from model_check.counterexample.sequence_diagram import PARTICIPANTS, DiagramStep
+from model_check.wording.actions import StepKind
 
 
 def to_mermaid(steps: Sequence[DiagramStep], title: str) -> str:

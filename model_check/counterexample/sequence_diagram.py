@@ -5,10 +5,11 @@ Labels are as wide as they are, so lifelines move apart until every label fits b
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from html import escape
 from itertools import pairwise
 from textwrap import wrap
+
+from model_check.wording.actions import StepKind
 
 PARTICIPANTS = (
     "Operator",
@@ -21,14 +22,6 @@ PARTICIPANTS = (
     "Other broker",
 )
 """From left to right; a diagram shows those that take part."""
-
-
-class StepKind(StrEnum):
-    """How a step is drawn."""
-
-    MESSAGE = "message"  # an arrow, or a box where the source is the target
-    LOST = "lost"  # an arrow that ends in a cross half way
-    BREAK = "break"  # a bar across all lifelines: a crash, a restart, time passing
 
 
 @dataclass(frozen=True)

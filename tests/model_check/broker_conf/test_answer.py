@@ -13,7 +13,6 @@ from model_check.broker_conf.answer import Answer, RealSchedule, check_configura
 from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
-from model_check.broker_conf.phrases import FAULTS_IN_WORDS, ORDINARY_ENDS, PHRASES
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import NoScheduleError
 from model_check.broker_conf.words import tell
@@ -207,9 +206,7 @@ def test_checks_of_added_rounds_end_as_one_does_in_the_path() -> None:
     assert actions[-2:] == ["discard_half", "store_real_message"]
 
 
-def test_every_action_every_fault_and_every_clause_has_its_plain_words() -> None:
-    assert set(PHRASES) | {*ORDINARY_ENDS, "tick"} == {action.name for action in TRANSACTIONAL_MESSAGES.actions}
-    assert set(FAULTS_IN_WORDS) == set(FAULTS)
+def test_every_clause_has_its_plain_words() -> None:
     for clause in TRANSACTIONAL_MESSAGES.clauses:
         assert clause.sentence.endswith(".")
         assert len(clause.sentence.split()) > 4

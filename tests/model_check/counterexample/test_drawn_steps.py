@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.counterexample.drawn_steps import _DRAWN, drawn, drawn_path
-from model_check.counterexample.sequence_diagram import PARTICIPANTS, StepKind
+from model_check.counterexample.drawn_steps import drawn, drawn_path
+from model_check.counterexample.sequence_diagram import PARTICIPANTS
 from model_check.counterexample.steps import Event, read_path, replay
 from model_check.instances import constants_for
+from model_check.wording.actions import StepKind
+from model_check.wording.gathered import wordings
 from spec.language import Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def test_the_table_has_an_entry_of_its_own_for_each_action() -> None:
-    assert set(_DRAWN) == {action.name for action in TRANSACTIONAL_MESSAGES.actions}
-    assert len({id(draw) for draw in _DRAWN.values()}) == len(_DRAWN)
 
 
 WORLDS = [
@@ -179,7 +176,7 @@ def test_each_label_is_filled_in_and_each_arrow_joins_participants_that_there_ar
     taken: Counter[str] = Counter()
     events = [event for world, faults in WORLDS for event in walked(*world, faults, taken)]
     events += [event for world, steps in RARE for event in schedule(world, steps)]
-    assert {event.step.action.name for event in events} == set(_DRAWN)
+    assert {event.step.action.name for event in events} == set(wordings())
     for event in events:
         for message in drawn(event):
             assert message.number == event.number

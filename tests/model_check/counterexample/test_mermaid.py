@@ -6,7 +6,8 @@ import pytest
 
 from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.mermaid import to_mermaid
-from model_check.counterexample.sequence_diagram import DiagramStep, StepKind
+from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.wording.actions import StepKind
 from tests.model_check.counterexample import b02
 
 

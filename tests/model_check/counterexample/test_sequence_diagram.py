@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from model_check.counterexample.sequence_diagram import DiagramStep, StepKind, draw
+from model_check.counterexample.sequence_diagram import DiagramStep, draw
+from model_check.wording.actions import StepKind
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,0 +1,63 @@
+"""What an action looks like to people: a sentence of a schedule, and the messages of a sequence diagram.
+
+The wording of an action stands under its name in the module that is named like its chapter of the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StepKind(StrEnum):
+    """How a step is drawn."""
+
+    MESSAGE = "message"  # an arrow, or a box where the source is the target
+    LOST = "lost"  # an arrow that ends in a cross half way
+    BREAK = "break"  # a bar across all lifelines: a crash, a restart, time passing
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What an action adds to a sequence diagram; `model_check.counterexample.drawn_steps` fills the label in."""
+
+    source: str
+    target: str
+    label: str
+    kind: StepKind = StepKind.MESSAGE
+
+
+class Wording:
+    """The wording of one action.
+
+    Attributes
+    ----------
+    sentence : str or None
+        What happens, as whoever runs a broker says it; `model_check.broker_conf.words` fills it in. None for the
+        passing of time and for an ordinary end of a round, which a schedule does not tell.
+    picture : tuple of Message
+    """
+
+    def __init__(self, sentence: str | None, *picture: Message) -> None:
+        self.sentence = sentence
+        self.picture = picture
+
+
+def arrow(source: str, target: str, label: str) -> Message:
+    """A message from one participant to another one."""
+    return Message(source, target, label)
+
+
+def lost(source: str, target: str, label: str) -> Message:
+    """A message that does not arrive."""
+    return Message(source, target, label, StepKind.LOST)
+
+
+def box(participant: str, label: str) -> Message:
+    """Something that happens in one place."""
+    return Message(participant, participant, label)
+
+
+def bar(label: str) -> Message:
+    """Something that all participants feel."""
+    return Message("Broker", "Broker", label, StepKind.BREAK)
