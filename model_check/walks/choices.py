@@ -12,12 +12,17 @@ is left out can't keep another one from happening.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from model_check.did_you_mean import require_known
+from model_check.front_end.guards import written_guard
+from spec import broker, producer, putting_back
+from spec.language.rules import ASSUME
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,74 +35,46 @@ GUIDED: Final = "guided"
 """The choice of `model_check.walks.guided`: weighted walks, some split and others given up, no sample of them."""
 
 ORDINARY: Final = 8
-"""The weight of an action that is not named below: a step of a producer, of an END_TRANSACTION or within a round."""
+"""The weight of a step of a producer, of an END_TRANSACTION or within a round."""
 
-FAULT_ACTIONS: Final = (
-    "send_half_by_another_clock",
-    "send_poison_half",
-    "send_undecodable_half",
-    "send_half_again",
-    "roll_back_unrun",
-    "answer_check_too_early",
-    "fail_to_write_op",
-    "refuse_commit_unstored",
-    "fail_to_write_op_batch",
-    "discard_half_unrecorded",
-    "end_round_before_dispatch",
-    "jump_over_half",
-    "end_round_at_missed_half",
-    "abort_at_null_result",
-    "spin_at_failed_check",
-    "spin_at_failed_immunity",
-    "corrupt_op",
-    "flush_log",
-    "lose_end",
-    "lose_check",
-    "duplicate_end",
-    "double_end",
-    "overtake",
-    "send_wrong_commit",
-    "send_wrong_rollback",
-    "answer_with_wrong_commit",
-    "answer_with_wrong_rollback",
-    "lose_all_producers",
-    "restart_producers",
-    "become_slave",
-    "act_for_dead_master",
-    "set_half_offset_back",
-    "set_op_offset_back",
-    "resume_discarded",
-    "stop",
-    "crash",
-    "lose_power",
-    "step_clock_back",
-)
-"""What only an environment with faults allows."""
+FAULT: Final = 2
+"""The weight of an action that only an environment with faults allows."""
 
 WEIGHTS: Final = {
-    **dict.fromkeys(FAULT_ACTIONS, 2),
-    "crash": 1,
-    "stop": 1,
-    "lose_power": 1,
-    "step_clock_back": 1,
-    "tick": 12,
-    "persist_offsets": 4,
-    "leave_it_unknown": 4,
+    broker.crash: 1,
+    broker.stop: 1,
+    broker.lose_power: 1,
+    broker.step_clock_back: 1,
+    broker.tick: 12,
+    broker.persist_offsets: 4,
+    producer.leave_it_unknown: 4,
 }
-"""By the action's name; the others are `ORDINARY`.
+"""Those of the other actions that are not `ORDINARY`.
 
 Checks need time to pass, of which a uniform walk has too little; a process that dies at every fifth step gets nowhere.
 """
 
-OPTIONAL_ACTIONS: Final = (
-    *FAULT_ACTIONS,
-    "roll_back_locally",
-    "leave_it_unknown",
-    "resolve_to_rollback",
-    "answer_check",
-    "persist_offsets",
+OPTIONAL: Final = (
+    producer.roll_back_locally,
+    producer.leave_it_unknown,
+    producer.resolve_to_rollback,
+    producer.answer_check,
+    broker.persist_offsets,
 )
-"""What a walk can do without; where one of the others were missing, walks would end early."""
+"""What a walk can do without, beside faults; where one of the others were missing, walks would end early."""
+
+QUIET: Final = (putting_back.put_back_and_check, broker.tick)
+"""What happens without faults, too, although its guard takes something for granted."""
+
+
+@cache
+def fault_actions() -> tuple[str, ...]:
+    """The actions that only an environment with faults allows: their guards take for granted that it has none."""
+    return tuple(
+        action.name
+        for action in TRANSACTIONAL_MESSAGES.actions
+        if action.function not in QUIET and any(conjunct.kind == ASSUME for conjunct in written_guard(action.function))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +108,9 @@ def step_tables(choice: str, steps: Sequence[Step]) -> StepTables:
     """
     require_known("choice", choice, CHOICES)
     names = [step.action.name for step in steps]
-    weights = [1 if choice == "uniform" else WEIGHTS.get(name, ORDINARY) for name in names]
-    optional = {name: place for place, name in enumerate(OPTIONAL_ACTIONS, start=1)} if choice == "swarm" else {}
-    switches = [optional.get(name, 0) for name in names]
+    weight_of = dict.fromkeys(fault_actions(), FAULT) | {action.__name__: weight for action, weight in WEIGHTS.items()}
+    optional = (*fault_actions(), *(action.__name__ for action in OPTIONAL))
+    switch_of = {name: number for number, name in enumerate(optional, start=1)} if choice == "swarm" else {}
+    weights = [1 if choice == "uniform" else weight_of.get(name, ORDINARY) for name in names]
+    switches = [switch_of.get(name, 0) for name in names]
     return StepTables(np.array(weights, dtype=np.int64), np.array(switches, dtype=np.int64))
