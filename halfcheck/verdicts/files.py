@@ -7,7 +7,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_check.verdicts.counterexamples import Schedule, in_order_of, read_schedules, write_schedules
+from model_check.verdicts.counterexamples import (
+    MinimalCounterexample,
+    in_order_of,
+    read_counterexamples,
+    write_counterexamples,
+)
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
 from model_check.verdicts.page import MAP, page_of
 from model_check.verdicts.table_file import read_table, written
@@ -71,7 +76,7 @@ class VerdictFiles:
         table, schedules = made.whole, self._schedules(made, instances)
         for file, text in (
             (self.verdicts, written(table)),
-            (self.schedules, write_schedules(schedules, table.specification)),
+            (self.schedules, write_counterexamples(schedules, table.specification)),
             (self.page, page_of(table, schedules, self.implications())),
             (self.map, draw(table)),
         ):
@@ -83,7 +88,7 @@ class VerdictFiles:
         """Where the schedules and the page are not what the searches and the table give, a line each."""
         table = self.table()
         schedules = self._schedules(made, instances)
-        there, specification = read_schedules(self.schedules)
+        there, specification = read_counterexamples(self.schedules)
         lines = [
             f"{self.schedules}: {which}: {one.clause} with {', '.join(one.faults) or 'no fault'} in "
             f"{', '.join(one.profiles)}: {one.steps}"
@@ -101,11 +106,11 @@ class VerdictFiles:
 
     def page_text(self) -> str:
         """The page as the files give it."""
-        return page_of(self.table(), read_schedules(self.schedules)[0], self.implications())
+        return page_of(self.table(), read_counterexamples(self.schedules)[0], self.implications())
 
-    def _schedules(self, made: Regenerated, instances: Sequence[str]) -> list[Schedule]:
+    def _schedules(self, made: Regenerated, instances: Sequence[str]) -> list[MinimalCounterexample]:
         """Those that were found now, and what is there of the other instances of the plan."""
         if list(instances) == list(made.whole.plan):
             return made.schedules
-        kept = [one for one in read_schedules(self.schedules)[0] if one.instance not in instances]
+        kept = [one for one in read_counterexamples(self.schedules)[0] if one.instance not in instances]
         return in_order_of(made.whole, [*kept, *made.schedules])

@@ -15,7 +15,7 @@ from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
 from model_check.check import CheckResult, check
 from model_check.errors import EvaluationError
-from model_check.verdicts.counterexamples import read_schedules
+from model_check.verdicts.counterexamples import read_counterexamples
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.report.data import (
@@ -205,7 +205,7 @@ class Verification:
             title="RocketMQ's transactional messages, verified",
             facts=self._facts(),
             command=self.command,
-            table=verdict_table(self.files.table(), read_schedules(self.files.schedules)[0]),
+            table=verdict_table(self.files.table(), read_counterexamples(self.files.schedules)[0]),
             searches=tuple(searched(result) for result in self.checks),
             audits=tuple(self.audits),
             refused=tuple(self.refused),

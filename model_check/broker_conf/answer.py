@@ -15,9 +15,9 @@ from model_check.broker_conf.timed_path import (
     ROUNDS_WAIT_FROM,
     Habits,
     MoreRounds,
-    NoScheduleError,
-    Scheduled,
-    Scheduler,
+    NoInstantsError,
+    PathTimer,
+    TimedPath,
     answers_in_ticks,
     places_between_rounds,
     silencers_of,
@@ -154,7 +154,7 @@ def check_configuration(
             clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
             continue
         found = in_milliseconds(configuration, quotient, machine, limited, row)
-        if isinstance(found, NoScheduleError):
+        if isinstance(found, NoInstantsError):
             reason = f"violated in ticks, in {row.depth} steps, but not shown with the real times: {found}"
             clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
         else:
@@ -170,7 +170,7 @@ def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:
 
 def in_milliseconds(
     configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
-) -> RealSchedule | NoScheduleError:
+) -> RealSchedule | NoInstantsError:
     """The violation of a clause in the real configuration, judged by the plain reading; or why the first try failed."""
     path = row.path or ()
     answers = answers_in_ticks(machine, constants, path)
@@ -179,20 +179,20 @@ def in_milliseconds(
     steps = [_with_real_immunity(step, quotient) for step in path]
     punctual = sorted({*range(min(configuration.check_max, _MOST_MORE_ROUNDS) + 1), missing})
     tries = [(more, interval) for more in punctual] + [(more, None) for more in sorted({0, missing})]
-    first: NoScheduleError | None = None
+    first: NoInstantsError | None = None
     for more, latest in tries:
         real_machine, real = _real_constants(configuration, quotient, constants, more)
         wanted = _of_machine(steps, real_machine)
         places = product(silencers_of(path), places_between_rounds(path)) if more else [(None, 0)]
         for silencer, place in places:
-            scheduler = Scheduler(real_machine, real, Habits(configuration.save_interval_ms, latest))
-            found = scheduler.schedule(wanted, answers, MoreRounds(more, place, silencer))
-            if isinstance(found, Scheduled):
+            timer = PathTimer(real_machine, real, Habits(configuration.save_interval_ms, latest))
+            found = timer.schedule(wanted, answers, MoreRounds(more, place, silencer))
+            if isinstance(found, TimedPath):
                 violated = judge(real_machine, real, found.path, found.times)
                 if isinstance(violated, tuple) and row.clause in violated:
                     late = _lateness(found.path, found.times, interval)
                     return RealSchedule(found.path, found.times, real_machine, real, more, late)
-                found = violated if isinstance(violated, NoScheduleError) else _kept(found.path, row.clause)
+                found = violated if isinstance(violated, NoInstantsError) else _kept(found.path, row.clause)
             first = first or found
     if first is None:
         raise AssertionError(row.clause)
@@ -211,8 +211,8 @@ def _lateness(path: tuple[Step, ...], times: tuple[int, ...], interval: int) -> 
     return late
 
 
-def _kept(path: tuple[Step, ...], clause: Property) -> NoScheduleError:
-    return NoScheduleError(len(path), path[-1], f"{clause.identifier}.{clause.clause} is kept at the end")
+def _kept(path: tuple[Step, ...], clause: Property) -> NoInstantsError:
+    return NoInstantsError(len(path), path[-1], f"{clause.identifier}.{clause.clause} is kept at the end")
 
 
 def _real_constants(

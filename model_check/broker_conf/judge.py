@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.broker_conf.timed_path import TICK, NoScheduleError
+from model_check.broker_conf.timed_path import TICK, NoInstantsError
 from spec.language import Kind, Machine, MachineState, Property, Step, holds, take
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def judge(
     machine: Machine, constants: object, path: Sequence[Step], times: Sequence[int]
-) -> tuple[Property, ...] | NoScheduleError:
+) -> tuple[Property, ...] | NoInstantsError:
     """Take the steps at their instants, and say which clauses the state at the end violates.
 
     A stretch of time is as many `now += 1` as it has milliseconds. Guards compare differences of instants with
@@ -30,7 +30,7 @@ def judge(
 
     Returns
     -------
-    tuple of Property, or NoScheduleError
+    tuple of Property, or NoInstantsError
         The violated clauses; or the step that the real guards refuse.
     """
     state = machine.initial(constants)
@@ -43,14 +43,14 @@ def judge(
                 state.memory.values[clock] = now
                 refused = take(state, constants, step)
                 if refused is not None:
-                    return NoScheduleError(number, step, f"{now - state.horizon} ms: {refused.rule}")
+                    return NoInstantsError(number, step, f"{now - state.horizon} ms: {refused.rule}")
             state.memory.values[clock] = end
             continue
         if state.memory.values[clock] != end:
-            return NoScheduleError(number, step, f"it happens at {time} ms, but only a tick makes time pass")
+            return NoInstantsError(number, step, f"it happens at {time} ms, but only a tick makes time pass")
         refused = take(state, constants, step)
         if refused is not None:
-            return NoScheduleError(number, step, refused.rule)
+            return NoInstantsError(number, step, refused.rule)
     return tuple(clause for clause in machine.clauses if not holds(state, constants, clause))
 
 

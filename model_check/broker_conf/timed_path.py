@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, let_instants_be_moments
 from model_check.broker_conf.timeline import Timeline
+from spec import broker, network, producer
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ _STEPS_OF_A_ROUND = (
     "ops_pulled",
     ROUND_ENDED,
 )
-_ANSWER = "answer_check"
-_SILENCERS = ("lose_check", "stop", "crash")
+_ANSWER = producer.answer_check.__name__
+_SILENCERS = tuple(action.__name__ for action in (network.lose_check, broker.stop, broker.crash))
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
 
@@ -57,7 +58,7 @@ class MoreRounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduled:
+class TimedPath:
     """A path with its instants.
 
     Attributes
@@ -72,7 +73,7 @@ class Scheduled:
     times: tuple[int, ...]
 
 
-class NoScheduleError(Exception):
+class NoInstantsError(Exception):
     """Why there are no instants: the number of the step, from 1, and the rule that refuses it."""
 
     def __init__(self, number: int, step: Step, rule: str) -> None:
@@ -131,7 +132,7 @@ class Habits:
     latest_round_ms: int | None
 
 
-class Scheduler:
+class PathTimer:
     """Takes a path with the real constants, instants open.
 
     Parameters
@@ -165,7 +166,7 @@ class Scheduler:
 
     def schedule(
         self, path: Sequence[Step], preferred: Sequence[Sequence[bool]], more: MoreRounds
-    ) -> Scheduled | NoScheduleError:
+    ) -> TimedPath | NoInstantsError:
         """The earliest instants at which the steps may happen.
 
         Parameters
@@ -187,22 +188,22 @@ class Scheduler:
                     copies = self.state.memory.values[self.length] - oldest_copy
                 self._take(_about_a_later_copy(step, oldest_copy, copies), preferred[place])
             self._judge_stretches()
-        except NoScheduleError as refusal:
+        except NoInstantsError as refusal:
             return refusal
-        return Scheduled(tuple(self.path), tuple(self.timeline.instants[instant] for instant in self.instants))
+        return TimedPath(tuple(self.path), tuple(self.timeline.instants[instant] for instant in self.instants))
 
     def _take(self, step: Step, preferred: Sequence[bool]) -> None:
-        """Take a step at some instant that fits; raises `NoScheduleError`."""
+        """Take a step at some instant that fits; raises `NoInstantsError`."""
         number, event = len(self.path) + 1, step.action.event
         self.state.memory.values[self.clock] = _moment(self.oracle, self.now, self.state.horizon)
         before = list(self.state.memory.values) if event == TICK else []
         if event == CRASHED and not self._is_soon_after(self.unsaved_since, self.habits.save_interval_ms):
-            raise NoScheduleError(number, step, "the consumer offsets would have been saved before")
+            raise NoInstantsError(number, step, "the consumer offsets would have been saved before")
         if event == ROUND_BEGAN and not self._is_soon_after(self.round_ended, self.habits.latest_round_ms):
-            raise NoScheduleError(number, step, "another round would have come before")
+            raise NoInstantsError(number, step, "another round would have come before")
         refused = self._attempt(step, preferred)
         if refused is not None:
-            raise NoScheduleError(number, step, refused.rule)
+            raise NoInstantsError(number, step, refused.rule)
         self.path.append(step)
         if event == TICK:
             self.now = self.timeline.after(self.now)
@@ -238,11 +239,11 @@ class Scheduler:
 
     def _first_of(self, steps: Sequence[Step]) -> Step:
         """Take the first step that some instants fit."""
-        last: NoScheduleError | None = None
+        last: NoInstantsError | None = None
         for step in steps:
             try:
                 self._take(step, ())
-            except NoScheduleError as refusal:
+            except NoInstantsError as refusal:
                 last = refusal
             else:
                 return step
@@ -259,7 +260,7 @@ class Scheduler:
             self.state.memory.values[self.clock] = _moment(self.oracle, later, self.state.horizon - 1)
             refused = self._attempt(self.tick, ())
             if refused is not None:
-                raise NoScheduleError(number, self.tick, refused.rule)
+                raise NoInstantsError(number, self.tick, refused.rule)
 
     def _attempt(self, step: Step, preferred: Sequence[bool]) -> Refused | None:
         """Take a step with the first answers that let it happen; the state is as before when there are none."""

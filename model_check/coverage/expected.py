@@ -23,7 +23,7 @@ FILE = "uncovered.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class CoverageWorld:
     """A profile, with some switches turned on, in an environment; on an instance of its own, if it names one."""
 
     profile: str
@@ -62,19 +62,19 @@ class Expected:
     ----------
     pairs : tuple of tuple of str
         Environments of two faults that every profile is searched in, besides the quiet one and each single fault.
-    worlds : tuple of World
+    worlds : tuple of CoverageWorld
         More worlds, such as a profile with a repair.
     accepted : tuple of Accepted
     """
 
     pairs: tuple[tuple[str, ...], ...]
-    worlds: tuple[World, ...]
+    worlds: tuple[CoverageWorld, ...]
     accepted: tuple[Accepted, ...]
 
-    def all_worlds(self) -> tuple[World, ...]:
+    def all_worlds(self) -> tuple[CoverageWorld, ...]:
         """Each profile in the quiet world, with each single fault and with each named pair; then the others."""
         environments = [(), *((fault,) for fault in FAULTS), *self.pairs]
-        return (*(World(profile, faults) for profile in PROFILES for faults in environments), *self.worlds)
+        return (*(CoverageWorld(profile, faults) for profile in PROFILES for faults in environments), *self.worlds)
 
 
 def read_expected(file: Path | None = None) -> Expected:
@@ -100,14 +100,16 @@ def read_expected(file: Path | None = None) -> Expected:
     return Expected(pairs, worlds, tuple(_accepted(name, row) for row in given.get("accepted", [])))
 
 
-def _world(name: str, row: dict[str, Any]) -> World:
+def _world(name: str, row: dict[str, Any]) -> CoverageWorld:
     _known(name, "key of a world", row, ("profile", "faults", "switches", "instance"))
     _known(name, "profile", [row.get("profile")], tuple(PROFILES))
     _known(name, "fault", row.get("faults", []), FAULTS)
     _known(name, "switch", row.get("switches", []), SWITCHES)
     if "instance" in row:
         _known(name, "instance", [row["instance"]], instance_names())
-    return World(row["profile"], tuple(row.get("faults", [])), tuple(row.get("switches", [])), row.get("instance"))
+    return CoverageWorld(
+        row["profile"], tuple(row.get("faults", [])), tuple(row.get("switches", [])), row.get("instance")
+    )
 
 
 def _accepted(name: str, row: dict[str, Any]) -> Accepted:

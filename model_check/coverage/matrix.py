@@ -12,7 +12,7 @@ from model_check.explicit.search import explore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from model_check.coverage.expected import Accepted, Expected, World
+    from model_check.coverage.expected import Accepted, CoverageWorld, Expected
     from spec.language import Machine
 
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class SearchedWorld:
     """One search: its states, whether they are all that can be reached, and how many gaps were left behind it."""
 
-    world: World
+    world: CoverageWorld
     distinct: int
     complete: bool
     uncovered: int

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.defects.catalogue import catalogue
 from model_check.instances import switches_of, unturned
 from model_check.switches import switch_records
+from spec import end_transaction, op_batch
 from spec.constants import Constants
 from spec.language import holds, take
 
@@ -138,11 +139,11 @@ def with_turns(
     turned = replace(constants, **given)
     if turns.get("batches_ops", True) or not constants.batches_ops:
         return turned, list(path)
-    write_op = {step.arguments: step for step in machine.steps(turned) if step.action.name == "write_op"}
+    write_op = {s.arguments: s for s in machine.steps(turned) if s.action.function is end_transaction.write_op}
     return turned, [
-        write_op[step.arguments] if step.action.name == "buffer_op" else step
+        write_op[step.arguments] if step.action.function is end_transaction.buffer_op else step
         for step in path
-        if step.action.name != "write_op_batch"
+        if step.action.function is not op_batch.write_op_batch
     ]
 
 

@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.divergence import Attempt, attempt_at
-from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_choices import Manner, RoundChoices
 from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps
 from model_check.trace_validation.sources import differs, impossible, may_come_from, sources
 from model_check.trace_validation.tried_states import Goal, TriedStates
 from model_check.trace_validation.views import View, views_between
+from spec.chapters import broker, check_round, putting_back
 from spec.half import immunity
 from spec.language import Refused
 
@@ -173,18 +174,18 @@ class CheckThread:
             mark = self.work.mark()
             self.steps.look_at(gap)
             self.work.save_offsets_of_then(half, op)
-            self.work.take("crash", now=now, before=gap)
+            self.work.take(broker.crash, now=now, before=gap)
             self.steps.clock = now
             yield
             self.work.back(mark)
 
     def _pass_what_leaves_no_record(self, goal: Goal, before: int, clock: int) -> None:
         s, event = self.work.state, goal.event
-        while (name := self.steps.silent_pass()) is not None:
+        while (action := self.steps.silent_pass()) is not None:
             if event is not None and may_come_from(s, self.work.constants, event, s.round.cursor):
                 for wanted, now in self.choices.ways(goal.number, event, clock):
                     self._note(goal.number, 0, self.work.refusal(wanted, now=now))
-            if not self.steps.take(name, clock, before):
+            if not self.steps.take(action, clock, before):
                 return
 
     def _begin(self, goal: Goal, views: Sequence[View], at: int, clock: int) -> Iterator[None]:
@@ -205,7 +206,7 @@ class CheckThread:
         for place, now in self.choices.starts(views, places, due, likely):
             mark = self.work.mark()
             self.steps.look(views[place])
-            if self.steps.take("begin_round", now, views[place].before):
+            if self.steps.take(check_round.begin_round, now, views[place].before):
                 yield from self._go_on(goal, views, place, now)
             self.work.back(mark)
 
@@ -217,18 +218,18 @@ class CheckThread:
         if not may_come_from(s, self.work.constants, event, s.round.cursor):
             self._note(number, 2, None)
             return
-        for name, now in self.choices.ways(number, event, clock):
+        for action, now in self.choices.ways(number, event, clock):
             mark = self.work.mark()
             self.steps.look_at(number)
-            if name == "put_back_and_check":
+            if action is putting_back.put_back_and_check:
                 self.producers.settle_what_was_unknown(number, event.transaction, now)
             is_late = self.producers.is_overdue(event.transaction, now)
             charged = len(self.work.assumed)
-            refused = self.work.take(name, now=now, before=number) or differs(s, event)
+            refused = self.work.take(action, now=now, before=number) or differs(s, event)
             if not is_late:
                 self.work.assumed[charged:] = [need for need in self.work.assumed[charged:] if need[0] != "late_end"]
             if refused is None:
-                if event.kind is Kind.PUT_BACK:
+                if event.kind is EventKind.PUT_BACK:
                     s.half[event.half].stored_at = event.time
                 self.steps.clock = now
                 yield
@@ -244,9 +245,9 @@ class CheckThread:
             return  # it would leave all as it was, only later
         is_at_a_half = s.round.cursor < s.half_length
         now = max(clock, s.half[s.round.cursor].stored_at) if is_at_a_half else clock
-        for name in SILENT_ENDS:
+        for action in SILENT_ENDS:
             mark = self.work.mark()
-            if self.steps.take(name, now, views[at].before):
+            if self.steps.take(action, now, views[at].before):
                 yield from self._go_on(goal, views, at, now)
             self.work.back(mark)
 
@@ -261,7 +262,7 @@ class CheckThread:
                 continue
             mark = self.work.mark()
             self.steps.look(views[place])
-            if self.steps.take("pull_more_ops", now, views[place].before):
+            if self.steps.take(check_round.pull_more_ops, now, views[place].before):
                 yield from self._go_on(goal, views, place, now)
             self.work.back(mark)
 
@@ -269,12 +270,12 @@ class CheckThread:
         """Until the half at the cursor is known as settled, where the broker knows that without its op message."""
         if not self.work.constants.settles_once:
             return
+        passes = check_round.pass_half_of_settled_transaction
         for place in range(at + 1, len(views)):
             mark = self.work.mark()
             self.steps.look(views[place])
             now = max(clock, views[place].earliest)
-            name = self.steps.silent_pass()
-            if name == "pass_half_of_settled_transaction" and self.steps.take(name, now, views[place].before):
+            if self.steps.silent_pass() is passes and self.steps.take(passes, now, views[place].before):
                 yield from self._go_on(goal, views, place, now)
                 self.work.back(mark)
                 break
@@ -285,7 +286,7 @@ class CheckThread:
         now = max(clock, self.work.state.round.started_at + self.work.constants.round_limit + 1)
         if now <= views[-1].latest:
             mark = self.work.mark()
-            if self.steps.take("end_round_at_time_limit", now, views[at].before):
+            if self.steps.take(check_round.end_round_at_time_limit, now, views[at].before):
                 yield from self._go_on(goal, views, at, now)
             self.work.back(mark)
 

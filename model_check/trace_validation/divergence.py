@@ -5,27 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind, ObservedEvent
+from model_check.trace_validation.observed import EventKind, ObservedEvent
+from model_check.trace_validation.round_steps import SILENT_PASSES
+from spec import check_round, discarding, end_transaction, op_batch, putting_back
 from spec.language import Refused
 
 if TYPE_CHECKING:
     from model_check.trace_validation.workspace import Workspace
 
 _SHOWN = (
-    "put_back_and_check",
-    "put_back_immune_half",
-    "discard_half",
-    "discard_instead_of_check",
-    "pass_settled_half",
-    "pass_half_of_settled_original",
-    "pass_half_of_settled_transaction",
-    "pass_half_of_waiting_op",
-    "end_round_at_queue_end",
-    "end_round_at_fresh_half",
-    "end_round_at_young_half",
-    "end_round_at_time_limit",
+    putting_back.put_back_and_check,
+    putting_back.put_back_immune_half,
+    discarding.discard_half,
+    discarding.discard_instead_of_check,
+    *SILENT_PASSES,
+    check_round.end_round_at_queue_end,
+    check_round.end_round_at_fresh_half,
+    check_round.end_round_at_young_half,
+    check_round.end_round_at_time_limit,
 )
 """What a round may do at its cursor, pulling more op messages apart."""
+
+_OF_AN_END = (
+    end_transaction.store_real_message,
+    end_transaction.write_op,
+    end_transaction.buffer_op,
+    end_transaction.refuse_late_end,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,13 @@ class Divergence:
 def attempt_at(work: Workspace, event: ObservedEvent, rank: int, refused: Refused | None) -> Attempt:
     """Describe the state in which an attempt at a record of the check service failed."""
     s = work.state
-    nearest = tuple(name for name in _SHOWN if s.round.running and work.refusal(name, now=event.time) is None)
+    nearest = tuple(a.__name__ for a in _SHOWN if s.round.running and work.refusal(a, now=event.time) is None)
     cursor = s.round.cursor
     where = ""
     if s.round.running and cursor < s.half_length:
         where = f" at half {cursor} (transaction {s.half[cursor].transaction}, check {s.half[cursor].check_times})"
     if refused is None:
-        stuck = work.refusal("pass_settled_half", now=event.time)
+        stuck = work.refusal(check_round.pass_settled_half, now=event.time)
         rule = "another half comes first" if stuck is None else stuck.rule
         refused = Refused("require", f"{rule}: the round cannot get past the half{where}")
     return Attempt(rank, f"{refused.kind}: {refused.rule}", tuple(f"{name}{where}" for name in nearest))
@@ -81,15 +87,15 @@ def attempt_at(work: Workspace, event: ObservedEvent, rank: int, refused: Refuse
 def enabled_beside(work: Workspace, event: ObservedEvent) -> tuple[str, ...]:
     """What else could have happened to the halves that a producer's record speaks of."""
     s = work.state
-    halves = [event.half] if event.kind is Kind.DELIVERED else list(event.names)
+    halves = [event.half] if event.kind is EventKind.DELIVERED else list(event.names)
     told = []
     for h in dict.fromkeys(halves):
         if 0 <= h < s.half_length:
             told += [
-                f"{name} at half {h}"
-                for name in ("store_real_message", "write_op", "buffer_op", "refuse_late_end")
-                if work.refusal(name, h, now=event.time) is None
+                f"{action.__name__} at half {h}"
+                for action in _OF_AN_END
+                if work.refusal(action, h, now=event.time) is None
             ]
-    if event.kind is Kind.OP_STORED and work.refusal("write_op_batch", now=event.time) is None:
+    if event.kind is EventKind.OP_STORED and work.refusal(op_batch.write_op_batch, now=event.time) is None:
         told.append(f"write_op_batch of {sorted(s.batch.names)}")
     return tuple(told)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import EndRequest, Kind, Outcome, Trace
+from model_check.trace_validation.observed import EndRequest, EventKind, Outcome, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,10 +66,10 @@ class Forecast:
         for number, event in enumerate(trace.events):
             if number in crashes:
                 self._cut_short(waiting, last_op)
-            if event.kind is Kind.DELIVERED:
+            if event.kind is EventKind.DELIVERED:
                 waiting[event.half].append(number)
                 self._ends[event.half].append(number)
-            elif event.kind is Kind.OP_STORED:
+            elif event.kind is EventKind.OP_STORED:
                 if last_op is not None:
                     self.earlier_op[number] = last_op
                 last_op = number
@@ -113,11 +113,11 @@ class Forecast:
 
     def _earliest_rollbacks(self, trace: Trace) -> dict[int, list[int]]:
         """Behind the half, the op message that does not hold the entry yet, an earlier commit, and a crash."""
-        halves = [(n, e) for n, e in enumerate(trace.events) if e.kind in (Kind.HALF_STORED, Kind.PUT_BACK)]
+        halves = [(n, e) for n, e in enumerate(trace.events) if e.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK)]
         stored = {event.half: number for number, event in halves}
-        first = {event.transaction: event.half for _, event in halves if event.kind is Kind.HALF_STORED}
+        first = {event.transaction: event.half for _, event in halves if event.kind is EventKind.HALF_STORED}
         first_of = {
-            e.half: first[e.transaction] for _, e in halves if e.kind is Kind.PUT_BACK and e.transaction in first
+            e.half: first[e.transaction] for _, e in halves if e.kind is EventKind.PUT_BACK and e.transaction in first
         }
         found: dict[int, list[int]] = defaultdict(list)
         for op, rolled_back in self.rollbacks_in.items():
@@ -148,7 +148,7 @@ class Forecast:
         end = self.next_end(half, number)
         if end is None:
             return None
-        return Outcome.COMMIT if trace.events[end].kind is Kind.DELIVERED else Outcome.ROLLBACK
+        return Outcome.COMMIT if trace.events[end].kind is EventKind.DELIVERED else Outcome.ROLLBACK
 
     def next_end(self, half: int, number: int) -> int | None:
         """The next event behind this one that shows an END_TRANSACTION for the half."""
@@ -162,9 +162,9 @@ class Forecast:
             times.sort()
         needed: list[tuple[int, int, Outcome]] = []
         for number, event in enumerate(trace.events):
-            if event.kind is Kind.DELIVERED:
+            if event.kind is EventKind.DELIVERED:
                 needed.append((number, event.half, Outcome.COMMIT))
-            elif event.kind is Kind.OP_STORED:
+            elif event.kind is EventKind.OP_STORED:
                 needed += [(number, half, Outcome.ROLLBACK) for half in self.rollbacks_in[number]]
         for number, half, outcome in needed:
             times = sent[half, outcome]

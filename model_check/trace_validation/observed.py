@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spec.switches import Switches
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What a record of the store shows."""
 
     HALF_STORED = "half_stored"
@@ -59,7 +59,7 @@ class ObservedEvent:
         5.1 and later write it, and its length in characters. Of saved offsets `op` is the op offset.
     """
 
-    kind: Kind
+    kind: EventKind
     time: int
     transaction: int = NONE
     half: int = NONE
@@ -166,14 +166,14 @@ def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: F
     in an op message may come from a wrong END_TRANSACTION.
     """
     events = trace.events
-    immunities = {event.immunity for event in events if event.kind is Kind.HALF_STORED}
+    immunities = {event.immunity for event in events if event.kind is EventKind.HALF_STORED}
     full = [len(set(e.names)) for e in events if e.is_batched and e.body_size >= settings.op_message_max_size]
-    halves = sum(event.kind in (Kind.HALF_STORED, Kind.PUT_BACK) for event in events)
+    halves = sum(event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK) for event in events)
     instance = Instance(
         name="trace",
-        transactions=max(1, sum(event.kind is Kind.HALF_STORED for event in events)),
+        transactions=max(1, sum(event.kind is EventKind.HALF_STORED for event in events)),
         half_slots=max(1, halves),
-        op_slots=max(1, sum(event.kind is Kind.OP_STORED for event in events)),
+        op_slots=max(1, sum(event.kind is EventKind.OP_STORED for event in events)),
         check_max=settings.check_max,
         timeout=settings.timeout,
         immunities=tuple(sorted(immunities)) or (NONE,),
@@ -182,7 +182,7 @@ def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: F
         op_batch_interval=settings.op_batch_interval,
         op_batch_size=min(full, default=halves + 1),
         op_pull_size=settings.op_pull_size,
-        stray_ends=max(1, sum((event.kind is Kind.DELIVERED) + len(event.names) for event in events)),
+        stray_ends=max(1, sum((event.kind is EventKind.DELIVERED) + len(event.names) for event in events)),
     )
     return Constants(**_fields(instance), **_fields(switches), **_fields(faults))
 

@@ -16,7 +16,7 @@ from model_check.trace_validation.check_thread import CheckThread
 from model_check.trace_validation.crashes import gaps_for_a_crash
 from model_check.trace_validation.divergence import Divergence, enabled_beside
 from model_check.trace_validation.forecast import Forecast
-from model_check.trace_validation.observed import Kind, Trace
+from model_check.trace_validation.observed import EventKind, Trace
 from model_check.trace_validation.producer_side import ProducerSide
 from model_check.trace_validation.round_steps import SearchLimitError
 from model_check.trace_validation.workspace import PathStep, Workspace
@@ -34,7 +34,7 @@ PAUSES = frozenset({"slow_round", "slow_dispatch"})
 """What the quiet world does without, but no real broker: nothing takes no time. They are not counted as faults."""
 _NO_REASON = 9
 """Ranks behind all attempts: the search ended before a crash and tells nothing."""
-_OF_THE_CHECK_SERVICE = (Kind.PUT_BACK, Kind.DISCARDED, Kind.OFFSETS_SAVED)
+_OF_THE_CHECK_SERVICE = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFSETS_SAVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class PathSearch:
     def a_crash_may_help(self) -> bool:
         """Whether the search failed for want of other offsets, or at what a crash would have cut short."""
         number = self.reached
-        if number >= len(self.trace.events) or self.trace.events[number].kind is Kind.OFFSETS_SAVED:
+        if number >= len(self.trace.events) or self.trace.events[number].kind is EventKind.OFFSETS_SAVED:
             return False
         is_round = number in self._checks.attempts and number not in self._checks.impossible
         return is_round or number in self._producers.cut_short
@@ -222,7 +222,7 @@ class PathSearch:
     def _ways_to(self, number: int, earlier: int, *, dies: bool) -> Iterator[None]:
         if dies:
             return self._checks.ways_to_a_crash(number, earlier)
-        if self.trace.events[number].kind is Kind.OFFSETS_SAVED:
+        if self.trace.events[number].kind is EventKind.OFFSETS_SAVED:
             return self._checks.ways_to_saved_offsets(number, earlier)
         return self._checks.ways_to(number, earlier)
 

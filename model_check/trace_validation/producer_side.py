@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.forecast import HANDLING_MS
-from model_check.trace_validation.observed import Kind, ObservedEvent, Outcome, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Outcome, Trace
+from spec.chapters import end_transaction, network, op_batch, producer
 from spec.chapters.end_transaction import is_early_enough, is_refused_as_late, was_checked
 from spec.language import Refused
 from spec.state import End, Local, Settled
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 _END = {Outcome.COMMIT: End.COMMIT, Outcome.ROLLBACK: End.ROLLBACK}
 _WRONG = {
-    (Outcome.COMMIT, False): "send_wrong_commit",
-    (Outcome.COMMIT, True): "answer_with_wrong_commit",
-    (Outcome.ROLLBACK, False): "send_wrong_rollback",
-    (Outcome.ROLLBACK, True): "answer_with_wrong_rollback",
+    (Outcome.COMMIT, False): network.send_wrong_commit,
+    (Outcome.COMMIT, True): network.answer_with_wrong_commit,
+    (Outcome.ROLLBACK, False): network.send_wrong_rollback,
+    (Outcome.ROLLBACK, True): network.answer_with_wrong_rollback,
 }
 _DECIDED = {Outcome.COMMIT: Local.COMMIT, Outcome.ROLLBACK: Local.ROLLBACK}
 
@@ -53,9 +54,9 @@ class ProducerSide:
         event = self.trace.events[number]
         if number in self.forecast.unsent:
             return Refused("driver", "the producer logged an END_TRANSACTION that says so")
-        if event.kind is Kind.HALF_STORED:
+        if event.kind is EventKind.HALF_STORED:
             return self._store_half(number, event)
-        if event.kind is Kind.DELIVERED:
+        if event.kind is EventKind.DELIVERED:
             return self._deliver(number, event)
         return self._store_op(number, event)
 
@@ -94,7 +95,7 @@ class ProducerSide:
         if s.transaction[transaction].local == Local.EXECUTING:
             outcome = self.forecast.next_outcome(first, number, self.trace)
             if outcome is None or self._comes_too_late(first, number):
-                work.take("leave_it_unknown", transaction, now=now, before=number)
+                work.take(producer.leave_it_unknown, transaction, now=now, before=number)
             elif not self._outlives_the_check(first, number):
                 self._decide(transaction, outcome, now, number)
         for h in range(s.half_length):
@@ -122,7 +123,7 @@ class ProducerSide:
         end = self.forecast.next_end(first, number)
         if end is None:
             return False
-        is_commit = self.trace.events[end].kind is Kind.DELIVERED
+        is_commit = self.trace.events[end].kind is EventKind.DELIVERED
         return self.forecast.dies_between(number, end) or (
             is_commit and self.forecast.rolls_a_copy_back(first, number, end)
         )
@@ -137,7 +138,7 @@ class ProducerSide:
 
     def _take_in_rollback(self, number: int, half: int, sent: int) -> Refused | None:
         return self._bring(number, half, Outcome.ROLLBACK, sent, sent) or self.work.take(
-            "buffer_op", half, now=sent, before=number
+            end_transaction.buffer_op, half, now=sent, before=number
         )
 
     # --- records ------------------------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ class ProducerSide:
         s = self.work.state
         if event.half != s.half_length:
             return _wrong("half queue", s.half_length, event.half)
-        refused = self.work.take("send_half", event.transaction, event.immunity, now=event.time, before=number)
+        refused = self.work.take(producer.send_half, event.transaction, event.immunity, now=event.time, before=number)
         if refused is None:
             s.half[event.half].born_at = event.born
         return refused
@@ -157,13 +158,13 @@ class ProducerSide:
         if refused is not None and self._is_half_handled(event.half):
             self.cut_short[number] = self.forecast.earlier_delivery(event.half, number)
         if refused is None:
-            refused = self.work.take("store_real_message", event.half, now=earliest, before=number)
+            refused = self.work.take(end_transaction.store_real_message, event.half, now=earliest, before=number)
         behind = self.forecast.buffered_behind.get(number)
         is_buffered = self.work.constants.batches_ops and behind is None
         if behind is not None and self.trace.events[behind].time - event.time > HANDLING_MS:
             self.work.assume("late_end", event.transaction)
         if refused is None and is_buffered:
-            refused = self.work.take("buffer_op", event.half, now=event.time, before=number)
+            refused = self.work.take(end_transaction.buffer_op, event.half, now=event.time, before=number)
         return refused
 
     def _store_op(self, number: int, event: ObservedEvent) -> Refused | None:
@@ -184,7 +185,7 @@ class ProducerSide:
             refused = self._bring(number, half, Outcome.ROLLBACK, earliest, event.time)
             if refused is not None:
                 return refused
-        refused = self.work.take("write_op", half, now=earliest, before=number)
+        refused = self.work.take(end_transaction.write_op, half, now=earliest, before=number)
         if refused is None:
             self.work.state.op[event.op].born_at = event.born
         return refused
@@ -207,7 +208,7 @@ class ProducerSide:
                 self.cut_short[number] = self.forecast.earlier_op.get(number, -1)
                 self.lingering[number] = frozenset(self.forecast.earlier_delivery(half, number) for half in surplus)
             return Refused("record", _batch_differs(missing, surplus))
-        refused = work.take("write_op_batch", now=self._batch_looked_at(number, event), before=number)
+        refused = work.take(op_batch.write_op_batch, now=self._batch_looked_at(number, event), before=number)
         if refused is None:
             s.op[event.op].born_at = event.born
             self._buffer_the_rest(number)
@@ -229,7 +230,7 @@ class ProducerSide:
         for delivery, op in self.forecast.buffered_behind.items():
             if op == number:
                 half = self.trace.events[delivery].half
-                self.work.take("buffer_op", half, now=self.trace.events[number].time, before=number)
+                self.work.take(end_transaction.buffer_op, half, now=self.trace.events[number].time, before=number)
 
     # --- END_TRANSACTIONs ---------------------------------------------------------------------------------------------
 
@@ -257,14 +258,14 @@ class ProducerSide:
         if (
             not is_late
             and s.half[half].settled == settled
-            and work.take("duplicate_end", half, now=now, before=number) is None
+            and work.take(network.duplicate_end, half, now=now, before=number) is None
         ):
             return None
         return work.take(_WRONG[outcome, is_late], half, now=now, before=number)
 
     def _decide(self, transaction: int, outcome: Outcome, now: int, number: int) -> None:
-        name = "commit_locally" if outcome is Outcome.COMMIT else "roll_back_locally"
-        self.work.take(name, transaction, now=now, before=number)
+        decide = producer.commit_locally if outcome is Outcome.COMMIT else producer.roll_back_locally
+        self.work.take(decide, transaction, now=now, before=number)
 
     def _answers(self, number: int, half: int, outcome: Outcome, now: int) -> bool:
         """Whether the open check of a half can be answered so; if it can, it is."""
@@ -273,13 +274,13 @@ class ProducerSide:
         mark = work.mark()
         if s.transaction[transaction].local == Local.EXECUTING:
             if outcome is Outcome.ROLLBACK and self._outlives_the_check(s.transaction[transaction].first_half, number):
-                return work.take("answer_check_too_early", half, now=now, before=number) is None
-            work.take("leave_it_unknown", transaction, now=now, before=number)
+                return work.take(producer.answer_check_too_early, half, now=now, before=number) is None
+            work.take(producer.leave_it_unknown, transaction, now=now, before=number)
         if s.transaction[transaction].local == Local.UNKNOWN:
-            resolve = "resolve_to_commit" if outcome is Outcome.COMMIT else "resolve_to_rollback"
+            resolve = producer.resolve_to_commit if outcome is Outcome.COMMIT else producer.resolve_to_rollback
             work.take(resolve, transaction, now=now, before=number)
         decided = s.transaction[transaction].local == _DECIDED[outcome]
-        if decided and work.take("answer_check", half, now=now, before=number) is None:
+        if decided and work.take(producer.answer_check, half, now=now, before=number) is None:
             return True
         work.back(mark)
         return False
@@ -288,7 +289,7 @@ class ProducerSide:
         s = self.work.state
         is_open = s.transaction[s.half[half].transaction].local in (Local.UNKNOWN, Local.EXECUTING)
         charged = len(self.work.assumed)
-        self.work.take("answer_check" if is_open else "lose_check", half, now=now, before=number)
+        self.work.take(producer.answer_check if is_open else network.lose_check, half, now=now, before=number)
         del self.work.assumed[charged:]
 
     def _note_if_late(self, half: int, now: int) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
+from model_check.trace_validation.round_steps import SILENT_ENDS, SILENT_PASSES
 from model_check.trace_validation.workspace import ASSUMABLE_FAULTS
+from spec import broker, check_round, discarding
 from spec.constants import Constants
 from spec.language import take
 from spec.state import State
@@ -21,19 +23,13 @@ if TYPE_CHECKING:
 
 _SILENT = frozenset(
     {
-        "begin_round",
-        "pass_settled_half",
-        "pass_half_of_settled_original",
-        "pass_half_of_settled_transaction",
-        "pass_half_of_waiting_op",
-        "pull_more_ops",
-        "end_round_at_queue_end",
-        "end_round_at_fresh_half",
-        "end_round_before_dispatch",
-        "end_round_at_young_half",
-        "end_round_at_time_limit",
-        "persist_offsets",
-        "crash",
+        check_round.begin_round,
+        *SILENT_PASSES,
+        check_round.pull_more_ops,
+        *SILENT_ENDS,
+        check_round.end_round_at_time_limit,
+        broker.persist_offsets,
+        broker.crash,
     }
 )
 """Steps that precede the event that they stand before; all others lead to it."""
@@ -57,8 +53,8 @@ def replay(
     str or None
         What is wrong: the step that is refused, or the record that differs; None if the path explains the trace.
     """
-    silent = _SILENT if constants.keeps_discarded else _SILENT | {"discard_half"}
-    steps = sorted(in_order(path), key=lambda step: (step.before, step.step.action.name not in silent))
+    silent = _SILENT if constants.keeps_discarded else _SILENT | {discarding.discard_half}
+    steps = sorted(in_order(path), key=lambda step: (step.before, step.step.action.function not in silent))
     given: dict[str, Any] = {name: getattr(constants, name) for name in constants.__dataclass_fields__}
     everything = Constants(**{**given, **dict.fromkeys(ASSUMABLE_FAULTS, True)})
     s = State(everything)
@@ -84,7 +80,7 @@ def in_order(path: Iterable[PathStep]) -> list[PathStep]:
 
 def _take_times_of(s: State, event: ObservedEvent) -> None:
     """A record's own times count, not the instant at which its writer read the clock."""
-    if event.kind is Kind.OP_STORED:
+    if event.kind is EventKind.OP_STORED:
         s.op[event.op].born_at = event.born
     else:
         s.half[event.half].born_at = event.born
@@ -92,12 +88,12 @@ def _take_times_of(s: State, event: ObservedEvent) -> None:
 
 
 def _differs(s: State, event: ObservedEvent) -> str | None:
-    if event.kind in (Kind.HALF_STORED, Kind.PUT_BACK):
+    if event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK):
         half = s.half[event.half]
         left = (half.transaction, half.check_times, half.original, half.born_at, half.stored_at)
         seen = (event.transaction, event.check_times, event.original, event.born, event.time)
         return None if left == seen else f"half {event.half} is {left}, the trace says {seen}"
-    if event.kind is Kind.OP_STORED:
+    if event.kind is EventKind.OP_STORED:
         names = set(s.op[event.op].names)
         return None if names == set(event.names) else f"op {event.op} names {names}, the trace says {event.names}"
     return None

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.sources import sources
 from model_check.trace_validation.views import View, last_in_a_row, ops_seen_too_late
+from spec import discarding, putting_back
 from spec.language import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from model_check.trace_validation.producer_side import ProducerSide
-    from model_check.trace_validation.workspace import Workspace
+    from model_check.trace_validation.workspace import ActionFunction, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +96,14 @@ class RoundChoices:
         others = [p for p in places[1:] if p not in telling] if self.manner.is_thorough else []
         return [*places[:1], *telling, *others]
 
-    def ways(self, number: int, event: ObservedEvent, clock: int) -> list[tuple[str, int]]:
+    def ways(self, number: int, event: ObservedEvent, clock: int) -> list[tuple[ActionFunction, int]]:
         """The actions that may write the record, and the instants that favour them most, the likelier first."""
         c = self.work.constants
-        if event.kind is Kind.DISCARDED:
+        if event.kind is EventKind.DISCARDED:
             late = c.discards_instead_of_checking
-            return [("discard_instead_of_check", event.time) if late else ("discard_half", clock)]
-        check, immune = ("put_back_and_check", event.time), ("put_back_immune_half", clock)
+            return [(discarding.discard_instead_of_check, event.time) if late else (discarding.discard_half, clock)]
+        check: tuple[ActionFunction, int] = putting_back.put_back_and_check, event.time
+        immune: tuple[ActionFunction, int] = putting_back.put_back_immune_half, clock
         if event.half in self.trace.checked or event.original == NONE:
             return [check]
         if not self.producers.is_answered(number, event.half):

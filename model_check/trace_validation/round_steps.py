@@ -5,19 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.views import View, views_between
+from spec.chapters import check_round, discarding
 from spec.half import is_known_as_settled, its_op_is_to_come
 from spec.language import NONE
 from spec.state import RolledBack
 
 if TYPE_CHECKING:
     from model_check.trace_validation.observed import Trace
-    from model_check.trace_validation.workspace import Workspace
+    from model_check.trace_validation.workspace import ActionFunction, Workspace
+
+SILENT_PASSES: Final = (
+    check_round.pass_settled_half,
+    check_round.pass_half_of_settled_original,
+    check_round.pass_half_of_settled_transaction,
+    check_round.pass_half_of_waiting_op,
+)
+"""How a round passes a half without a record; where discarded halves are not kept, it does so with them, too."""
 
 SILENT_ENDS: Final = (
-    "end_round_at_queue_end",
-    "end_round_at_fresh_half",
-    "end_round_at_young_half",
-    "end_round_before_dispatch",
+    check_round.end_round_at_queue_end,
+    check_round.end_round_at_fresh_half,
+    check_round.end_round_at_young_half,
+    check_round.end_round_before_dispatch,
 )
 """How a round may end; the end at its time limit apart, which needs time."""
 
@@ -47,7 +56,7 @@ class RoundSteps:
         self._tries_left = most_tries
         self._hurries = False
 
-    def take(self, name: str, now: int, before: int) -> bool:
+    def take(self, action: ActionFunction, now: int, before: int) -> bool:
         """Try a step at an instant.
 
         Raises
@@ -58,7 +67,7 @@ class RoundSteps:
         self._tries_left -= 1
         if self._tries_left < 0:
             raise SearchLimitError
-        return self.work.take(name, now=now, before=before) is None
+        return self.work.take(action, now=now, before=before) is None
 
     def allow(self, least_tries: int) -> None:
         """Allow so many further tries at least, unless it was told to hurry."""
@@ -86,7 +95,7 @@ class RoundSteps:
         """Make the queues as long as they were right before an event."""
         self.look(views_between(self.trace, number - 1, number)[-1])
 
-    def silent_pass(self) -> str | None:
+    def silent_pass(self) -> ActionFunction | None:
         """The action that passes the half at the cursor without a record, if it is settled, or dropped by 4.5.1.
 
         Repaired services know more settled halves than the op messages name.
@@ -95,11 +104,11 @@ class RoundSteps:
         if s.round.cursor >= s.half_length:
             return None
         if s.round.removed_by[s.round.cursor] != NONE:
-            return "pass_settled_half"
+            return check_round.pass_settled_half
         if is_known_as_settled(s, c, s.half[s.round.cursor].transaction):
-            return "pass_half_of_settled_transaction"
+            return check_round.pass_half_of_settled_transaction
         if its_op_is_to_come(s, c, s.round.cursor):
-            return "pass_half_of_waiting_op"
+            return check_round.pass_half_of_waiting_op
         if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:
-            return "discard_half"
-        return "pass_half_of_settled_original" if s.half[s.round.cursor].original != NONE else None
+            return discarding.discard_half
+        return check_round.pass_half_of_settled_original if s.half[s.round.cursor].original != NONE else None

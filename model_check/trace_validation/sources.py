@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind, ObservedEvent
+from model_check.trace_validation.observed import EventKind, ObservedEvent
 from spec.language import NONE, Refused
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def checks_before(c: Constants, event: ObservedEvent) -> tuple[int, ...]:
 
     A repaired service does not count those that send no check.
     """
-    if event.kind is not Kind.PUT_BACK:
+    if event.kind is not EventKind.PUT_BACK:
         return (event.check_times,)
     is_always_counted = not (c.counts_sent_checks or c.discards_instead_of_checking)
     return (event.check_times - 1,) if is_always_counted else (event.check_times - 1, event.check_times)
@@ -37,14 +37,14 @@ def sources(s: State, c: Constants, event: ObservedEvent, halves: Iterable[int])
 
 def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
     """What refuses the record wherever rounds were: its place, the number of checks, or what its copy carries on."""
-    if event.kind is Kind.PUT_BACK and event.half != s.half_length:
+    if event.kind is EventKind.PUT_BACK and event.half != s.half_length:
         return Refused(
             "record", f"the record stands at the end of the half queue: at {s.half_length}, not {event.half}"
         )
     found = sources(s, c, event, range(s.half_length))
     if not found:
         return Refused("record", "a half of the transaction with that check count is stored")
-    if event.kind is Kind.DISCARDED:
+    if event.kind is EventKind.DISCARDED:
         return None if event.check_times >= c.check_max else Refused("require", "it has no checks left")
     if event.check_times > c.check_max:
         return Refused("require", "it has checks left")
@@ -59,7 +59,7 @@ def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
 
 def differs(s: State, event: ObservedEvent) -> Refused | None:
     """What a step wrote against what the record says."""
-    if event.kind is not Kind.PUT_BACK:
+    if event.kind is not EventKind.PUT_BACK:
         return None
     copy = s.half[event.half]
     for name, written in (("check_times", copy.check_times), ("original", copy.original), ("born", copy.born_at)):

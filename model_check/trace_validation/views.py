@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind
+from model_check.trace_validation.observed import EventKind
 
 if TYPE_CHECKING:
     from model_check.trace_validation.observed import Trace
@@ -50,8 +50,8 @@ def _lengths(trace: Trace) -> tuple[list[int], list[int]]:
     """How long both queues are before each event."""
     halves, ops = [0], [0]
     for event in trace.events:
-        halves.append(halves[-1] + (event.kind in (Kind.HALF_STORED, Kind.PUT_BACK)))
-        ops.append(ops[-1] + (event.kind is Kind.OP_STORED))
+        halves.append(halves[-1] + (event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK)))
+        ops.append(ops[-1] + (event.kind is EventKind.OP_STORED))
     return halves, ops
 
 
@@ -60,14 +60,16 @@ def ops_seen_too_late(trace: Trace) -> frozenset[int]:
     """The op messages that name a half which the check service put back or discarded afterwards all the same."""
     treated: dict[tuple[int, int], int] = {}
     for number, event in enumerate(trace.events):
-        if event.kind in (Kind.PUT_BACK, Kind.DISCARDED):
-            treated[event.transaction, event.check_times - (event.kind is Kind.PUT_BACK)] = number
+        if event.kind in (EventKind.PUT_BACK, EventKind.DISCARDED):
+            treated[event.transaction, event.check_times - (event.kind is EventKind.PUT_BACK)] = number
     known: dict[int, tuple[int, int]] = {}
     found = set()
     for number, event in enumerate(trace.events):
-        if event.kind in (Kind.HALF_STORED, Kind.PUT_BACK):
+        if event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK):
             known[event.half] = (event.transaction, event.check_times)
-        elif event.kind is Kind.OP_STORED and any(treated.get(known.get(h, (-1, 0)), -1) > number for h in event.names):
+        elif event.kind is EventKind.OP_STORED and any(
+            treated.get(known.get(h, (-1, 0)), -1) > number for h in event.names
+        ):
             found.add(event.op)
     return frozenset(found)
 
@@ -78,7 +80,7 @@ def last_in_a_row(trace: Trace, check_interval: int) -> dict[int, int]:
     following: int | None = None
     for number in range(len(trace.events) - 1, -1, -1):
         event = trace.events[number]
-        if event.kind not in (Kind.PUT_BACK, Kind.DISCARDED):
+        if event.kind not in (EventKind.PUT_BACK, EventKind.DISCARDED):
             continue
         goes_on = following is not None and trace.events[following].time - event.time < check_interval
         last[number] = last[following] if following is not None and goes_on else number

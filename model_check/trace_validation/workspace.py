@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from spec import broker, end_transaction, putting_back
 from spec.language import Action, RangeViolation, Refused, Step, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from spec.constants import Constants
 
-ACTIONS: Mapping[str, Action] = {action.name: action for action in TRANSACTIONAL_MESSAGES.actions}
+ActionFunction = Callable[..., None]
+"""An action of the specification, as the function that stands in its chapter."""
+
+ACTIONS: Final[Mapping[ActionFunction, Action]] = {action.function: action for action in TRANSACTIONAL_MESSAGES.actions}
 
 ASSUMABLE_FAULTS: Final = (
     "slow_local",
@@ -35,8 +40,7 @@ would be an explanation for almost everything: what only a lost log, a failed wr
 acting slave explains is refused.
 """
 
-
-_SETTLING: Final = frozenset({"store_real_message", "write_op", "buffer_op"})
+_SETTLING: Final = frozenset({end_transaction.store_real_message, end_transaction.write_op, end_transaction.buffer_op})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +133,12 @@ class Workspace:
         del self.assumed[mark.faults :]
         del self.settled[mark.settled :]
 
-    def take(self, name: str, *arguments: int, now: int, before: int) -> Refused | None:
+    def take(self, action: ActionFunction, *arguments: int, now: int, before: int) -> Refused | None:
         """Take a step at an instant; the faults that it needs are added to `assumed`.
 
         A value outside of its declared range refuses the step, too: the trace shows what the instance forbids.
         """
-        step = Step(ACTIONS[name], arguments)
+        step = Step(ACTIONS[action], arguments)
         mark = self.mark()
         self.state.now = now
         refused = self._try(step, self.constants)
@@ -144,12 +148,12 @@ class Workspace:
                 self.state.memory.take_back(mark.writes)
                 self.state.now = now
                 for fault in self._needed(step):
-                    self.assume(fault, self._subject(name))
+                    self.assume(fault, self._subject(action))
         if refused is not None:
             self.back(mark)
             return refused
         self.path.append(PathStep(before, now, step, (self.state.offsets.half, self.state.offsets.op)))
-        if self.constants.settles_once and name in _SETTLING:
+        if self.constants.settles_once and action in _SETTLING:
             self._note_settled(self.state.half[arguments[0]].transaction, before)
         return None
 
@@ -162,7 +166,7 @@ class Workspace:
         """The half and op offsets that may be saved: those since the last crash, the latest first."""
         found: dict[tuple[int, int], None] = {}
         for step in reversed(self.path):
-            if step.step.action.name == "crash":
+            if step.step.action.function is broker.crash:
                 break
             found.setdefault(step.offsets)
         found.setdefault((self.state.saved.half, self.state.saved.op))
@@ -181,14 +185,14 @@ class Workspace:
         then = self.path[at]
         self.state.saved.half = half
         self.state.saved.op = op
-        step = Step(ACTIONS["persist_offsets"], ())
+        step = Step(ACTIONS[broker.persist_offsets], ())
         self.path.append(PathStep(then.before, then.now, step, (half, op), at))
 
-    def refusal(self, name: str, *arguments: int, now: int) -> Refused | None:
+    def refusal(self, action: ActionFunction, *arguments: int, now: int) -> Refused | None:
         """Whether a step would be refused at an instant, whatever the faults; the state stays as it is."""
         mark = self.mark()
         self.state.now = now
-        refused = self._try(Step(ACTIONS[name], arguments), self._anything_goes)
+        refused = self._try(Step(ACTIONS[action], arguments), self._anything_goes)
         self.back(mark)
         return refused
 
@@ -196,9 +200,9 @@ class Workspace:
         """Note a fault that the path needs."""
         self.assumed.append((fault, subject))
 
-    def _subject(self, name: str) -> int:
+    def _subject(self, action: ActionFunction) -> int:
         """A check that comes too early concerns its transaction, once; other faults are one each."""
-        if name == "put_back_and_check":
+        if action is putting_back.put_back_and_check:
             return self.state.half[self.state.round.cursor - 1].transaction
         return len(self.path)
 

@@ -36,7 +36,7 @@ HEADER = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class MinimalCounterexample:
     """One schedule, and the profiles in which it is the first shortest."""
 
     instance: str
@@ -51,7 +51,9 @@ class Schedule:
         return len(self.steps.split(";"))
 
 
-def find_schedules(table: Table, instances: Collection[str], kept: KeptSearches, *, threads: int = 1) -> list[Schedule]:
+def find_counterexamples(
+    table: Table, instances: Collection[str], kept: KeptSearches, *, threads: int = 1
+) -> list[MinimalCounterexample]:
     """The first of the shortest schedules for every minimal set of a table that some of its instances have.
 
     One more search for each environment with a minimal set, which ends when the clauses in question are violated.
@@ -83,13 +85,13 @@ def find_schedules(table: Table, instances: Collection[str], kept: KeptSearches,
     return in_order_of(
         table,
         [
-            Schedule(instance, clause, faults, tuple(shared), steps)
+            MinimalCounterexample(instance, clause, faults, tuple(shared), steps)
             for (instance, clause, faults, steps), shared in profiles.items()
         ],
     )
 
 
-def in_order_of(table: Table, schedules: Iterable[Schedule]) -> list[Schedule]:
+def in_order_of(table: Table, schedules: Iterable[MinimalCounterexample]) -> list[MinimalCounterexample]:
     """The schedules of the minimal sets of a table: by clause, the smaller sets first; others are left out."""
     minimal = {(profile, clause, one) for profile, clause, one in _minimal(table)}
     places = {name: place for names in (table.clauses, table.profiles) for place, name in enumerate(names)}
@@ -110,8 +112,8 @@ def _minimal(table: Table) -> Iterator[tuple[str, str, Minimal]]:
                 yield profile, clause, one
 
 
-def write_schedules(schedules: Iterable[Schedule], specification: str) -> str:
-    """The text of the file; `read_schedules` reads it back."""
+def write_counterexamples(schedules: Iterable[MinimalCounterexample], specification: str) -> str:
+    """The text of the file; `read_counterexamples` reads it back."""
     lines = [HEADER, f'specification = "{specification}"']
     for one in schedules:
         quoted = ", ".join(f'"{profile}"' for profile in one.profiles)
@@ -127,7 +129,7 @@ def write_schedules(schedules: Iterable[Schedule], specification: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_schedules(file: Path) -> tuple[Sequence[Schedule], str]:
+def read_counterexamples(file: Path) -> tuple[Sequence[MinimalCounterexample], str]:
     """The schedules, and the fingerprint of the specification that they are of.
 
     Raises
@@ -138,7 +140,9 @@ def read_schedules(file: Path) -> tuple[Sequence[Schedule], str]:
     try:
         told = tomllib.loads(file.read_text(encoding="utf-8"))
         schedules = [
-            Schedule(s["instance"], s["clause"], faults_of(s["environment"]), tuple(s["profiles"]), s["steps"])
+            MinimalCounterexample(
+                s["instance"], s["clause"], faults_of(s["environment"]), tuple(s["profiles"]), s["steps"]
+            )
             for s in told.get("schedule", ())
         ]
         return schedules, str(told["specification"])

@@ -25,24 +25,26 @@ Repairs = tuple[str, ...]
 """A set of repairs, each as a profile has it: `+settles_once`, `-batches_ops`."""
 
 
-class KnownSchedules:
+class KnownCounterexamples:
     """The schedules that are known to break a clause."""
 
     def __init__(self, clause: Property) -> None:
         self._clause = clause
-        self._schedules: list[_Schedule] = []
+        self._schedules: list[_KnownCounterexample] = []
 
     def add(self, profile: str, faults: Sequence[str], found: ClauseResult) -> None:
         """Remember the schedule of a violation, if it is one."""
         if found.path is not None and found.instance is not None:
-            self._schedules.append(_Schedule(self._clause, constants_for(profile, faults, found.instance), found.path))
+            self._schedules.append(
+                _KnownCounterexample(self._clause, constants_for(profile, faults, found.instance), found.path)
+            )
 
     def one_breaks(self, repairs: Repairs) -> bool:
         """Whether one of them still breaks the clause with these repairs."""
         return any(schedule.breaks_with(repairs) for schedule in reversed(self._schedules))
 
 
-class _Schedule:
+class _KnownCounterexample:
     """One schedule: whether it breaks the clause, as a function of the switches that are read on its way."""
 
     def __init__(self, clause: Property, constants: Constants, path: tuple[Step, ...]) -> None:

@@ -17,7 +17,7 @@ from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import repairs_of
 from model_check.instances import switches_of
 from model_check.portfolio import search_portfolio
-from model_check.verdicts.known_counterexamples import KnownSchedules
+from model_check.verdicts.known_counterexamples import KnownCounterexamples
 from spec.constants import SWITCHES
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -197,7 +197,7 @@ def find_minimal_repairs(
     ask = _Asking(profile, tuple(faults), clause, tuple(instances), threads, most_states, report)
     itself = ask.search(())
     row = itself.result.clauses[0]
-    schedules = KnownSchedules(judged_clause)
+    schedules = KnownCounterexamples(judged_clause)
     schedules.add(profile, faults, row)
     sets: list[MinimalRepair] = []
     if row.path is not None:

@@ -13,7 +13,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from model_check.verdicts.counterexamples import Schedule
+    from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.implications import Implication
     from model_check.verdicts.table import Minimal, Table
     from spec.language import Property
@@ -60,7 +60,7 @@ The table is of the specification `{specification}`.
 """
 
 
-def page_of(table: Table, schedules: Sequence[Schedule], implications: Sequence[Implication]) -> str:
+def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]) -> str:
     """The text of the page."""
     plan = list(table.plan)
     most = max(plan.most_faults for plan in table.plan.values())
@@ -126,7 +126,9 @@ def weakest(table: Table, profile: str, clause: str) -> int | None:
 # --- clause by clause -------------------------------------------------------------------------------------------------
 
 
-def _clauses(table: Table, schedules: Sequence[Schedule], implications: Sequence[Implication]) -> Iterator[str]:
+def _clauses(
+    table: Table, schedules: Sequence[MinimalCounterexample], implications: Sequence[Implication]
+) -> Iterator[str]:
     yield "## Clause by clause"
     yield ""
     yield (
@@ -175,7 +177,7 @@ def _cell(one: Minimal | None) -> str:
     return f"{one.depth} {one.instance}" if one else ""
 
 
-def _shortest(table: Table, clause: str, schedules: Sequence[Schedule]) -> Iterator[str]:
+def _shortest(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> Iterator[str]:
     """One schedule for each version, the shortest; versions that share it stand together."""
     for one in shortest_of(table, clause, schedules):
         profiles = [p for p in one.profiles if one.depth == min(s.depth for s in table.minimal_sets(p, clause))]
@@ -192,10 +194,10 @@ def _shortest(table: Table, clause: str, schedules: Sequence[Schedule]) -> Itera
         yield ""
 
 
-def shortest_of(table: Table, clause: str, schedules: Sequence[Schedule]) -> list[Schedule]:
+def shortest_of(table: Table, clause: str, schedules: Sequence[MinimalCounterexample]) -> list[MinimalCounterexample]:
     """The schedules of a clause that the page shows: for each version the first of the shortest."""
     mine = [one for one in schedules if one.clause == clause]
-    chosen: list[Schedule] = []
+    chosen: list[MinimalCounterexample] = []
     for profile in table.profiles:
         theirs = [one for one in mine if profile in one.profiles]
         if theirs:
@@ -204,7 +206,7 @@ def shortest_of(table: Table, clause: str, schedules: Sequence[Schedule]) -> lis
     return chosen
 
 
-def _numbered(one: Schedule) -> Iterator[str]:
+def _numbered(one: MinimalCounterexample) -> Iterator[str]:
     for number, step in enumerate(one.steps.split("; "), start=1):
         yield f"{number:>2}  {step}"
 

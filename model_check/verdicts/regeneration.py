@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model_check.instances import load_instance
-from model_check.verdicts.counterexamples import Schedule, find_schedules
+from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
 from model_check.verdicts.environment import clause_names
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
@@ -33,7 +33,7 @@ class Regenerated:
         With the entries of the instances that were searched, and no others.
     whole : Table
         With the entries that the table had of the other instances, too.
-    schedules : list of Schedule
+    schedules : list of MinimalCounterexample
         Of the minimal sets of the whole table that are shortest in an instance that was searched.
     searched, kept, environments, distinct : int
         Searches done, searches found from before, and what both together have found.
@@ -41,7 +41,7 @@ class Regenerated:
 
     table: Table
     whole: Table
-    schedules: list[Schedule] = field(default_factory=list)
+    schedules: list[MinimalCounterexample] = field(default_factory=list)
     searched: int = 0
     kept: int = 0
     environments: int = 0
@@ -90,5 +90,5 @@ def regenerate(
             made.whole.entries[profile][instance] = (made.table if instance in instances else table).of(
                 profile, instance
             )
-    made.schedules += find_schedules(made.whole, instances, kept, threads=threads)
+    made.schedules += find_counterexamples(made.whole, instances, kept, threads=threads)
     return made

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from spark_trace_analysis.ingest.stored_rows import ENDS_OF_A_PROCESS, name_entries
 from spec.language import NONE
 
@@ -90,7 +90,7 @@ class _Reader:
             case "half_stored":
                 life = self.lives[row.transaction]
                 return ObservedEvent(
-                    kind=Kind.HALF_STORED,
+                    kind=EventKind.HALF_STORED,
                     time=row.time,
                     transaction=row.transaction,
                     half=row.half,
@@ -101,11 +101,14 @@ class _Reader:
                 return self._put_back(row)
             case "message_delivered":
                 return ObservedEvent(
-                    kind=Kind.DELIVERED, time=row.time, transaction=row.transaction, half=row.half, born=row.time
+                    kind=EventKind.DELIVERED, time=row.time, transaction=row.transaction, half=row.half, born=row.time
                 )
             case "half_discarded":
                 return ObservedEvent(
-                    kind=Kind.DISCARDED, time=row.time, transaction=row.transaction, check_times=max(row.check_times, 0)
+                    kind=EventKind.DISCARDED,
+                    time=row.time,
+                    transaction=row.transaction,
+                    check_times=max(row.check_times, 0),
                 )
             case "op_stored":
                 return self._op(row)
@@ -121,7 +124,7 @@ class _Reader:
         self.originals[row.copy] = original
         life = self.lives.get(row.transaction)
         return ObservedEvent(
-            kind=Kind.PUT_BACK,
+            kind=EventKind.PUT_BACK,
             time=row.time,
             transaction=row.transaction,
             half=row.copy,
@@ -132,14 +135,14 @@ class _Reader:
 
     def _op(self, row: Row) -> ObservedEvent | None:
         """One op message; the rows of its other entries stand right behind its first."""
-        if self.events and self.events[-1].kind is Kind.OP_STORED and self.events[-1].op == row.op:
+        if self.events and self.events[-1].kind is EventKind.OP_STORED and self.events[-1].op == row.op:
             names = (*self.events.pop().names, row.half)
             self.rows.pop()
         else:
             names = () if row.half == NONE else (row.half,)
         body = "".join(f"{name}," for name in names)
         return ObservedEvent(
-            kind=Kind.OP_STORED,
+            kind=EventKind.OP_STORED,
             time=row.time,
             op=row.op,
             names=names,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind, ObservedEvent
+from model_check.trace_validation.observed import EventKind, ObservedEvent
 from reference.format import properties
 from spark_trace_analysis.audit.rules.grouping import check_times, identity_of, immunity_ms
 from spark_trace_analysis.records.op_body import is_batched, parse_op_body
@@ -62,7 +62,7 @@ class StoreTrace:
     def add_saved_offsets(self, half: int, op: int) -> None:
         """Take in what `config/consumerOffset.json` holds, behind all records."""
         time = self.events[-1].time if self.events else 0
-        self.events.append(ObservedEvent(kind=Kind.OFFSETS_SAVED, time=time, half=half, op=op))
+        self.events.append(ObservedEvent(kind=EventKind.OFFSETS_SAVED, time=time, half=half, op=op))
         self.commit_log_offsets.append(NONE)
 
     def _event_of(self, record: Record, kind: RecordKind) -> ObservedEvent | None:
@@ -83,7 +83,7 @@ class StoreTrace:
         if kind is RecordKind.DELIVERED:
             half = self._half_at.get(record.prepared_transaction_offset, _NEVER_STORED)
             return ObservedEvent(
-                kind=Kind.DELIVERED,
+                kind=EventKind.DELIVERED,
                 time=record.store_timestamp,
                 transaction=transaction,
                 half=half,
@@ -91,7 +91,7 @@ class StoreTrace:
             )
         if kind is RecordKind.DISCARDED:
             return ObservedEvent(
-                kind=Kind.DISCARDED,
+                kind=EventKind.DISCARDED,
                 time=record.store_timestamp,
                 transaction=transaction,
                 born=record.born_timestamp,
@@ -104,7 +104,7 @@ class StoreTrace:
         self._half_at[record.physical_offset] = record.queue_offset
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
         return ObservedEvent(
-            kind=Kind.HALF_STORED if kind is RecordKind.FIRST_HALF else Kind.PUT_BACK,
+            kind=EventKind.HALF_STORED if kind is RecordKind.FIRST_HALF else EventKind.PUT_BACK,
             time=record.store_timestamp,
             transaction=transaction,
             half=record.queue_offset,
@@ -120,7 +120,7 @@ class StoreTrace:
             self.unfit.append(f"the op message at {record.physical_offset} can't be read")
             return None
         return ObservedEvent(
-            kind=Kind.OP_STORED,
+            kind=EventKind.OP_STORED,
             time=record.store_timestamp,
             op=record.queue_offset,
             names=tuple(names),

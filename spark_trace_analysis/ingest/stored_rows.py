@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from model_check.trace_validation.observed import Kind, ObservedEvent
+from model_check.trace_validation.observed import EventKind, ObservedEvent
 from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
 from spec.events import OUTCOMES
 from spec.language import NONE
@@ -31,7 +31,7 @@ def rows_of_store(events: Iterable[ObservedEvent]) -> RecordedTrace:
     rows: list[Row] = []
     transaction_of: dict[int, int] = {}
     for event in events:
-        if event.kind in (Kind.HALF_STORED, Kind.PUT_BACK):
+        if event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK):
             transaction_of[event.half] = event.transaction
         for row in _rows_of(event, transaction_of):
             rows.append(replace(row, step=len(rows)))
@@ -41,18 +41,18 @@ def rows_of_store(events: Iterable[ObservedEvent]) -> RecordedTrace:
 def _rows_of(event: ObservedEvent, transaction_of: dict[int, int]) -> Iterator[Row]:
     blank = Row(0, 0, event.time, event.kind.value, "", event.transaction, NONE, NONE, NONE, NONE, 0)
     match event.kind:
-        case Kind.HALF_STORED:
+        case EventKind.HALF_STORED:
             yield replace(blank, half=event.half)
-        case Kind.PUT_BACK:
+        case EventKind.PUT_BACK:
             yield replace(blank, event=PUT_BACK, copy=event.half, check_times=event.check_times)
-        case Kind.DELIVERED:
+        case EventKind.DELIVERED:
             yield replace(blank, half=event.half, outcome=_COMMIT)
-        case Kind.DISCARDED:
+        case EventKind.DISCARDED:
             yield replace(blank, check_times=event.check_times)
-        case Kind.OP_STORED:
+        case EventKind.OP_STORED:
             for half in dict.fromkeys(event.names):
                 yield replace(blank, transaction=transaction_of.get(half, NONE), half=half, op=event.op)
-        case Kind.OFFSETS_SAVED:
+        case EventKind.OFFSETS_SAVED:
             return
 
 

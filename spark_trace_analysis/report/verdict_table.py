@@ -18,7 +18,7 @@ from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.verdicts.counterexamples import Schedule
+    from model_check.verdicts.counterexamples import MinimalCounterexample
     from model_check.verdicts.table import Minimal, Table
     from spec.constants import Constants
     from spec.language import Property, Step
@@ -210,7 +210,7 @@ class VerdictTable:
         return tuple(cell for cell in cells if (cell.profile, cell.takes) == (profile, Takes.QUIET))
 
 
-def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
+def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> VerdictTable:
     """Arrange the table of verdicts as the page shows it.
 
     Raises
@@ -218,8 +218,8 @@ def verdict_table(table: Table, schedules: Sequence[Schedule]) -> VerdictTable:
     ModelCheckError
         A schedule is none of this specification.
     """
-    homes: dict[Schedule, str] = {}
-    shortest: dict[tuple[str, str], Schedule] = {}
+    homes: dict[MinimalCounterexample, str] = {}
+    shortest: dict[tuple[str, str], MinimalCounterexample] = {}
     for name in table.clauses:
         for profile in table.profiles:
             theirs = [one for one in schedules if one.clause == name and profile in one.profiles]
@@ -259,16 +259,16 @@ def _nothing_found(undecided: int) -> Takes:
 
 
 @cache
-def _resembled(one: Schedule, profile: str) -> tuple[str, ...]:
+def _resembled(one: MinimalCounterexample, profile: str) -> tuple[str, ...]:
     return resembled(TRANSACTIONAL_MESSAGES, *_taken(one, profile))
 
 
-def _taken(one: Schedule, profile: str) -> tuple[Constants, Property, list[Step]]:
+def _taken(one: MinimalCounterexample, profile: str) -> tuple[Constants, Property, list[Step]]:
     constants = constants_for(profile, one.faults, one.instance)
     return constants, _RULES[one.clause], read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
 
 
-def _told(one: Schedule, profile: str) -> Counterexample:
+def _told(one: MinimalCounterexample, profile: str) -> Counterexample:
     constants, rule, path = _taken(one, profile)
     events = replay(TRANSACTIONAL_MESSAGES, constants, path).events
     faults = f" --faults {','.join(one.faults)}" if one.faults else ""

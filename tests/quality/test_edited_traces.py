@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores
-from model_check.trace_validation.observed import Kind, ObservedEvent
+from model_check.trace_validation.observed import EventKind, ObservedEvent
 from model_check.trace_validation.validate import validate
 from tests.spark_trace_analysis.audit.golden_traces import golden_trace
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NAMES = [store.name for store in golden_stores() if store.scenario != "wide"]
 EDITS, EDITS_OF_THE_SWEEP = 36, 200
 
-HALF_QUEUE = (Kind.HALF_STORED, Kind.PUT_BACK)
-OF_ROUNDS = (Kind.PUT_BACK, Kind.DISCARDED, Kind.OFFSETS_SAVED)
+HALF_QUEUE = (EventKind.HALF_STORED, EventKind.PUT_BACK)
+OF_ROUNDS = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFSETS_SAVED)
 
 
 @dataclass(frozen=True)
@@ -40,23 +40,23 @@ def removed(events: Sequence[ObservedEvent], at: int) -> Edit:
     """
     gone, left = events[at], (*events[:at], *events[at + 1 :])
     needing = [i for i in range(at, len(left)) if needs(left[i], gone)]
-    latest = None if not needing else needing[-1] if gone.kind is Kind.DELIVERED else needing[0]
+    latest = None if not needing else needing[-1] if gone.kind is EventKind.DELIVERED else needing[0]
     return Edit("removed", left, at, latest)
 
 
 def needs(event: ObservedEvent, gone: ObservedEvent) -> bool:
     if gone.kind in HALF_QUEUE:
-        return event.kind in HALF_QUEUE or event.kind is Kind.OFFSETS_SAVED
-    if gone.kind is Kind.OP_STORED:
-        return event.kind in (Kind.OP_STORED, Kind.OFFSETS_SAVED)
-    if gone.kind is Kind.DELIVERED:
-        return event.kind is Kind.OP_STORED and gone.half in event.names
-    return gone.kind is Kind.DISCARDED and event.kind in OF_ROUNDS
+        return event.kind in HALF_QUEUE or event.kind is EventKind.OFFSETS_SAVED
+    if gone.kind is EventKind.OP_STORED:
+        return event.kind in (EventKind.OP_STORED, EventKind.OFFSETS_SAVED)
+    if gone.kind is EventKind.DELIVERED:
+        return event.kind is EventKind.OP_STORED and gone.half in event.names
+    return gone.kind is EventKind.DISCARDED and event.kind in OF_ROUNDS
 
 
 def added(events: Sequence[ObservedEvent], at: int) -> Edit:
     """An event that is written twice: the second one stands in the wrong place, or nobody sent for it."""
-    is_harmless = events[at].kind is Kind.OFFSETS_SAVED  # a file may be written twice
+    is_harmless = events[at].kind is EventKind.OFFSETS_SAVED  # a file may be written twice
     return Edit("added", (*events[: at + 1], events[at], *events[at + 1 :]), at + 1, None if is_harmless else at + 1)
 
 
@@ -71,7 +71,7 @@ def swapped(events: Sequence[ObservedEvent], at: int) -> Edit:
 def are_independent(first: ObservedEvent, second: ObservedEvent) -> bool:
     """Two events of different threads in the same millisecond, neither of which is about what the other wrote."""
     kinds = {first.kind, second.kind}
-    if Kind.OFFSETS_SAVED in kinds or kinds <= set(HALF_QUEUE) or kinds <= set(OF_ROUNDS) or len(kinds) == 1:
+    if EventKind.OFFSETS_SAVED in kinds or kinds <= set(HALF_QUEUE) or kinds <= set(OF_ROUNDS) or len(kinds) == 1:
         return False
     return second.half != first.half and first.half not in second.names
 

@@ -18,7 +18,7 @@ from halfcheck.verdicts.drawing import BAND, UNDECIDED, cells, draw
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for, load_instance
-from model_check.verdicts.counterexamples import in_order_of, read_schedules
+from model_check.verdicts.counterexamples import in_order_of, read_counterexamples
 from model_check.verdicts.differences import differences, differing
 from model_check.verdicts.environment import Environment, clause_names, faults_of, name_of, parts, search_environment
 from model_check.verdicts.implications import implied_by
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FILES = VerdictFiles()
 TABLE = table_of_verdicts()
-SCHEDULES, OF = read_schedules(FILES.schedules)
+SCHEDULES, OF = read_counterexamples(FILES.schedules)
 IMPLICATIONS = FILES.implications()
 
 SAMPLE = {"tiny": 5, "small": 1}

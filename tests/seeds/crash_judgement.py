@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Kind, Trace
+from model_check.trace_validation.observed import EventKind, Trace
 from model_check.trace_validation.path_search import PAUSES
 from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import validate
@@ -193,7 +193,7 @@ def _ask_the_specification(told: Run, folder: Path, judgement: Judgement, manner
     conf = read_broker_conf(folder / "broker.conf")
     driver = read_driver_log(folder / "driver.jsonl")
     events = tuple(store.events)
-    records = [event for event in events if event.kind is not Kind.OFFSETS_SAVED]
+    records = [event for event in events if event.kind is not EventKind.OFFSETS_SAVED]
     crashes = tuple(sum(event.time <= died_at for event in records) for died_at in told.cluster.died_at)
     trace = Trace(events, driver.requests, driver.checked, tuple(gap for gap in crashes if gap))
     verdict = validate(trace, settings_of(conf, profile), PROFILES[profile])

@@ -15,7 +15,7 @@ from model_check.walks.guided.views import Grain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.walks.guided.state_space import World
+    from model_check.walks.guided.state_space import StateSpace
     from model_check.walks.guided.views import Hashes, Words
 
 Numbers = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class Graph:
     verdicts : array, shape (count, words of a verdict)
     """
 
-    world: World
+    space: StateSpace
     states: Words
     expanded: int
     firsts: Words
@@ -65,7 +65,7 @@ class Graph:
         """
         violated = are_violated(self.verdicts, clauses)
         chances = np.zeros(violated.shape)
-        views = self.world.views(self.states)
+        views = self.space.views(self.states)
         ours = views[:, :-1]
         likes = [views[:, -1:, Grain.QUEUES], ours[:, :, Grain.QUEUES], ours[:, :, Grain.MESSAGES]]
         numbered = [_numbered(keys) for keys in likes]
@@ -94,7 +94,7 @@ class Graph:
         return found
 
 
-def search_graph(world: World, quota: int) -> Graph:
+def search_graph(space: StateSpace, quota: int) -> Graph:
     """Search an instance in breadth until so many states are found or all.
 
     Raises
@@ -102,18 +102,18 @@ def search_graph(world: World, quota: int) -> Graph:
     EvaluationError
         When a step leaves a declared range.
     """
-    most = quota + AT_ONCE * len(world.compiled.steps)
-    states = np.empty((most, world.words), dtype=np.int64)
+    most = quota + AT_ONCE * len(space.compiled.steps)
+    states = np.empty((most, space.words), dtype=np.int64)
     table = np.full(1 << (2 * most).bit_length(), -1, dtype=np.int32)
-    states[0] = world.initial
-    count = _enter(states[:1], states, 0, world.hashes(states[:1]), table, np.empty(1, np.int64))
+    states[0] = space.initial
+    count = _enter(states[:1], states, 0, space.hashes(states[:1]), table, np.empty(1, np.int64))
     sources, targets, weights = [], [], []
     expanded = 0
     while expanded < count < quota:
         some = states[expanded : min(count, expanded + AT_ONCE)]
-        after = world.after(some)
+        after = space.after(some)
         place = np.empty(len(after.steps), dtype=np.int64)
-        count = _enter(after.states, states, count, world.hashes(after.states), table, place)
+        count = _enter(after.states, states, count, space.hashes(after.states), table, place)
         sources.append(after.parents + expanded)
         targets.append(place)
         weights.append(after.weights)
@@ -122,13 +122,13 @@ def search_graph(world: World, quota: int) -> Graph:
     firsts = np.searchsorted(np.concatenate(sources)[order], np.arange(expanded + 1))
     found = states[:count].copy()
     return Graph(
-        world,
+        space,
         found,
         expanded,
         firsts.astype(np.int64),
         np.concatenate(targets)[order],
         np.concatenate(weights)[order],
-        world.verdicts(found),
+        space.verdicts(found),
     )
 
 

@@ -21,7 +21,7 @@ from model_check.walks.guided.state_space import are_violated
 if TYPE_CHECKING:
     from model_check.walks.guided.graph import Numbers
     from model_check.walks.guided.promises import Promises
-    from model_check.walks.guided.state_space import World
+    from model_check.walks.guided.state_space import StateSpace
     from model_check.walks.guided.views import Words
 
 MOST: Final = 1000
@@ -109,7 +109,7 @@ class _Walks(NamedTuple):
         )
 
 
-def walk_together(world: World, promises: Promises | None, length: int, draws: np.random.Generator) -> Population:
+def walk_together(space: StateSpace, promises: Promises | None, length: int, draws: np.random.Generator) -> Population:
     """A population of walks of at most so many steps.
 
     Parameters
@@ -125,12 +125,12 @@ def walk_together(world: World, promises: Promises | None, length: int, draws: n
         When a step leaves a declared range.
     """
     bits = np.zeros(0, dtype=np.int64) if promises is None else promises.clauses
-    clauses = range(len(world.compiled.machine.clauses))
+    clauses = range(len(space.compiled.machine.clauses))
     shares, first = np.zeros(len(clauses)), np.full(len(clauses), -1, dtype=np.int64)
     initial = np.zeros(1, dtype=np.int64)
     walks = _Walks(
-        world.initial[None, :],
-        np.zeros((1, world.compiled.verdict_words), dtype=np.int64),
+        space.initial[None, :],
+        np.zeros((1, space.compiled.verdict_words), dtype=np.int64),
         np.ones(1),
         np.zeros((1, len(bits))),
         initial,
@@ -139,32 +139,32 @@ def walk_together(world: World, promises: Promises | None, length: int, draws: n
     places: list[Place] = []
     expanded = 0
     for _ in range(length):
-        after, new, cost = _gone_on(world, walks)
+        after, new, cost = _gone_on(space, walks)
         rows = np.flatnonzero(new.any(axis=1))
         violated = are_violated(new[rows], clauses)
         shares += after.weights[rows] @ violated
         for clause in np.flatnonzero(violated.any(axis=0) & (first < 0)):
             first[clause] = expanded + after.origins[rows[violated[:, clause].argmax()]]
         expanded += cost
-        after = _merged(world, after, draws)
+        after = _merged(space, after, draws)
         if promises is not None:
-            promised = promises.of(world, after.states, walks.promises[after.origins])
+            promised = promises.of(space, after.states, walks.promises[after.origins])
             after = after._replace(promises=np.where(are_violated(after.met, bits), 0.0, promised))
         walks = _thinned(after, are_violated(after.met, bits), draws)
         places.append(Place(walks.states, walks.steps, walks.origins))
     return Population(expanded, shares, first, walks.met, places)
 
 
-def _gone_on(world: World, walks: _Walks) -> tuple[_Walks, Words, int]:
+def _gone_on(space: StateSpace, walks: _Walks) -> tuple[_Walks, Words, int]:
     """All walks with all their steps; what each violates for the first time; and how many had steps to take.
 
     A walk that has none stays as it is.
     """
-    after = world.after(walks.states)
+    after = space.after(walks.states)
     totals = np.bincount(after.parents, after.weights, minlength=len(walks.states))
     ended = np.flatnonzero(totals == 0)
     weights = walks.weights[after.parents] * after.weights / totals[after.parents]
-    verdicts = world.verdicts(after.states)
+    verdicts = space.verdicts(after.states)
     before = walks.met[after.parents]
     gone = _Walks(
         np.concatenate([after.states, walks.states[ended]]),
@@ -178,12 +178,12 @@ def _gone_on(world: World, walks: _Walks) -> tuple[_Walks, Words, int]:
     return gone, new, len(walks.states) - len(ended)
 
 
-def _merged(world: World, walks: _Walks, draws: np.random.Generator) -> _Walks:
+def _merged(space: StateSpace, walks: _Walks, draws: np.random.Generator) -> _Walks:
     """Walks in the same state that have violated the same as one, with all their weight, and the past of one of them.
 
     Whose past it is, is drawn by weight. Of states and of what was violated hashes of 64 bits are compared.
     """
-    keys = world.hashes(walks.states)
+    keys = space.hashes(walks.states)
     for word in walks.met.T.astype(np.uint64):
         keys = (keys ^ word) * _MIX
         keys ^= keys >> np.uint64(29)

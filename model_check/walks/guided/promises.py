@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.walks.guided.graph import Graph, Numbers
-    from model_check.walks.guided.state_space import World
+    from model_check.walks.guided.state_space import StateSpace
     from model_check.walks.guided.views import Hashes, Words
 
 
@@ -44,7 +44,7 @@ class Promises:
         columns = np.flatnonzero(np.isin(self.clauses, clauses))
         return Promises(self.clauses[columns], self.slots, self.rows, np.ascontiguousarray(self.chances[:, columns]))
 
-    def of(self, world: World, states: Words, before: Numbers) -> Numbers:
+    def of(self, space: StateSpace, states: Words, before: Numbers) -> Numbers:
         """What each state promises, shape (count, clauses).
 
         It is the most of what the searched states have that look the same as a whole, and of what those have that look
@@ -56,7 +56,7 @@ class Promises:
             What the states promised from which these were reached.
         """
         found = np.zeros(before.shape)
-        _look_up(self.slots, self.rows, self.chances, world.views(states), DISCOUNT, before, found)
+        _look_up(self.slots, self.rows, self.chances, space.views(states), DISCOUNT, before, found)
         return found
 
 
@@ -81,7 +81,7 @@ def learn(graphs: Sequence[Graph], clauses: Sequence[int]) -> Promises:
 
 
 def _by_view(graph: Graph, chances: Numbers) -> tuple[Hashes, Numbers]:
-    views = graph.world.views(graph.states[: graph.expanded])
+    views = graph.space.views(graph.states[: graph.expanded])
     keys, rows, counts = np.unique(views, return_inverse=True, return_counts=True)
     means = np.zeros((len(keys), chances.shape[1]))
     _add(rows.reshape(len(chances), -1), chances, means)

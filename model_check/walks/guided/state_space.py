@@ -45,7 +45,7 @@ class Successors(NamedTuple):
 
 
 @dataclass(frozen=True)
-class World:
+class StateSpace:
     """One instance in an environment.
 
     Attributes
@@ -66,8 +66,8 @@ class World:
     table: ViewTable
 
     @classmethod
-    def of(cls, profile: str, faults: Sequence[str], instance: str) -> World:
-        """The world of these names, as for `model_check.instances.constants_for`."""
+    def of(cls, profile: str, faults: Sequence[str], instance: str) -> StateSpace:
+        """That of these names, as for `model_check.instances.constants_for`."""
         machine, constants = TRANSACTIONAL_MESSAGES, constants_for(profile, faults, instance)
         compiled = compile_machine(machine, constants)
         return cls(

@@ -25,7 +25,7 @@ from model_check.walks.choices import CHOICES, GUIDED
 from model_check.walks.guided.graph import search_graph
 from model_check.walks.guided.population import MOST, Population, walk_together
 from model_check.walks.guided.promises import Promises, learn
-from model_check.walks.guided.state_space import LAW, World, are_violated
+from model_check.walks.guided.state_space import LAW, StateSpace, are_violated
 from model_check.walks.walk import Walker, require_numbers
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -75,7 +75,7 @@ class GuidedWalker(Walker):
     def __init__(self, profile: str, faults: Sequence[str], instance: str) -> None:
         super().__init__(profile, faults, instance, LAW)
         self._names = profile, tuple(faults)
-        self._world = World.of(profile, faults, instance)
+        self._world = StateSpace.of(profile, faults, instance)
         self.population = lru_cache(maxsize=2)(self._population)
         self.rare = lru_cache(maxsize=4)(self._rare)
 
@@ -83,7 +83,7 @@ class GuidedWalker(Walker):
     def learned(self) -> Learned:
         """What was learned of this environment; it is searched when it is first asked for."""
         clauses = range(len(TRANSACTIONAL_MESSAGES.clauses))
-        graphs = {name: search_graph(World.of(*self._names, name), quota) for name, quota in LEARNED_FROM.items()}
+        graphs = {name: search_graph(StateSpace.of(*self._names, name), quota) for name, quota in LEARNED_FROM.items()}
         are_seen = [are_violated(graph.verdicts, clauses).any(axis=0) for graph in graphs.values()]
         seen = np.flatnonzero(np.logical_or.reduce(are_seen)).tolist()
         return Learned(learn(tuple(graphs.values()), seen), {name: graph.expanded for name, graph in graphs.items()})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.releases import profile_for
-from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.validate import Verdict, validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
@@ -123,7 +123,7 @@ def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str
     for name in ("half", "op"):
         if getattr(event, name) != NONE:
             told[name] = getattr(event, name)
-    if event.kind is Kind.OP_STORED:
+    if event.kind is EventKind.OP_STORED:
         told["names"] = list(event.names)
     if event.check_times:
         told["check_times"] = event.check_times
@@ -192,7 +192,7 @@ def judge_trace(
     """
     requests = None if driver is None else driver.requests
     trace = Trace(tuple(store.events), requests, frozenset() if driver is None else driver.checked)
-    records = sum(event.kind is not Kind.OFFSETS_SAVED for event in trace.events)
+    records = sum(event.kind is not EventKind.OFFSETS_SAVED for event in trace.events)
     best: TraceVerdict | None = None
     for profile, switches, settings in profiles:
         verdict = validate(trace, settings, switches, report)

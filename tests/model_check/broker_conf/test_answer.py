@@ -14,7 +14,7 @@ from model_check.broker_conf.configuration import Configuration
 from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
 from model_check.broker_conf.ticks import UNASKED_FAULTS
-from model_check.broker_conf.timed_path import NoScheduleError
+from model_check.broker_conf.timed_path import NoInstantsError
 from model_check.broker_conf.words import tell
 from model_check.check import Verdict
 from model_check.errors import ModelCheckError
@@ -127,7 +127,7 @@ def test_what_the_real_times_forbid_is_not_claimed() -> None:
     assert isinstance(same, RealSchedule)
     other = replace(of.configuration, op_batch_interval_ms=10)
     refused = in_milliseconds(other, of.quotient, machine, limited, row)
-    assert isinstance(refused, NoScheduleError)
+    assert isinstance(refused, NoInstantsError)
     assert "is refused: the op batch thread wakes up once an interval" in str(refused)
 
 
@@ -158,18 +158,18 @@ def test_every_schedule_is_accepted_and_a_round_a_millisecond_earlier_is_not() -
     }
     for clause, shown in of.schedules.items():
         verdict = judge(shown.machine, shown.constants, shown.path, shown.times)
-        assert not isinstance(verdict, NoScheduleError)
+        assert not isinstance(verdict, NoInstantsError)
         assert clause in verdict
         begun = [n for n, step in enumerate(shown.path) if step.action.name == "begin_round"][-1]
         earlier = [time - (n + 1 >= begun) for n, time in enumerate(shown.times)]
-        assert isinstance(judge(shown.machine, shown.constants, shown.path, earlier), NoScheduleError)
+        assert isinstance(judge(shown.machine, shown.constants, shown.path, earlier), NoInstantsError)
 
 
 def test_time_that_passes_without_a_tick_is_refused() -> None:
     shown = schedule(answer(), "S9.late_op")
     later = [*shown.times[:-1], shown.times[-1] + 1]
     verdict = judge(shown.machine, shown.constants, shown.path, later)
-    assert isinstance(verdict, NoScheduleError)
+    assert isinstance(verdict, NoInstantsError)
     assert "only a tick makes time pass" in str(verdict)
 
 
@@ -179,7 +179,7 @@ def test_a_stretch_that_would_make_an_op_batch_overdue_is_refused() -> None:
     begun = next(n for n, step in enumerate(shown.path) if step.action.name == "begin_round")
     later = [time + MINUTE_MS * (n + 1 >= begun) for n, time in enumerate(shown.times)]
     verdict = judge(shown.machine, shown.constants, shown.path, later)
-    assert isinstance(verdict, NoScheduleError)
+    assert isinstance(verdict, NoInstantsError)
     assert verdict.rule.endswith("the op batch thread wakes up once an interval")
 
 
@@ -229,7 +229,7 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
     assert of.schedules
     for clause, shown in of.schedules.items():
         verdict = judge(shown.machine, shown.constants, shown.path, shown.times)
-        assert not isinstance(verdict, NoScheduleError)
+        assert not isinstance(verdict, NoInstantsError)
         assert clause in verdict
         assert all("{" not in told.words for told in tell(shown.machine, shown.constants, shown.path, shown.times))
     assert Verdict.UNKNOWN not in {row.verdict for row in of.result.clauses}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.coverage.counts import Uncovered
-from model_check.coverage.expected import Accepted, Expected, World, read_expected
+from model_check.coverage.expected import Accepted, CoverageWorld, Expected, read_expected
 from model_check.coverage.matrix import CoverageMatrix, cover_matrix
 from model_check.coverage.page import coverage_page
 from model_check.errors import BadFile
@@ -57,9 +57,9 @@ def test_a_gap_without_a_reason_and_a_reason_without_a_gap_are_both_told(instanc
 
 
 def test_a_world_turns_its_switches_and_faults_on() -> None:
-    constants = World("4.5.1", ("crash",), ("batches_ops",)).constants("tiny")
+    constants = CoverageWorld("4.5.1", ("crash",), ("batches_ops",)).constants("tiny")
     assert (constants.crash, constants.batches_ops, constants.slow_round) == (True, True, False)
-    assert str(World("4.5.1", (), ("batches_ops",))) == "4.5.1+batches_ops quiet"
+    assert str(CoverageWorld("4.5.1", (), ("batches_ops",))) == "4.5.1+batches_ops quiet"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from model_check.defects.resemblance import (
     with_turns,
 )
 from model_check.instances import constants_for, switches_of
-from model_check.verdicts.counterexamples import read_schedules
+from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.verdicts.table_file import table_file
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -90,7 +90,7 @@ def test_every_schedule_of_a_release_on_tiny_shows_a_defect_that_its_clause_rese
     None
 ):
     """Among all minimal schedules on record; the two of S1.immune_half show more than the clause says."""
-    schedules, _ = read_schedules(table_file().with_name("schedules.toml"))
+    schedules, _ = read_counterexamples(table_file().with_name("schedules.toml"))
     more = []
     for one in schedules:
         for profile in one.profiles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
 from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import Verdict, validate
 from spec.profiles import PROFILES
@@ -14,17 +14,17 @@ SETTINGS = Settings.of_release("5.3.3", op_batch_interval=200)
 
 def half(number: int, time: int, *, immunity: int = -1) -> ObservedEvent:
     return ObservedEvent(
-        kind=Kind.HALF_STORED, time=time, transaction=number, half=number, born=time, immunity=immunity
+        kind=EventKind.HALF_STORED, time=time, transaction=number, half=number, born=time, immunity=immunity
     )
 
 
 def delivered(number: int, time: int) -> ObservedEvent:
-    return ObservedEvent(kind=Kind.DELIVERED, time=time, transaction=number, half=number, born=time)
+    return ObservedEvent(kind=EventKind.DELIVERED, time=time, transaction=number, half=number, born=time)
 
 
 def op(number: int, *, names: tuple[int, ...], born: int, time: int, is_batched: bool = True) -> ObservedEvent:
     return ObservedEvent(
-        kind=Kind.OP_STORED, time=time, op=number, names=names, born=born, is_batched=is_batched, body_size=2
+        kind=EventKind.OP_STORED, time=time, op=number, names=names, born=born, is_batched=is_batched, body_size=2
     )
 
 

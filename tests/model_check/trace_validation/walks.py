@@ -10,7 +10,7 @@ from typing import Any
 from model_check import instances
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Switch
-from model_check.trace_validation.observed import Kind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
 from spec.constants import FAULTS, Constants, Instance
 from spec.language import NONE, Step, take
 from spec.profiles import PROFILES
@@ -104,16 +104,19 @@ def walk(profile: str, faults: tuple[str, ...], seed: int, steps: int) -> Trace:
         elif name == "store_real_message":
             half = step.arguments[0]
             transaction = state.half[half].transaction
-            events.append(ObservedEvent(kind=Kind.DELIVERED, time=state.now, transaction=transaction, half=half))
+            events.append(ObservedEvent(kind=EventKind.DELIVERED, time=state.now, transaction=transaction, half=half))
         elif name in DISCARDS and constants.keeps_discarded:
             gone = state.half[cursor]
             events.append(
                 ObservedEvent(
-                    kind=Kind.DISCARDED, time=state.now, transaction=gone.transaction, check_times=gone.check_times
+                    kind=EventKind.DISCARDED,
+                    time=state.now,
+                    transaction=gone.transaction,
+                    check_times=gone.check_times,
                 )
             )
     last = events[-1].time if events else state.now
-    saved = ObservedEvent(kind=Kind.OFFSETS_SAVED, time=last, half=state.saved.half, op=state.saved.op)
+    saved = ObservedEvent(kind=EventKind.OFFSETS_SAVED, time=last, half=state.saved.half, op=state.saved.op)
     return Trace((*events, saved))
 
 
@@ -167,7 +170,7 @@ def shuffled(steps: list[tuple[Step, float]], chance: random.Random) -> list[Ste
 def half_event(state: State, half: int, *, is_first: bool) -> ObservedEvent:
     stored = state.half[half]
     return ObservedEvent(
-        kind=Kind.HALF_STORED if is_first else Kind.PUT_BACK,
+        kind=EventKind.HALF_STORED if is_first else EventKind.PUT_BACK,
         time=state.now,
         transaction=stored.transaction,
         half=half,
@@ -183,7 +186,7 @@ def op_event(state: State, op: int, names: list[int], *, is_batched: bool) -> Ob
     assert set(names) == set(state.op[op].names)
     body = "".join(f"{name}," for name in names)
     return ObservedEvent(
-        kind=Kind.OP_STORED,
+        kind=EventKind.OP_STORED,
         time=state.now,
         op=op,
         names=tuple(names),

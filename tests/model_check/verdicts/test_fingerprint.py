@@ -49,7 +49,7 @@ def test_everything_else_does(old: str, new: str) -> None:
 
 def test_the_specification_is_its_python_and_its_instances() -> None:
     names = {name for name, _ in fingerprint._files(resources.files("spec"))}
-    assert {"check_round.py", "properties/s9_quiet_commit.py", "instances/small.toml", "profiles.py"} <= names
+    assert {"chapters/check_round.py", "properties/s9_quiet_commit.py", "instances/small.toml", "profiles.py"} <= names
     assert {name.partition("/")[0] for name in names if name.endswith(".toml")} == {"instances"}
 
 
@@ -68,7 +68,7 @@ def test_every_file_counts_but_those_that_decide_no_verdict(tmp_path: Path, monk
     before = specification_fingerprint()
     files = dict(fingerprint._files(tmp_path / "spec"))
     edited = [
-        "check_round.py",
+        "chapters/check_round.py",
         "properties/s1_at_most_once.py",
         "instances/tiny.toml",
         "profiles.py",

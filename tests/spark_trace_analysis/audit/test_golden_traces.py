@@ -11,7 +11,7 @@ import pytest
 
 from conformance.golden_stores import golden_stores, later_stores
 from model_check.trace_validation.crashes import SHORTEST_RESTART_MS
-from model_check.trace_validation.observed import Kind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import Verdict, validate
 from spec.language import NONE
@@ -72,7 +72,7 @@ def test_each_store_is_explained_with_no_fault_but_those_that_its_driver_made(na
 def test_op_messages_that_were_born_an_interval_apart_may_be_stored_sooner_behind_each_other() -> None:
     """The batch interval of `gone` is 200 ms; in 5.5 the thread wakes up just when it is over."""
     golden = golden_trace("5.5.1/gone")
-    ops = [event for event in golden.alone.events if event.kind is Kind.OP_STORED]
+    ops = [event for event in golden.alone.events if event.kind is EventKind.OP_STORED]
     apart = [(later.born - op.born, later.time - op.time) for op, later in itertools.pairwise(ops)]
     assert (golden.settings.op_batch_interval, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
 
@@ -126,7 +126,7 @@ def first(golden: GoldenTrace, wanted: Callable[[ObservedEvent], bool]) -> int |
 def test_a_check_maximum_that_is_too_low_is_refused_at_the_first_copy_beyond_it(name: str) -> None:
     golden = golden_trace(name)
     verdict = check_max_too_low(golden)
-    beyond = first(golden, lambda e: e.kind is Kind.PUT_BACK and e.check_times >= golden.settings.check_max)
+    beyond = first(golden, lambda e: e.kind is EventKind.PUT_BACK and e.check_times >= golden.settings.check_max)
     assert verdict.accepted is (beyond is None)
     if verdict.divergence is not None:
         assert verdict.divergence.number == beyond
@@ -138,7 +138,7 @@ def test_a_check_maximum_that_is_too_high_is_refused_at_the_first_discard(name: 
     """4.5.1 leaves no record of a discard; there the saved half offset gives it away."""
     golden = golden_trace(name)
     verdict = check_max_too_high(golden)
-    discard = first(golden, lambda e: e.kind is Kind.DISCARDED)
+    discard = first(golden, lambda e: e.kind is EventKind.DISCARDED)
     spent = any(event.check_times == golden.settings.check_max for event in golden.alone.events)
     assert verdict.accepted is (not spent)
     if verdict.divergence is not None:
@@ -146,14 +146,14 @@ def test_a_check_maximum_that_is_too_high_is_refused_at_the_first_discard(name: 
             assert verdict.divergence.number == discard
             assert verdict.divergence.guard == "require: it has no checks left"
         else:
-            assert verdict.divergence.event.kind is Kind.OFFSETS_SAVED
+            assert verdict.divergence.event.kind is EventKind.OFFSETS_SAVED
 
 
 @pytest.mark.parametrize("name", SHORT)
 def test_another_versions_op_format_is_refused_at_the_first_op_message(name: str) -> None:
     golden = golden_trace(name)
     verdict = other_op_format(golden)
-    op = first(golden, lambda e: e.kind is Kind.OP_STORED)
+    op = first(golden, lambda e: e.kind is EventKind.OP_STORED)
     assert verdict.accepted is (op is None)
     if verdict.divergence is not None and name != "5.3.3/late":
         assert verdict.divergence.number == op
@@ -163,9 +163,9 @@ def test_another_versions_op_format_is_refused_at_the_first_op_message(name: str
 def test_deliveries_in_a_row_are_refused_where_each_end_writes_its_own_op_message() -> None:
     """A crash may have cut the first END_TRANSACTION short; the third one comes sooner than a broker starts again."""
     golden = golden_trace("5.3.3/late")
-    first, second, third = [i for i, e in enumerate(golden.alone.events) if e.kind is Kind.DELIVERED and e.half == 0][
-        :3
-    ]
+    first, second, third = [
+        i for i, e in enumerate(golden.alone.events) if e.kind is EventKind.DELIVERED and e.half == 0
+    ][:3]
     times = [golden.alone.events[i].time for i in (first, second, third)]
     assert times[2] - times[1] < SHORTEST_RESTART_MS <= times[1] - times[0]
     verdict = other_op_format(golden)
@@ -180,9 +180,9 @@ def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_
     named: set[int] = set()
     expected = None
     for number, event in enumerate(golden.alone.events):
-        if event.kind is Kind.OP_STORED:
+        if event.kind is EventKind.OP_STORED:
             named |= set(event.names)
-        elif event.kind is Kind.PUT_BACK and event.original != NONE and event.original in named:
+        elif event.kind is EventKind.PUT_BACK and event.original != NONE and event.original in named:
             expected = number
             break
     assert (expected is not None) is name.endswith("/immunity")
@@ -194,14 +194,14 @@ def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_
 
 
 @pytest.mark.parametrize("half", [-2, 99])
-@pytest.mark.parametrize("kind", [Kind.DELIVERED, Kind.OP_STORED])
+@pytest.mark.parametrize("kind", [EventKind.DELIVERED, EventKind.OP_STORED])
 @pytest.mark.parametrize("name", ["4.9.7/five", "5.3.3/five"])
-def test_a_record_that_names_a_half_that_is_not_there_is_refused(name: str, kind: Kind, half: int) -> None:
+def test_a_record_that_names_a_half_that_is_not_there_is_refused(name: str, kind: EventKind, half: int) -> None:
     golden = golden_trace(name)
     at = first(golden, lambda e: e.kind is kind)
     assert at is not None
     events = list(golden.alone.events)
-    events[at] = replace(events[at], names=(half,)) if kind is Kind.OP_STORED else replace(events[at], half=half)
+    events[at] = replace(events[at], names=(half,)) if kind is EventKind.OP_STORED else replace(events[at], half=half)
     verdict = validate(replace(golden.alone, events=tuple(events)), golden.settings, golden.switches)
     assert verdict.divergence is not None
     assert verdict.divergence.number == at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model_check.trace_validation.observed import Kind
+from model_check.trace_validation.observed import EventKind
 from spark_trace_analysis.ingest.observed_rows import observed
 from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
 from spec.language import NONE
@@ -64,7 +64,7 @@ def test_entries_of_an_op_message_are_gathered_whether_each_has_a_row_or_all_hav
     for stored in (each, (row("op_stored", 3, NONE, op=0, transaction=NONE),)):
         recording = observed(RecordedTrace(0, (*halves, *buffered, *stored)), TIMEOUT, with_discards=True)
         op = recording.trace.events[-1]
-        assert (op.kind, op.op, op.names, op.is_batched, op.body_size) == (Kind.OP_STORED, 0, (0, 1), True, 4)
+        assert (op.kind, op.op, op.names, op.is_batched, op.body_size) == (EventKind.OP_STORED, 0, (0, 1), True, 4)
     alone = observed(RecordedTrace(0, (*halves, each[0])), TIMEOUT, with_discards=True).trace.events[-1]
     assert (alone.names, alone.is_batched) == ((0,), False)
 
@@ -79,4 +79,4 @@ def test_a_version_that_leaves_no_record_of_a_discard_shows_none() -> None:
     rows = (row("half_stored", 1, 0), row("half_discarded", 90_000, 0))
     for with_discards in (True, False):
         events = observed(RecordedTrace(0, rows), TIMEOUT, with_discards=with_discards).trace.events
-        assert (events[-1].kind is Kind.DISCARDED) is with_discards
+        assert (events[-1].kind is EventKind.DISCARDED) is with_discards

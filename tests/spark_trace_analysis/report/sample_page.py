@@ -5,7 +5,7 @@ from functools import cache
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
-from model_check.verdicts.counterexamples import read_schedules
+from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.verdicts.known import table_of_verdicts
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.report.data import (
@@ -21,7 +21,7 @@ from spark_trace_analysis.report.data import (
     Searched,
 )
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
-from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
+from spark_trace_analysis.report.told_steps import Change, CounterexampleStep, MinimalCounterexample
 from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics
@@ -59,7 +59,7 @@ def mutant(name: str, variable: str) -> HuntedMutant:
 TABLE = table_of_verdicts()
 CRASH = TABLE.of("4.9.7", "tiny")["crash"]
 
-TOLD = Counterexample(
+TOLD = MinimalCounterexample(
     "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
     (
         CounterexampleStep(1, "send_half", "t=0", (Change("half_length", "0", "1"),)),
@@ -121,7 +121,7 @@ BRIEF = ReportData(
 @cache
 def verdicts() -> VerdictTable:
     """All schedules of the table of verdicts are replayed for it."""
-    schedules, _ = read_schedules(VerdictFiles().schedules)
+    schedules, _ = read_counterexamples(VerdictFiles().schedules)
     return verdict_table(TABLE, schedules)
 
 

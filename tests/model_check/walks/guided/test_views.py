@@ -92,7 +92,7 @@ def test_an_age_is_seen_by_the_finest_grain_only() -> None:
 
 def test_where_there_is_one_transaction_its_finest_view_tells_all_states_apart() -> None:
     whole = graph("crash", 1_000_000)
-    views = whole.world.views(whole.states)
+    views = whole.space.views(whole.states)
     counts = [len(np.unique(views[:, 0, grain])) for grain in Grain]
     assert counts[Grain.AGES] == len(whole.states)
     assert counts[Grain.MESSAGES] < counts[Grain.QUEUES] / 4 < counts[Grain.AGES] / 4

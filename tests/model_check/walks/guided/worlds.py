@@ -11,7 +11,7 @@ import numpy as np
 from model_check.verdicts.environment import clause_names
 from model_check.walks.guided import walker
 from model_check.walks.guided.graph import search_graph
-from model_check.walks.guided.state_space import World, are_violated
+from model_check.walks.guided.state_space import StateSpace, are_violated
 from model_check.walks.guided.walker import GuidedWalker
 from tests.model_check.checked import faults_of
 
@@ -25,8 +25,8 @@ WHOLE = 1_000_000
 
 
 @cache
-def world(environment: str, instance: str = "tiny") -> World:
-    return World.of("5.3.3", faults_of(environment), instance)
+def world(environment: str, instance: str = "tiny") -> StateSpace:
+    return StateSpace.of("5.3.3", faults_of(environment), instance)
 
 
 @cache
