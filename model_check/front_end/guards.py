@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.source import source_of
-from spec.language import Refused, assume, require, within
+from model_check.front_end.source import CONJUNCTS, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_KINDS: Final = {require: "require", assume: "assume", within: "within"}
+    from spec.language import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ def _conjuncts(function: Callable[..., Any], calls: tuple[int, ...]) -> Iterator
     for node in _statements(source.body):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=arguments) as call):
-                place = (*calls, source.first_line + call.lineno - 1)
+                place = (*calls, source.line_of(call))
                 callee = function.__globals__.get(name)
-                if callee in _KINDS:
-                    yield WrittenConjunct(_KINDS[callee], ast.literal_eval(arguments[1]), place)
+                if callee in CONJUNCTS:
+                    yield WrittenConjunct(CONJUNCTS[callee], ast.literal_eval(arguments[1]), place)
                 elif inspect.isfunction(callee):
                     yield from _conjuncts(callee, place)
 

@@ -1,19 +1,35 @@
-"""From the source of an action or a property to terms: a guard of conjuncts, and the statements behind it, unrolled."""
+"""From open terms to closed ones: calls inlined, loops and folds unrolled, constants of the instance folded."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from model_check.errors import NotInTheLanguage
-from model_check.front_end.lower_expressions import ExpressionLowering
-from model_check.front_end.scope import CONSTANTS, STATE, Scope, SetMethod, source_of_function
-from model_check.front_end.source import CLOCK_RULE, without_slack
+from model_check.front_end import open_terms
+from model_check.front_end.open_functions import OpenReader
+from model_check.front_end.open_terms import (
+    Bound,
+    Call,
+    Constant,
+    EmptySet,
+    LetIn,
+    LongAgo,
+    Loop,
+    Member,
+    Named,
+    Now,
+    Number,
+    OpenFunction,
+    Over,
+    Run,
+    Truth,
+)
+from model_check.front_end.source import source_of
 from model_check.front_end.terms import (
+    EMPTY,
     FALSE,
+    TRUE,
     Apply,
     Conjunct,
     Expression,
@@ -22,34 +38,48 @@ from model_check.front_end.terms import (
     Let,
     Local,
     LoweredAction,
-    Operator,
+    Path,
     Read,
     Statement,
+    Switch,
     Tick,
     Write,
     apply,
 )
-from spec.language import Kind, Property, Step, assume, require, within
+from spec.language import LONG_AGO, Kind
 from spec.language.fields import Field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
+    from model_check.front_end.source import Origin
+    from spec.language import Machine, Property, Step
+
+Meaning = dict[str, Expression]
 
 
 class _NeverEnabledError(Exception):
     """A conjunct is false of these parameters: what follows it may be undefined."""
 
 
-@dataclass
-class Lowering(ExpressionLowering):
-    """Lowers the functions of a machine in one instance: actions, too, which write."""
+class Lowering:
+    """Lowers the functions of a machine in one instance.
 
-    _guard: list[Conjunct] = field(default_factory=list)
-    _out: list[list[Statement]] = field(default_factory=list)
-    _named: int = 0
-    _calls: list[int] = field(default_factory=list)
+    Parameters
+    ----------
+    machine : Machine
+    constants : object
+        The instance; the machine's switches are left open.
+    """
+
+    def __init__(self, machine: Machine, constants: object) -> None:
+        self.machine = machine
+        self.constants = constants
+        self._reader = OpenReader(machine, constants)
+        self._guard: list[Conjunct] = []
+        self._out: list[list[Statement]] = [[]]
+        self._named = 0
+        self._calls: list[int] = []
 
     def action(self, step: Step) -> LoweredAction:
         """The terms of an action with its parameters chosen.
@@ -61,19 +91,17 @@ class Lowering(ExpressionLowering):
         """
         self._guard, self._out, self._named, self._calls = [], [[]], 0, []
         with suppress(_NeverEnabledError):
-            self._run(step.action.function, [STATE, CONSTANTS, *(Int(a) for a in step.arguments)])
+            self._run(self._reader.function(step.action.function), [Int(a) for a in step.arguments])
         self._check_step_back(step)
         return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
 
     def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
         """The terms of a property with its parameters chosen."""
-        self._guard, self._out, self._named = [], [[]], 0
-        return cast("Expression", self._value_of(claim.function, [STATE, CONSTANTS, *(Int(a) for a in arguments)]))
+        return self._called(claim.function, [Int(a) for a in arguments])
 
     def observation(self, function: Callable[..., int], arguments: tuple[int, ...]) -> Expression:
         """The terms of an observed field, for the state after an action."""
-        self._guard, self._out, self._named = [], [[]], 0
-        return cast("Expression", self._value_of(function, [STATE, CONSTANTS, *(Int(a) for a in arguments)]))
+        return self._called(function, [Int(a) for a in arguments])
 
     def _check_step_back(self, step: Step) -> None:
         """A step back and a write that is cut at the floor do not commute."""
@@ -81,131 +109,179 @@ class Lowering(ExpressionLowering):
         if Tick(is_back=True) in effect:
             is_time = [isinstance(s, Tick) or (isinstance(s, Write) and self._is_instant(s.path)) for s in effect]
             if sum(is_time) > 1:
-                function = step.action.function
-                line = source_of_function(function)[1]
-                msg = f"{inspect.getsourcefile(function)}:{line}: {function.__name__}: an action that steps the clock "
-                msg += "back changes no instant, and the clock not twice"
-                raise NotInTheLanguage(msg)
+                source = source_of(step.action.function)
+                source.refuse(
+                    source.tree, "an action that steps the clock back changes no instant, and the clock not twice"
+                )
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
-    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> None:
-        """Inline a function for its effect."""
-        scope, body = self._scope(function, arguments)
-        self._block(body, scope)
+    def _run(self, function: OpenFunction, arguments: Sequence[Expression]) -> None:
+        """Inline a function for its guard and its effect."""
+        self._block((*function.guard, *function.effect), _given(function, arguments))
 
-    def _block(self, body: list[ast.stmt], scope: Scope) -> None:
-        for statement in body:
-            self._statement(statement, scope)
+    def _block(self, statements: Iterable[open_terms.Statement], meaning: Meaning) -> None:
+        for statement in statements:
+            self._statement(statement, meaning)
 
-    def _statement(self, statement: ast.stmt, scope: Scope) -> None:
+    def _statement(self, statement: open_terms.Statement, meaning: Meaning) -> None:
         match statement:
-            case ast.Expr(value=ast.Call() as call):
-                self._call_statement(call, scope)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._name(name, self._term(value, scope), statement, scope)
-            case ast.Assign(targets=[target], value=value):
-                self._write(target, self._term(value, scope), scope)
-            case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
-                change = self._term(value, scope)
-                if self._is_clock(target, scope):
-                    if change != Int(1):
-                        self._refuse(statement, scope, CLOCK_RULE)
-                    is_back = isinstance(operator, ast.Sub)
-                    if is_back and (stiff := without_slack(self.machine.state)):
-                        self._refuse(statement, scope, f"{stiff} is an instant without slack")
-                    self._emit(Tick(is_back))
-                else:
-                    sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
-                    self._write(target, apply(sign, self._term(target, scope), change), scope)
-            case ast.If(test=test, body=then, orelse=otherwise):
-                self._if(self._condition(test, scope), then, otherwise, scope)
-            case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
-                if name in scope.names:
-                    self._refuse(statement, scope, f"{name} is given a value twice")
-                for i in self._range(iterable, scope):
-                    self._block(body, scope.inner(**{name: Int(i)}))
-            case ast.Pass():
-                pass
-            case _:
-                self._refuse(statement, scope, "not a statement of the language")
+            case open_terms.Let(name=name, value=value):
+                known = self._value(value, meaning)
+                meaning[name] = known if isinstance(known, Int) else self._let(name, known)
+            case open_terms.Write(path=path, index=index, value=value):
+                written = self._value(value, meaning)
+                self._out[-1].append(Write(path, self._place(path, index, statement.at, meaning), written))
+            case open_terms.If(test=test, then=then, otherwise=otherwise):
+                self._if(self._value(test, meaning), then, otherwise, meaning)
+            case Loop(variable=variable, low=low, high=high, body=body):
+                for i in self._range(low, high, statement.at, meaning):
+                    self._block(body, {**meaning, variable: Int(i)})
+            case Run(function=function, arguments=arguments):
+                given = [self._by_value(self._value(argument, meaning)) for argument in arguments]
+                self._calls.append(statement.at.line)
+                self._run(self._reader.function(function), given)
+                self._calls.pop()
+            case open_terms.Conjunct(kind=kind, rule=rule, condition=condition, at=at):
+                if len(self._out) > 1:
+                    at.refuse("a conjunct of the guard stands alone, not in a branch")
+                term = self._value(condition, meaning)
+                self._guard.append(Conjunct(kind, rule, term, (*self._calls, at.line)))
+                if term == FALSE:
+                    raise _NeverEnabledError
+            case Tick():
+                self._out[-1].append(statement)
 
-    def _name(self, name: str, value: Any, statement: ast.stmt, scope: Scope) -> None:
-        if name in scope.names:
-            self._refuse(statement, scope, f"{name} is given a value twice")
-        scope.names[name] = value if isinstance(value, Int) else self._let(name, value)
-
-    def _if(self, test: Expression, then: list[ast.stmt], otherwise: list[ast.stmt], scope: Scope) -> None:
+    def _if(
+        self,
+        test: Expression,
+        then: tuple[open_terms.Statement, ...],
+        otherwise: tuple[open_terms.Statement, ...],
+        meaning: Meaning,
+    ) -> None:
         if isinstance(test, Int):
-            self._block(then if test.value else otherwise, scope)
+            self._block(then if test.value else otherwise, meaning)
             return
         branches: list[tuple[Statement, ...]] = []
         for body in (then, otherwise):
             self._out.append([])
-            self._block(body, scope.inner())
+            self._block(body, dict(meaning))
             branches.append(tuple(self._out.pop()))
-        self._emit(If(test, branches[0], branches[1]))
+        self._out[-1].append(If(test, branches[0], branches[1]))
 
-    def _call_statement(self, call: ast.Call, scope: Scope) -> None:
-        callee = self._expression(call.func, scope)
-        line = scope.first_line + call.lineno - 1
-        if isinstance(callee, SetMethod):
-            self._change_set(callee, call, scope)
-        elif callee in _CONJUNCTS:
-            if len(self._out) > 1 or any(not isinstance(s, Let) for s in self._out[0]):
-                self._refuse(call, scope, "a conjunct of the guard follows a write")
-            condition, rule = call.args
-            words = ast.literal_eval(rule)
-            term = self._condition(condition, scope)
-            self._guard.append(Conjunct(_CONJUNCTS[callee], words, term, (*self._calls, line)))
-            if self._guard[-1].condition == FALSE:
-                raise _NeverEnabledError
-        elif inspect.isfunction(callee):
-            arguments = [self._by_value(a, scope) for a in call.args]
-            self._calls.append(line)
-            self._run(callee, arguments)
-            self._calls.pop()
-        else:
-            self._refuse(call, scope, "not a function of the specification")
-
-    def _by_value(self, argument: ast.expr, scope: Scope) -> Any:
+    def _by_value(self, argument: Expression) -> Expression:
         """An argument of a function with an effect, read before the effect begins."""
-        value = self._argument(argument, scope)
-        return self._let("argument", value) if isinstance(value, Read | Apply) else value
+        return self._let("argument", argument) if isinstance(argument, Read | Apply) else argument
 
     def _let(self, name: str, value: Expression) -> Local:
         self._named += 1
         local = Local(f"{name}_{self._named}")
-        self._kinds[local.name] = self._kind(value)
-        self._emit(Let(local.name, value))
+        self._out[-1].append(Let(local.name, value))
         return local
 
-    def _change_set(self, method: SetMethod, call: ast.Call, scope: Scope) -> None:
-        (member,) = call.args
-        single = apply("only", self._term(member, scope))
-        if method.name not in ("add", "discard") or not isinstance(method.target, Read):
-            self._refuse(call, scope, "a set that is a field of the state has `add` and `discard`")
-        operator: Operator = "union" if method.name == "add" else "minus"
-        self._emit(Write(method.target.path, method.target.index, apply(operator, method.target, single)))
+    # --- values -------------------------------------------------------------------------------------------------------
 
-    def _write(self, target: ast.expr, value: Expression, scope: Scope) -> None:
-        place = self._expression(target, scope)
-        if not isinstance(place, Read):
-            self._refuse(target, scope, "only fields of the state and local names are assigned to")
-        if self._is_clock(target, scope):
-            self._refuse(target, scope, CLOCK_RULE)
-        self._emit(Write(place.path, place.index, value))
+    def _called(self, function: Callable[..., Any], arguments: Sequence[Expression]) -> Expression:
+        """Inline a function for its value."""
+        opened = self._reader.function(function)
+        if opened.value is None:
+            source = source_of(function)
+            source.refuse(source.tree, "it gives no value")
+        return self._value(opened.value, _given(opened, arguments))
 
-    def _emit(self, statement: Statement) -> None:
-        self._out[-1].append(statement)
+    def _value(self, term: open_terms.Term, meaning: Meaning) -> Expression:
+        match term:
+            case open_terms.Apply("and" | "or" | "if", _):
+                return self._lazy(term, meaning)
+            case open_terms.Apply(operator, arguments):
+                return apply(operator, *(self._value(argument, meaning) for argument in arguments))
+            case open_terms.Read(path, index):
+                return Read(path, self._place(path, index, term.at, meaning))
+            case Bound(name):
+                return meaning[name]
+            case LetIn(name, value, body):
+                return self._value(body, {**meaning, name: self._value(value, meaning)})
+            case Call(function, arguments):
+                return self._called(function, [self._value(argument, meaning) for argument in arguments])
+            case Over():
+                return self._over(term, meaning)
+            case Constant(name):
+                return Switch(name) if name in self.machine.switches else Int(int(getattr(self.constants, name)))
+            case Now():
+                return Read(self._clock, None)
+        return Int(_number(term))
 
-    def _is_clock(self, target: ast.expr, scope: Scope) -> bool:
-        place = self._expression(target, scope)
-        member = self.machine.state.members.get(place.path[0]) if isinstance(place, Read) else None
-        return isinstance(member, Field) and member.kind is Kind.CLOCK
+    def _lazy(self, term: open_terms.Apply, meaning: Meaning) -> Expression:
+        """Arguments that a known one decides are not looked at: they may be undefined."""
+        first, *others = term.arguments
+        if term.operator == "if":
+            test = self._value(first, meaning)
+            if isinstance(test, Int):
+                return self._value(others[not test.value], meaning)
+            return apply("if", test, *(self._value(other, meaning) for other in others))
+        absorbing = FALSE if term.operator == "and" else TRUE
+        known: list[Expression] = []
+        for argument in term.arguments:
+            known.append(self._value(argument, meaning))
+            if known[-1] == absorbing:
+                return absorbing
+        return apply(term.operator, *known)
 
-    def _is_instant(self, path: tuple[str, ...]) -> bool:
-        return self._declared(path).kind is Kind.INSTANT
+    def _over(self, over: Over, meaning: Meaning) -> Expression:
+        turns = self._range(over.low, over.high, over.at, meaning)
+        terms = [self._value(over.body, {**meaning, over.variable: Int(i)}) for i in turns]
+        if over.fold != "sum":
+            return apply("and" if over.fold == "all" else "or", *terms)
+        total: Expression = Int(0)
+        for term in terms:
+            total = apply("+", total, apply("if", term, Int(1), Int(0)))
+        return total
+
+    def _range(self, low: open_terms.Term, high: open_terms.Term, at: Origin, meaning: Meaning) -> range:
+        first, end = self._value(low, meaning), self._value(high, meaning)
+        if not isinstance(first, Int) or not isinstance(end, Int):
+            at.refuse("the bounds of a range are constants of the instance")
+        return range(first.value, end.value)
+
+    def _place(self, path: Path, index: open_terms.Term | None, at: Origin, meaning: Meaning) -> Expression | None:
+        place = None if index is None else self._value(index, meaning)
+        if isinstance(place, Int) and not 0 <= place.value < self._length(path):
+            at.refuse(f"the array has no place {place.value} in this instance")
+        return place
+
+    # --- the state ----------------------------------------------------------------------------------------------------
+
+    def _length(self, path: Path) -> int:
+        """Of the array that a path goes through."""
+        member = self.machine.state.members[path[0]]
+        length = member.length or (None if isinstance(member, Field) else member.kind.fields[path[1]].length)
+        return int(getattr(self.constants, str(length)))
+
+    def _is_instant(self, path: Path) -> bool:
+        member = self.machine.state.members[path[0]]
+        return (member if isinstance(member, Field) else member.kind.fields[path[1]]).kind is Kind.INSTANT
+
+    @cached_property
+    def _clock(self) -> Path:
+        members = self.machine.state.members.items()
+        return (next(name for name, member in members if isinstance(member, Field) and member.kind is Kind.CLOCK),)
+
+
+def _given(function: OpenFunction, arguments: Sequence[Expression]) -> Meaning:
+    return dict(zip((parameter.name for parameter in function.parameters), arguments, strict=True))
+
+
+def _number(term: open_terms.Term) -> int:
+    match term:
+        case Number(value=value) | Truth(value=value) | Named(value=value):
+            return int(value)
+        case Member(kind=kind, name=name):
+            return int(kind[name])
+        case LongAgo():
+            return LONG_AGO
+        case EmptySet():
+            return EMPTY.value
+    raise AssertionError(term)
 
 
 def _flat(statements: Iterable[Statement]) -> Iterator[Statement]:

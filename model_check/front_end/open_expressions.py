@@ -22,7 +22,6 @@ from model_check.front_end.open_terms import (
     Named,
     Now,
     Number,
-    Operator,
     Over,
     Read,
     Sort,
@@ -30,6 +29,7 @@ from model_check.front_end.open_terms import (
     Truth,
     sort_of,
 )
+from model_check.front_end.source import Origin, Source
 from spec.language import LONG_AGO, Bits, Kind, Machine
 from spec.language.fields import Field, RecordDeclaration
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from model_check.front_end.open_terms import OpenFunction
-    from model_check.front_end.source import Source
+    from model_check.front_end.terms import Operator
 
 COMPARISONS: Final[dict[type[ast.cmpop], Operator]] = {
     ast.Eq: "==",
@@ -217,7 +217,7 @@ class OpenExpressions(ABC):
         path = (*place.path, name)
         if isinstance(member, RecordDeclaration) or member.length is not None:
             return Place(path, place.index, member)
-        return Now() if member.kind is Kind.CLOCK else Read(path, place.index, member)
+        return Now() if member.kind is Kind.CLOCK else Read(path, place.index, member, Origin(scope.source, node))
 
     def _element(self, place: Any, index: ast.expr, node: ast.expr, scope: Scope) -> Any:
         if not isinstance(place, Place) or place.member is None or place.member.length is None:
@@ -226,7 +226,7 @@ class OpenExpressions(ABC):
             scope.refuse(node, "an element has one index")
         term = self.term(index, scope, "number")
         if isinstance(place.member, Field):
-            return Read(place.path, term, place.member)
+            return Read(place.path, term, place.member, Origin(scope.source, node))
         return Place(place.path, term, place.member)
 
     # --- calls --------------------------------------------------------------------------------------------------------
@@ -257,6 +257,7 @@ class OpenExpressions(ABC):
         scope.refuse(node, "not a function of the specification")
 
     def _call_for_value(self, callee: Callable[..., Any], node: ast.Call, scope: Scope) -> Term:
+        self._given(node, scope)
         function = self.function(callee)
         if function.value is None:
             scope.refuse(node, f"{function.name} gives no value")
@@ -264,7 +265,7 @@ class OpenExpressions(ABC):
 
     def arguments(self, function: OpenFunction, node: ast.Call, scope: Scope) -> tuple[Term, ...]:
         """The arguments of a call, without the state and the constants, each of the sort of its parameter."""
-        given = [(argument, self.expression(argument, scope)) for argument in node.args]
+        given = self._given(node, scope)
         kept = [argument for argument, value in given if value is not CONSTANTS and value != STATE]
         if len(kept) != len(function.parameters):
             scope.refuse(node, f"{function.name} takes {len(function.parameters)} values, {len(kept)} are given")
@@ -272,6 +273,14 @@ class OpenExpressions(ABC):
             self.term(argument, scope, parameter.sort)
             for argument, parameter in zip(kept, function.parameters, strict=True)
         )
+
+    def _given(self, node: ast.Call, scope: Scope) -> list[tuple[ast.expr, Any]]:
+        """The arguments of a call and what each of them means."""
+        given = [(argument, self.expression(argument, scope)) for argument in node.args]
+        for argument, value in given:
+            if isinstance(value, Place) and isinstance(value.member, RecordDeclaration):
+                scope.refuse(argument, f"a parameter cannot be a {value.member.kind.__name__}: give its index")
+        return given
 
     def _fold(self, fold: Fold, node: ast.Call, scope: Scope) -> Term:
         match node.args:
@@ -282,7 +291,8 @@ class OpenExpressions(ABC):
             ]:
                 low, high = self.range_of(over, scope)
                 inner = self.block_over(variable, node, scope)
-                return Over(fold, variable, low, high, self.term(element, inner, "truth"))
+                body = self.term(element, inner, "truth")
+                return Over(fold, variable, low, high, body, Origin(scope.source, node))
         scope.refuse(node, f"{fold} takes one generator of truth values over a range")
 
     def block_over(self, variable: str, node: ast.expr | ast.stmt, scope: Scope) -> Scope:

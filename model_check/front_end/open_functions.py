@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.open_expressions import CONSTANTS, STATE, OpenExpressions, Place, Scope
@@ -21,24 +21,21 @@ from model_check.front_end.open_terms import (
     Now,
     Number,
     OpenFunction,
-    Operator,
     Read,
     Run,
     Sort,
     Statement,
     Term,
-    Tick,
     Write,
     sort_of,
     sort_of_field,
 )
-from model_check.front_end.source import CLOCK_RULE, Source, source_of, without_slack
-from spec.language import Bits, Kind, Machine, MachineState, assume, require, within
+from model_check.front_end.source import CLOCK_RULE, CONJUNCTS, Origin, Source, source_of, without_slack
+from model_check.front_end.terms import Operator, Tick
+from spec.language import Bits, Kind, Machine, MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_CONJUNCTS: Final = {require: "require", assume: "assume", within: "within"}
 
 
 class OpenReader(OpenExpressions):
@@ -87,9 +84,8 @@ class OpenReader(OpenExpressions):
             return OpenFunction(function, parameters, (), (), self._value(source.body, scope))
         statements = self._block(source.body, scope)
         last = max((i + 1 for i, statement in enumerate(statements) if self._is_guard(statement)), default=0)
-        for statement, node in zip(statements[:last], source.body, strict=False):
-            if not (self._is_guard(statement) or isinstance(statement, Let)):
-                scope.refuse(node, "a conjunct of the guard follows a write")
+        if not all(self._is_guard(statement) or isinstance(statement, Let) for statement in statements[:last]):
+            scope.refuse(source.body[last - 1], "a conjunct of the guard follows a write")
         return OpenFunction(function, parameters, statements[:last], statements[last:], None)
 
     def _parameters(self, source: Source) -> tuple[tuple[Bound, ...], dict[str, Any]]:
@@ -113,8 +109,13 @@ class OpenReader(OpenExpressions):
         return tuple(parameters), names
 
     def _is_guard(self, statement: Statement) -> bool:
-        if isinstance(statement, Run):
-            return bool(self.function(statement.function).guard)
+        match statement:
+            case Run(function=function):
+                return bool(self.function(function).guard)
+            case If(then=then, otherwise=otherwise):
+                return any(map(self._is_guard, (*then, *otherwise)))
+            case Loop(body=body):
+                return any(map(self._is_guard, body))
         return isinstance(statement, Conjunct)
 
     # --- a function that gives a value --------------------------------------------------------------------------------
@@ -124,8 +125,8 @@ class OpenReader(OpenExpressions):
             case [ast.Return(value=ast.expr() as value), *_]:
                 return self.term(value, scope)
             case [ast.Assign(targets=[ast.Name(id=name)], value=value) as statement, *rest]:
-                term = self._named(name, value, statement, scope)
-                return LetIn(name, term, self._value(rest, scope))
+                term = self.term(value, scope)
+                return LetIn(name, term, self._value(rest, scope.inner(**{name: Bound(name, sort_of(term))})))
             case [ast.If(test=test, body=then, orelse=otherwise) as statement, *rest]:
                 condition = self.term(test, scope, "truth")
                 first = self._value([*then, *rest], scope.inner())
@@ -149,14 +150,6 @@ class OpenReader(OpenExpressions):
     def _block(self, body: list[ast.stmt], scope: Scope) -> tuple[Statement, ...]:
         return tuple(self._statement(node, scope) for node in body if not isinstance(node, ast.Pass))
 
-    def _inner_block(self, body: list[ast.stmt], scope: Scope) -> tuple[Statement, ...]:
-        """A block of an `if` or a loop: no conjunct of the guard may stand there."""
-        statements = self._block(body, scope)
-        for statement, node in zip(statements, body, strict=False):
-            if self._is_guard(statement):
-                scope.refuse(node, "a conjunct of the guard stands alone, not in a branch or a loop")
-        return statements
-
     def _statement(self, node: ast.stmt, scope: Scope) -> Statement:
         match node:
             case ast.Expr(value=ast.Call() as call):
@@ -165,16 +158,17 @@ class OpenReader(OpenExpressions):
                 return Let(name, self._named(name, value, node, scope))
             case ast.Assign(targets=[target], value=value):
                 place = self._target(target, scope)
-                return Write(place.path, place.index, place.field, self._written(value, place, scope))
+                return _write(place, self._written(value, place, scope))
             case ast.AugAssign(target=target, op=ast.Add() | ast.Sub() as operator, value=value):
                 return self._augmented(node, target, operator, self.term(value, scope, "number", "set"), scope)
             case ast.If(test=test, body=then, orelse=otherwise):
                 condition = self.term(test, scope, "truth")
-                first = self._inner_block(then, scope.inner())
-                return If(condition, first, self._inner_block(otherwise, scope.inner()))
+                first = self._block(then, scope.inner())
+                return If(condition, first, self._block(otherwise, scope.inner()))
             case ast.For(target=ast.Name(id=name), iter=iterable, body=body, orelse=[]):
                 low, high = self.range_of(iterable, scope)
-                return Loop(name, low, high, self._inner_block(body, self.block_over(name, node, scope)))
+                inner = self.block_over(name, node, scope)
+                return Loop(name, low, high, self._block(body, inner), Origin(scope.source, node))
         scope.refuse(node, "not a statement of the language")
 
     def _call_statement(self, call: ast.Call, scope: Scope) -> Statement:
@@ -185,22 +179,24 @@ class OpenReader(OpenExpressions):
                 single = Apply("only", (self.term(member, scope, "number"),), "set")
                 if sort_of(place) != "set":
                     scope.refuse(call, "a set that is a field of the state has `add` and `discard`")
-                return Write(place.path, place.index, place.field, Apply(operator, (place, single), "set"))
+                return _write(place, Apply(operator, (place, single), "set"))
             case ast.Call(func=ast.Name() as name):
                 callee = self.expression(name, scope)
-                if callee in _CONJUNCTS:
+                if callee in CONJUNCTS:
                     return self._conjunct(callee, call, scope)
                 if inspect.isfunction(callee):
+                    self._given(call, scope)
                     function = self.function(callee)
-                    if function.value is not None or (function.guard and function.effect):
-                        scope.refuse(call, f"{function.name} is neither a part of a guard nor an effect")
-                    return Run(callee, self.arguments(function, call, scope))
+                    if function.value is not None:
+                        scope.refuse(call, f"{function.name} gives a value")
+                    return Run(callee, self.arguments(function, call, scope), Origin(scope.source, call))
         scope.refuse(call, "not a function of the specification")
 
     def _conjunct(self, callee: Callable[..., Any], call: ast.Call, scope: Scope) -> Conjunct:
         match call.args:
             case [condition, ast.Constant(value=str() as rule)]:
-                return Conjunct(_CONJUNCTS[callee], rule, self.term(condition, scope, "truth"))
+                term = self.term(condition, scope, "truth")
+                return Conjunct(CONJUNCTS[callee], rule, term, Origin(scope.source, call))
         scope.refuse(call, "a conjunct is a condition and its rule in words")
 
     def _target(self, node: ast.expr, scope: Scope) -> Read:
@@ -231,7 +227,11 @@ class OpenReader(OpenExpressions):
         if sort_of(place) != "number" or sort_of(change) != "number":
             scope.refuse(node, "only numbers are counted up and down")
         sign: Operator = "+" if isinstance(operator, ast.Add) else "-"
-        return Write(place.path, place.index, place.field, Apply(sign, (place, change), "number"))
+        return _write(place, Apply(sign, (place, change), "number"))
+
+
+def _write(place: Read, value: Term) -> Write:
+    return Write(place.path, place.index, place.field, value, place.at)
 
 
 def _hint(argument: ast.arg, source: Source) -> type:

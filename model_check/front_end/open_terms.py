@@ -1,27 +1,27 @@
 """The terms of the specification's source as it stands: parameters, calls, loops and constants keep their names.
 
-The closed terms (`terms.py`) are for one instance and one choice of parameters; these are for a text that people
-read. Truth values, numbers, sets and the members of an enumeration are different sorts here.
+They are read once for every use: `model_check.tla` makes a text of them that people read, `lower.py` closes them
+(`terms.py`) for one instance and one choice of parameters. Truth values, numbers, sets and the members of an
+enumeration are different sorts here.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from model_check.front_end.terms import Operator, Path, Tick
 from spec.language import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from model_check.front_end.source import Origin
     from spec.language.fields import Field
 
-Path = tuple[str, ...]
 Sort = Literal["number", "truth", "set", "long ago"] | type[IntEnum]
-Operator = Literal[
-    "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "if", "has", "only", "is_empty", "union", "minus"
-]
 Fold = Literal["any", "all", "sum"]
 
 
@@ -93,6 +93,7 @@ class Read:
     path: Path
     index: Term | None
     field: Field
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class Over:
     low: Term
     high: Term
     body: Term
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ class Write:
     index: Term | None
     field: Field
     value: Term
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +210,7 @@ class Loop:
     low: Term
     high: Term
     body: tuple[Statement, ...]
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +219,7 @@ class Run:
 
     function: Callable[..., Any]
     arguments: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """The clock goes on by one tick, or steps back by one."""
-
-    is_back: bool = False
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +229,7 @@ class Conjunct:
     kind: str
     rule: str
     condition: Term
+    at: Origin = dataclasses.field(compare=False, repr=False)
 
 
 Statement = Let | Write | If | Loop | Run | Tick | Conjunct

@@ -10,13 +10,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from model_check.errors import NotInTheLanguage
-from spec.language import Kind
+from spec.language import Kind, assume, require, within
 from spec.language.fields import Field
+from spec.language.rules import ASSUME, REQUIRE, WITHIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spec.language import MachineState
+
+CONJUNCTS: Final = {require: REQUIRE, assume: ASSUME, within: WITHIN}
+"""The functions whose calls are conjuncts of a guard, and the kinds of these."""
 
 CLOCK_RULE: Final = "the clock only goes on by `+= 1`, or steps back by `-= 1`"
 
@@ -47,8 +51,31 @@ class Source:
 
     def refusal(self, node: ast.stmt | ast.expr | ast.arg, why: str) -> NotInTheLanguage:
         """What says that a node is not part of the language, with the file and the line."""
-        text = "" if node is self.tree else f"{ast.unparse(node)}: "
-        return NotInTheLanguage(f"{self.file}:{self.first_line + node.lineno - 1}: {text}{why}")
+        text = f"{self.tree.name if node is self.tree else ast.unparse(node).splitlines()[0]}: "
+        return NotInTheLanguage(f"{self.file}:{self.line_of(node)}: {text}{why}")
+
+    def line_of(self, node: ast.stmt | ast.expr | ast.arg) -> int:
+        """Where in its file a node stands."""
+        return self.first_line + node.lineno - 1
+
+
+class Origin:
+    """Where a term comes from."""
+
+    __slots__ = ("_node", "_source")
+
+    def __init__(self, source: Source, node: ast.stmt | ast.expr) -> None:
+        self._source = source
+        self._node = node
+
+    @property
+    def line(self) -> int:
+        """In its file."""
+        return self._source.line_of(self._node)
+
+    def refuse(self, why: str) -> NoReturn:
+        """See `Source.refuse`."""
+        self._source.refuse(self._node, why)
 
 
 @cache

@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from model_check.front_end.open_terms import Conjunct, Let, LetIn, OpenFunction, Run, Statement
+from model_check.front_end.open_terms import Conjunct, If, Let, LetIn, Loop, OpenFunction, Run, Statement
 from model_check.tla.effects import Effect
 from model_check.tla.layout import WIDTH, Block, comment, filled, hang, indented, junction
 from model_check.tla.names import LocalNames
 from model_check.tla.values import Binding, Local, Use, Value, Variable, parts, with_local
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from model_check.front_end.open_functions import OpenReader
     from model_check.tla.expressions import Meaning
@@ -102,10 +102,16 @@ class Definer:
                 if self.uses.branches(condition):
                     block = hang(f"{self.names.note('IsTrue')}(", block, ")")
                 return [[*comment(_KINDS[kind] + rule), *block]]
-            case Run(function=function, arguments=arguments):
+            case Run(function=function, arguments=arguments, at=at):
+                if self.reader.function(function).effect:
+                    at.refuse(f"{function.__name__} is neither a part of a guard nor an effect")
                 given = tuple(point.value(argument, meaning) for argument in arguments)
                 self._note_rules(point, function, given)
                 return [self._use(Use(function, given))]
+            case If(then=[*inner], otherwise=[*others]):
+                _refuse_rules((*inner, *others))
+            case Loop(body=[*inner]):
+                _refuse_rules(inner)
         raise AssertionError(statement)
 
     def _note_rules(self, point: Effect, function: Callable[..., Any], arguments: tuple[Value, ...]) -> None:
@@ -138,6 +144,17 @@ class Definer:
 
     def _clocks(self) -> frozenset[str]:
         return clocks(self.reader)
+
+
+def _refuse_rules(statements: Iterable[Statement]) -> None:
+    for statement in statements:
+        match statement:
+            case Conjunct(at=at) | Run(at=at):
+                at.refuse("a conjunct of the guard stands alone, not in a branch or a loop")
+            case If(then=then, otherwise=otherwise):
+                _refuse_rules((*then, *otherwise))
+            case Loop(body=body):
+                _refuse_rules(body)
 
 
 def clocks(reader: OpenReader) -> frozenset[str]:

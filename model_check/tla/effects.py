@@ -20,10 +20,10 @@ from model_check.front_end.open_terms import (
     Number,
     Run,
     Statement,
-    Tick,
     Write,
 )
 from model_check.front_end.source import source_of
+from model_check.front_end.terms import Tick
 from model_check.tla.expressions import Meaning, Point
 from model_check.tla.loops import carry_out_loop
 from model_check.tla.pending import Pending, decided, merged
@@ -51,7 +51,8 @@ from spec.language.fields import Field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from model_check.front_end.open_terms import OpenFunction, Path
+    from model_check.front_end.open_terms import OpenFunction
+    from model_check.front_end.terms import Path
     from model_check.tla.values import Accessors
 
     Aging = Callable[[Value, Field], Value]

@@ -17,7 +17,6 @@ from model_check.front_end.open_terms import (
     Now,
     Number,
     Over,
-    Path,
     Read,
     Term,
     Truth,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from model_check.front_end.open_functions import OpenReader
+    from model_check.front_end.terms import Path
     from model_check.tla.names import LocalNames
     from model_check.tla.uses import Uses
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from model_check.front_end.open_terms import Constant, EmptySet, Member, Named, Now, Number, Operator, Truth
+from model_check.front_end.open_terms import Constant, EmptySet, Member, Named, Now, Number, Truth
 from model_check.tla.layout import WIDTH, Block, hang, indented, junction, separated
 from model_check.tla.values import (
     Accessors,
@@ -31,6 +31,8 @@ from model_check.tla.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from model_check.front_end.terms import Operator
 
 ATOM, OPERAND, OPEN = 20, 6, 0
 """How tightly a text holds together: a name; what may stand beside `=`; what ends only with its surroundings."""

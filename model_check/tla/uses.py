@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Path, Read, Run, Tick, Write
+from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Read, Run, Write
+from model_check.front_end.terms import Path, Tick
 from spec.language import Kind
 from spec.language.fields import Field
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, Number, Operator, Truth
+from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, Number, Truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from model_check.front_end.terms import Operator
 
 
 @dataclass(frozen=True, slots=True)
