@@ -1,6 +1,6 @@
 """Traces of the reference broker: a random walk of the specification drives it, and it tells what it does.
 
-The walk is the one of `model_check.walks.plain_walk`, among the steps that both can take (`fuzz.left_out`,
+The walk draws as `model_check.walks.dice` does, among the steps that both can take (`fuzz.left_out`,
 `fuzz.steered`). What the broker does is in the words of its own recorder. Producers, network and time have none; what
 they do is told in the words of the specification. Specification and broker are compared after each step, as in the
 lockstep.
@@ -18,7 +18,7 @@ from fuzz.lockstep.pairing import World
 from fuzz.steered import is_left_out
 from model_check.errors import EvaluationError
 from model_check.walks.choices import step_tables
-from model_check.walks.plain_walk import Dice
+from model_check.walks.dice import Dice
 from spec.events import FIELDS
 from spec.language import NONE, take
 

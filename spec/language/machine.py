@@ -46,7 +46,7 @@ class Machine:
     symmetric : str or None
         The array of records that could be numbered in any order, and are numbered in the order of their first use, so
         that of all states that differ by the numbers only one is looked at. A record that was not used yet holds the
-        lowest value in each field. See `model_check.explicit.symmetry`.
+        lowest value in each field. `tests/model_check/explicit/symmetry.py` counts what was not looked at.
     """
 
     name: str

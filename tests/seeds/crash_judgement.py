@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, Trace
 from model_check.trace_validation.path_search import PAUSES
-from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import validate
 from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table_file import read_table, table_file
@@ -36,6 +35,7 @@ from spark_trace_analysis.records.record_kind import RecordKind, classify
 from spec.language import holds
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.trace_validation.retake import replay
 
 if TYPE_CHECKING:
     from reference.format.record import Record

@@ -1,7 +1,7 @@
 """Random walks over packed states: the last part of every generated module (see `kernel.py`).
 
 A walk depends on its seed and number and on the tables of a choice only (see `model_check.walks.choices`, and
-`model_check.walks.plain_walk`, which does the same without the compiler). Walks are taken in lock-step, because the
+`model_check.walks.dice`, which does the same without the compiler). Walks are taken in lock-step, because the
 successors of many states at once take a tenth of the time that they take one by one.
 """
 

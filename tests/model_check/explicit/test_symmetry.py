@@ -11,7 +11,6 @@ import pytest
 from model_check.cpython import search as cpython
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
-from model_check.explicit.symmetry import orbit_size, orbits_by_level
 from model_check.instances import constants_for, load_instance
 from spec.language import (
     NONE,
@@ -34,6 +33,7 @@ from spec.language import (
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
+from tests.model_check.explicit.symmetry import orbit_size, orbits_by_level
 from tests.sampled import sampled
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
-from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import Verdict, validate
 from spec.profiles import PROFILES
+from tests.model_check.trace_validation.retake import replay
 
 SETTINGS = Settings.of_release("5.3.3", op_batch_interval=200)
 

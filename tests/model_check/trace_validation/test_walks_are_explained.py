@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.trace_validation.retake import replay
 from model_check.trace_validation.validate import validate
 from spec.profiles import PROFILES
+from tests.model_check.trace_validation.retake import replay
 from tests.model_check.trace_validation.walks import SETTINGS, walk
 from tests.sampled import sampled
 

@@ -12,10 +12,11 @@ from model_check.explicit.code_generation.compile import compile_machine
 from model_check.front_end.lower import Lowering
 from model_check.instances import constants_for
 from model_check.walks.choices import CHOICES, FAULT, OPTIONAL, ORDINARY, QUIET, WEIGHTS, fault_actions, step_tables
-from model_check.walks.plain_walk import Dice, plain_walk
+from model_check.walks.dice import Dice
 from model_check.walks.walk import Walker
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of
+from tests.model_check.walks.plain_walk import plain_walk
 
 
 @pytest.fixture(autouse=True, params=["tiny"])

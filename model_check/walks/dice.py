@@ -1,19 +1,16 @@
-"""A random walk without the compiler: the same choices as `walk_kernel.py`, in Python, on any state of a machine.
+"""The draws of a random walk without the compiler: the same as in `walk_kernel.py`, in Python.
 
-The compiled walk is held against it, and it drives what only Python can do, such as the reference broker.
+The compiled walk is held against them, and they drive what only Python can do, such as the reference broker.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from spec.language import take
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from model_check.walks.choices import StepTables
-    from spec.language import MachineState, Step
 
 _STRIDE: Final = 0x9E3779B97F4A7C15
 _MOST: Final = (1 << 64) - 1
@@ -64,21 +61,3 @@ class Dice:
     def may_choose(self, number: int) -> bool:
         """Whether a step has a chance in this walk at all."""
         return self._weights[number] > 0
-
-
-def plain_walk(
-    state: MachineState, constants: object, steps: Sequence[Step], dice: Dice, length: int
-) -> Iterator[Step]:
-    """Walk from a state, which is changed in place; gives each step after it was taken, at most so many."""
-    for _ in range(length):
-        before = tuple(state.memory.values)
-        enabled = []
-        for number, step in enumerate(steps):
-            if take(state, constants, step) is None:
-                enabled.append(number)
-                state.load(before)
-        chosen = dice.choose(enabled)
-        if chosen is None:
-            return
-        take(state, constants, steps[chosen])
-        yield steps[chosen]
