@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from model_check.check import CheckResult, ClauseResult, Verdict, check
 from model_check.errors import EvaluationError
@@ -69,49 +70,28 @@ def find(search: Search, *, reading: str = "numba", threads: int = 1, report: Re
     KeyboardInterrupt
         Ctrl-C ended a search.
     """
-    affected = check(
-        search.profile,
-        search.faults,
-        search.instance,
-        properties=(search.clause,),
-        reading=reading,
-        threads=threads,
-        until_violated=True,
-        report=report,
-    )
+    ask = partial(ask_about, search, reading=reading, threads=threads, report=report)
+    affected = ask(search.profile, search.instance, until_violated=True)
     if not affected.complete and not affected.is_violated:
         raise KeyboardInterrupt  # nothing else ends such a search
     violated = judge_affected(search, affected)
     repaired = None
     if search.repaired_in:
-        repaired = check(
-            search.repaired_in,
-            search.faults,
-            search.instance,
-            properties=(search.clause,),
-            reading=reading,
-            threads=threads,
-            most_states=search.most_states,
-            report=report,
-        )
+        repaired = ask(search.repaired_in, search.instance, most_states=search.most_states)
         if not repaired.complete and (search.most_states is None or repaired.distinct < search.most_states):
             raise KeyboardInterrupt
         judge_repaired(search, repaired, len(violated.path or ()))
     elif search.later_on:
-        repaired = check(
-            search.profile,
-            search.faults,
-            search.later_on,
-            properties=(search.clause,),
-            reading=reading,
-            threads=threads,
-            until_violated=True,
-            report=report,
-        )
+        repaired = ask(search.profile, search.later_on, until_violated=True)
         if not repaired.complete and not repaired.is_violated:
             raise KeyboardInterrupt
         judge_later(search, repaired, len(violated.path or ()))
     return Found(affected, violated, repaired)
+
+
+def ask_about(search: Search, profile: str, instance: str, **options: Any) -> CheckResult:
+    """Ask for the clause of a search, with its faults, in a profile and an instance; options are those of `check`."""
+    return check(profile, search.faults, instance, properties=(search.clause,), **options)
 
 
 def judge_affected(search: Search, result: CheckResult) -> ClauseResult:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from model_check.check import check
-from model_check.defects.search import clause_of, find, without_repair
+from model_check.defects.search import ask_about, clause_of, find, without_repair
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -41,14 +40,7 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
         return ("numba", "cpython")
     if found.affected.distinct > Z3_STATES:
         return ("numba", "replay")
-    bounded = check(
-        search.profile,
-        search.faults,
-        search.instance,
-        properties=(search.clause,),
-        reading="z3",
-        most_steps=found.depth,
-    )
+    bounded = ask_about(search, search.profile, search.instance, reading="z3", most_steps=found.depth)
     depth = clause_of(bounded, search.clause).depth
     _agree(search, search.profile, "z3", f"depth {depth}", f"depth {found.depth}")
     return ("numba", "z3")
@@ -66,17 +58,11 @@ def readings_of_the_absence(search: Search, found: Found, most_states: int = ABS
         return ()
     if found.repaired.distinct > most_states or not (found.repaired.complete or found.repaired.is_violated):
         return ("numba",)
-    slow = check(
-        search.repaired_in or search.profile,
-        search.faults,
-        search.later_on or search.instance,
-        properties=(search.clause,),
-        reading="cpython",
-        until_violated=True,
-    )
+    profile, instance = search.repaired_in or search.profile, search.later_on or search.instance
+    slow = ask_about(search, profile, instance, reading="cpython", until_violated=True)
     depths = [clause_of(result, search.clause).depth for result in (slow, found.repaired)]
     theirs, ours = (_numbers(d, r) for d, r in zip(depths, (slow, found.repaired), strict=True))
-    _agree(search, search.repaired_in or search.profile, "cpython", theirs, ours)
+    _agree(search, profile, "cpython", theirs, ours)
     return ("numba", "cpython")
 
 
