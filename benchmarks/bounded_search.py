@@ -1,4 +1,4 @@
-"""``python -m benchmarks.bounded_search``: what the Z3 reading needs for each depth of some questions, as JSON."""
+"""``python -m benchmarks.bounded_search``: what the Z3 engine needs for each depth of some questions, as JSON."""
 
 from __future__ import annotations
 

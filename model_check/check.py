@@ -49,7 +49,7 @@ class ClauseResult:
     path : tuple of Step or None
         The first shortest path to a violation.
     replayed : Replay or None
-        That path, taken step by step in the CPython reading.
+        That path, taken step by step in the CPython engine.
     reason : str
         Why the verdict is unknown; empty otherwise.
     instance : Instance or None
@@ -101,7 +101,7 @@ class CheckResult:
     seconds, compile_seconds : float
         Of the search, and of making it ready.
     peak_bytes : int
-        Bytes of the states and the hash table (0 in the CPython reading, which does not count).
+        Bytes of the states and the hash table (0 in the CPython engine, which does not count).
     coverage : Coverage or None
         Of all actions and properties over the states found; only where it was asked for.
     disk_bytes : int
@@ -270,7 +270,7 @@ def check(
     machine, constants
         The specification, or one with more assumptions, and its constants where these are more than an instance's.
     resources
-        Memory, disk and checkpoints of the compiled search; the other readings have none.
+        Memory, disk and checkpoints of the compiled search; the other engines have none.
 
     Raises
     ------

@@ -18,7 +18,7 @@ class BadFile(ModelCheckError):
 
 
 class NotInTheLanguage(ModelCheckError):
-    """The specification's source uses something that the readings do not share."""
+    """The specification's source uses something that the engines do not share."""
 
     exit_code: ClassVar[int] = 75
 

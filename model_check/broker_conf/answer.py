@@ -171,7 +171,7 @@ def switched_on(constants: Constants, faults: Sequence[str]) -> tuple[str, ...]:
 def in_milliseconds(
     configuration: Configuration, quotient: Quotient, machine: Machine, constants: Constants, row: ClauseResult
 ) -> RealSchedule | NoInstantsError:
-    """The violation of a clause in the real configuration, judged by the plain reading; or why the first try failed."""
+    """The violation of a clause in the real configuration, judged by the plain engine; or why the first try failed."""
     path = row.path or ()
     answers = answers_in_ticks(machine, constants, path)
     missing = quotient.check_max[0] - quotient.check_max[1]

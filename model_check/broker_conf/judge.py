@@ -1,4 +1,4 @@
-"""The last word on a schedule: the plain CPython reading, a clock of milliseconds, the real constants, nothing else."""
+"""The last word on a schedule: the plain CPython engine, a clock of milliseconds, the real constants, nothing else."""
 
 from __future__ import annotations
 

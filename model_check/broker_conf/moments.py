@@ -1,6 +1,6 @@
 """A clock reading that is not a number yet: comparing two of them asks an oracle, which notes what it has answered.
 
-The actions of the CPython reading run on these as they are. Their guards and effects only ever subtract instants from
+The actions of the CPython engine run on these as they are. Their guards and effects only ever subtract instants from
 each other, and compare the difference with a constant.
 """
 

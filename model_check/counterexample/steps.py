@@ -60,7 +60,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A path that was taken in the CPython reading, and what the state at its end violates or is a witness of."""
+    """A path that was taken in the CPython engine, and what the state at its end violates or is a witness of."""
 
     events: tuple[Event, ...]
     violated: tuple[Property, ...]

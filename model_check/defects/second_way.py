@@ -1,4 +1,4 @@
-"""What a search found is believed when a second reading of the specification finds it, too."""
+"""What a search found is believed when a second engine finds it, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from model_check.defects.search import Found
 
 CPYTHON_STATES: Final = 300_000
-"""Up to so many states the CPython reading searches them all again; it takes some minutes."""
+"""Up to so many states the CPython engine searches them all again; it takes some minutes."""
 
 ABSENT_STATES: Final = 90_000
 """The same where the defect is gone."""
@@ -31,7 +31,7 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
     Raises
     ------
     EvaluationError
-        The second reading finds another depth, another number of states, or no violation.
+        The second engine finds another depth, another number of states, or no violation.
     """
     if found.affected.distinct <= most_states:
         slow = find(without_repair(search), reading="cpython")

@@ -112,7 +112,7 @@ class Exploration:
     def path_to(self, bit: int) -> list[Step] | None:
         """The first shortest path to a state that violates the clause (is the witness) with this number.
 
-        The steps are taken in the CPython reading, so that a path is only given if both readings agree on it.
+        The steps are taken in the CPython engine, so that a path is only given if both engines agree on it.
         """
         return self.paths_to([bit])[bit]
 

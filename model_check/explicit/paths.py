@@ -2,7 +2,7 @@
 
 All states of a level that lie on a shortest path are marked, from the deepest goal's level back to the initial state,
 for some goals at once. Then the first successor with the mark of a goal, in the order of actions and parameters, is
-taken at each level, in the CPython reading.
+taken at each level, in the CPython engine.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def first_shortest_paths(
     Raises
     ------
     EvaluationError
-        When the CPython reading does not find the way.
+        When the CPython engine does not find the way.
     """
     paths: dict[int, list[Step]] = {}
     by_level = sorted(goals, key=goals.__getitem__)
@@ -74,7 +74,7 @@ def _path(compiled: Compiled, constants: object, marks: Marks, goal: int, length
                 state.load(values)
                 break
         else:
-            message = f"the CPython reading finds no step {level} on the way to a state that the compiled reading found"
+            message = f"the CPython engine finds no step {level} on the way to a state that the compiled engine found"
             raise EvaluationError(message)
     return path
 

@@ -253,7 +253,7 @@ class _Search:
 
 
 def _out_of_range(found: Exploration, number: int, step: int) -> str:
-    """Take the step again in the CPython reading, which says which field left its range."""
+    """Take the step again in the CPython engine, which says which field left its range."""
     compiled = found.compiled
     state = compiled.machine.initial(found.constants).load(compiled.packing.unpack(found.store.words_of(number)))
     try:
@@ -261,4 +261,4 @@ def _out_of_range(found: Exploration, number: int, step: int) -> str:
         state.canonical()
     except (SpecificationError, Refused) as error:
         return f"{compiled.steps[step]}: {error}"
-    return f"{compiled.steps[step]}: a value left its declared range in the compiled reading only"
+    return f"{compiled.steps[step]}: a value left its declared range in the compiled engine only"

@@ -1,6 +1,6 @@
-"""The terms into which the specification's source is lowered, with the folding that every reading relies on.
+"""The terms into which the specification's source is lowered, with the folding that every engine relies on.
 
-Numbers and booleans are both integers here; sets are `Bits` with their own operators, so that a reading may keep them
+Numbers and booleans are both integers here; sets are `Bits` with their own operators, so that an engine may keep them
 sets.
 """
 

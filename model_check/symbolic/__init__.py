@@ -1,1 +1,1 @@
-"""The Z3 reading: the specification as a relation between two states, unrolled step by step and handed to a solver."""
+"""The Z3 engine: the specification as a relation between two states, unrolled step by step and handed to a solver."""

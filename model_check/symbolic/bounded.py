@@ -102,7 +102,7 @@ def search(
     NotInTheLanguage
         When the specification's source uses something that is not part of the language.
     EvaluationError
-        When a step on the way leaves a declared range or the bounds of an array, or the CPython reading does not agree
+        When a step on the way leaves a declared range or the bounds of an array, or the CPython engine does not agree
         with the path that was found.
     """
     if most_steps < 0:

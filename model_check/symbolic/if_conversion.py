@@ -1,6 +1,6 @@
 """From the terms of an action to its effect as formulas: both branches of an `if` are taken, and their writes merged.
 
-What the CPython reading would stop at while it runs (an index that is none of the array's, a value out of its declared
+What the CPython engine would stop at while it runs (an index that is none of the array's, a value out of its declared
 range) becomes a condition, too: `Effect.wrong`.
 """
 

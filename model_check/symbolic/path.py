@@ -1,4 +1,4 @@
-"""The path that a solver has found, step by step against the CPython reading: both agree on each path that is given."""
+"""The path that a solver has found, step by step against the CPython engine: both agree on each path that is given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def agreed_path(runs: Unrolling, clause: Property) -> list[Step]:
     Raises
     ------
     EvaluationError
-        When the CPython reading refuses a step, or sees no violation at the end of the path or one before.
+        When the CPython engine refuses a step, or sees no violation at the end of the path or one before.
     """
     name = f"{clause.identifier}.{clause.clause}"
     machine, constants = runs.relation.machine, runs.relation.constants
@@ -38,17 +38,17 @@ def agreed_path(runs: Unrolling, clause: Property) -> list[Step]:
         at_first = () if holds(machine.initial(constants), constants, clause) else (clause,)
         before, at_its_end = (at_first + replay(machine, constants, part).violated for part in (path[:-1], path))
     except (ModelCheckError, SpecificationError) as error:
-        msg = f"the path that the Z3 reading gives for {name} does not replay: {error}"
+        msg = f"the path that the Z3 engine gives for {name} does not replay: {error}"
         raise EvaluationError(msg) from error
     if (path and clause in before) or clause not in at_its_end:
         when = "before" if clause in before else "not at"
-        msg = f"the path that the Z3 reading gives for {name} violates it {when} its end"
+        msg = f"the path that the Z3 engine gives for {name} violates it {when} its end"
         raise EvaluationError(msg)
     return path
 
 
 def _first_of_all(runs: Unrolling) -> list[Step]:
-    """Fix one step after the other; only steps that the CPython reading takes are asked for."""
+    """Fix one step after the other; only steps that the CPython engine takes are asked for."""
     relation, solver = runs.relation, runs.solver
     steps = tuple(symbolic.step for symbolic in relation.steps)
     numbers = {step: k for k, step in enumerate(steps)}
@@ -70,7 +70,7 @@ def _first_of_all(runs: Unrolling) -> list[Step]:
 
 
 def what_goes_wrong(relation: Relation, taken: Sequence[int], clause: Property) -> str:
-    """What the CPython reading says of a run that leads to a value out of its range, or to an index of no element.
+    """What the CPython engine says of a run that leads to a value out of its range, or to an index of no element.
 
     Parameters
     ----------
@@ -91,4 +91,4 @@ def what_goes_wrong(relation: Relation, taken: Sequence[int], clause: Property) 
             pass
     except SpecificationError as error:
         return f"{where}: {error}"
-    return f"{where}: a value leaves its declared range, or an index its array, in the Z3 reading only"
+    return f"{where}: a value leaves its declared range, or an index its array, in the Z3 engine only"

@@ -19,7 +19,7 @@ _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset
 """Fields of syntax trees that say nothing, or that only some versions of Python have."""
 
 _DECIDES_NO_VERDICT = {"broker_defaults.py", "language/memory.py"}
-"""RocketMQ's defaults, for which no action, property or instance asks; and how the CPython reading holds a state, which
+"""RocketMQ's defaults, for which no action, property or instance asks; and how the CPython engine holds a state, which
 the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
 
 _SEARCHING = {"environment.py", "idle_faults.py"}

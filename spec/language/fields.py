@@ -1,7 +1,7 @@
 """State as data: records of bounded integers, sets of indices and instants.
 
-A record class declares its fields once. From the declaration follow the objects of the CPython reading (`memory`), and
-the packed words, the solver's sorts and the TLA+ variables of the other readings. Fields hold integers, so a state is a
+A record class declares its fields once. From the declaration follow the objects of the CPython engine (`memory`), and
+the packed words, the solver's sorts and the TLA+ variables of the other engines. Fields hold integers, so a state is a
 flat list of them; a record object is only a named view of that list.
 """
 

@@ -1,6 +1,6 @@
-"""How the CPython reading holds a state: a flat list of integers, and the views by which actions read and write it.
+"""How the CPython engine holds a state: a flat list of integers, and the views by which actions read and write it.
 
-What a field is and what it may hold is declared in `fields` and `state`, and the other readings know only that. So this
+What a field is and what it may hold is declared in `fields` and `state`, and the other engines know only that. So this
 file decides nothing of what a table of verdicts says, and is no part of the specification's fingerprint.
 """
 

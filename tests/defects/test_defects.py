@@ -24,7 +24,7 @@ SEARCHES = {name: search for name, _, search in questions() if not search.takes_
 FINDINGS = read_findings()
 
 FEW, FEW_OF_THE_SWEEP = 800, 3_000
-"""With so many states on the way, the CPython reading takes half a second, and a second or two."""
+"""With so many states on the way, the CPython engine takes half a second, and a second or two."""
 
 BY_INSTANCE = [(search.instance, name) for name, search in SEARCHES.items()]
 """The instance in the name of a test decides the worker (see the root conftest.py)."""

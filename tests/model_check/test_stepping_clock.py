@@ -1,6 +1,6 @@
 """Moments to come, and a clock that steps back: the same in all readings, and the same as on a clock that runs on.
 
-The numbers of states were obtained by the CPython reading, the compiled one and TLC.
+The numbers of states were obtained by the CPython engine, the compiled one and TLC.
 """
 
 from __future__ import annotations

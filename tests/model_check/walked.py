@@ -1,4 +1,4 @@
-"""States reached by random walks in the CPython reading."""
+"""States reached by random walks in the CPython engine."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class WritesAtTheFirstPlace(Emitter):
 
 
 def disagreement(emitter: type[Emitter] = Emitter) -> str | None:
-    """The first step on which the emitted module and the CPython reading differ."""
+    """The first step on which the emitted module and the CPython engine differ."""
     constants = constants_for("5.3.3", ("crash", "slow_local", "slow_round"), "tiny")
     module = emitted(MACHINE, constants, emitter)
     for values in walked_states(MACHINE, constants, walks=15, steps=50, seed=5):

@@ -1,4 +1,4 @@
-"""What real configurations give and break, each violation shown in milliseconds by the plain CPython reading."""
+"""What real configurations give and break, each violation shown in milliseconds by the plain CPython engine."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ WORLDS = [
 def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
     fault: str, version: str, size: str
 ) -> None:
-    """All that is violated in ticks has a schedule, and is violated by it, as the plain reading says."""
+    """All that is violated in ticks has a schedule, and is violated by it, as the plain engine says."""
     of = answer(version=version, base=size, faults=(fault,), reading="numba")
     assert of.schedules
     for clause, shown in of.schedules.items():

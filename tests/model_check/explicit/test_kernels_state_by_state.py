@@ -1,4 +1,4 @@
-"""`expand` and `judge` of the compiled module against the CPython reading, one state at a time."""
+"""`expand` and `judge` of the compiled module against the CPython engine, one state at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Successors by the formulas of the Z3 reading, a concrete state put in for their variables."""
+"""Successors by the formulas of the Z3 engine, a concrete state put in for their variables."""
 
 from __future__ import annotations
 

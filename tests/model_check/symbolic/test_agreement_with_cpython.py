@@ -1,4 +1,4 @@
-"""State by state, the formulas of the Z3 reading and the actions in CPython give the same; a broken reading is seen."""
+"""State by state, the formulas of the Z3 engine and the actions in CPython give the same; a broken reading is seen."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_a_path_that_cpython_refuses_is_not_given(monkeypatch: pytest.MonkeyPatc
 
 def test_a_state_that_only_z3_finds_wrong_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "relation_of", partial(relation_of, conversion=EnablesAll))
-    with pytest.raises(EvaluationError, match="in the Z3 reading only"):
+    with pytest.raises(EvaluationError, match="in the Z3 engine only"):
         search(COUNTER, Room(), LARGE, 9)
 
 

@@ -1,4 +1,4 @@
-"""The states that TLC dumps, as the canonical states of the other readings."""
+"""The states that TLC dumps, as the canonical states of the other engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TLC on the exported module reaches the states of the other readings."""
+"""TLC on the exported module reaches the states of the other engines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Takes the path that validation found once more, forwards from the start, so that nothing rests on the search itself.
 
 The search takes silent steps of the check service after records that they precede. Here all steps stand in their order,
-each guard is evaluated again by the plain reading of the specification, and the queues in the end are the trace's.
+each guard is evaluated again by the plain engine of the specification, and the queues in the end are the trace's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether columns of events are walks of the specification: taken again, step by step, in the CPython reading."""
+"""Whether columns of events are walks of the specification: taken again, step by step, in the CPython engine."""
 
 from __future__ import annotations
 
