@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,17 +12,17 @@ from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
 from model_check.engines import by_cpython, by_numba, by_z3
 from model_check.errors import EvaluationError, ModelCheckError
-from model_check.explicit.search import Progress
 from model_check.explicit.state_store.resources import Resources
 from model_check.instances import constants_for, load_instance
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from model_check.coverage.counts import Coverage
+    from model_check.explicit.exploration import Report
     from spec.constants import Constants, Instance
     from spec.language import Machine, Property, Step
-
-Report = Callable[[Progress], None]
 
 READINGS = ("numba", "cpython", "z3")
 """The readings that can be asked."""

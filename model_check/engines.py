@@ -8,12 +8,12 @@ from model_check.coverage import by_cpython as cpython_coverage
 from model_check.coverage import by_numba as explicit_coverage
 from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
-from model_check.explicit.search import Progress
+from model_check.explicit.exploration import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.check import Report
+    from model_check.explicit.exploration import Report
     from spec.language import Machine, Property, Step
 
 Answer = tuple[dict[str, Any], "dict[Property, list[Step] | None]", "set[Property]"]

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from model_check.check import CheckResult, Report, check, chosen_clauses
+from model_check.check import CheckResult, check, chosen_clauses
 from model_check.instances import constants_for, load_instance, unturned
 from model_check.judged import Judged, judged_together
 from model_check.occurrence import unmet_needs
@@ -19,7 +19,7 @@ from model_check.verdicts.known import table_of_verdicts
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.explicit.search import Progress
+    from model_check.explicit.exploration import Progress, Report
     from model_check.explicit.state_store.resources import Resources
     from spec.language import Property
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from model_check.broker_conf.configuration import Configuration
-    from model_check.check import Report
+    from model_check.explicit.exploration import Report
 
 _MOST_MORE_ROUNDS = 30
 """Every number of added rounds up to this and to `transactionCheckMax` is tried, and what the scaled one lacks."""

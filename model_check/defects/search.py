@@ -12,9 +12,9 @@ from model_check.errors import EvaluationError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from model_check.check import Report
     from model_check.counterexample.steps import Event
     from model_check.defects.catalogue import Search
+    from model_check.explicit.exploration import Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -48,6 +49,10 @@ class Progress:
     seconds: float
     expected: int | None = None
     seconds_left: float | None = None
+
+
+Report = Callable[[Progress], None]
+"""Called now and then with how far a search is."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.expected_states import expected_states
-from model_check.explicit.exploration import Exploration, Progress
+from model_check.explicit.exploration import Exploration, Progress, Report
 from model_check.explicit.interruption import interruption
 from model_check.explicit.state_store.resources import Resources
 from model_check.explicit.state_store.store import StateStore
@@ -52,7 +52,7 @@ def explore(
     threads: int = 1,
     most_states: int | None = None,
     until: Collection[int] = (),
-    report: Callable[[Progress], None] | None = None,
+    report: Report | None = None,
     resources: Resources | None = None,
     title: str = "",
 ) -> Exploration:
@@ -132,7 +132,7 @@ class _Search:
     executor: ThreadPoolExecutor
     checkpoints: Checkpoints | None
     most_states: int | None
-    report: Callable[[Progress], None] | None
+    report: Report | None
     raise_if_pressed: Callable[[], None]
     until: Collection[int]
 

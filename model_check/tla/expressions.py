@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from model_check.front_end.open_terms import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from model_check.front_end.open_functions import OpenReader
+    from model_check.front_end.open_terms import OpenFunction, Statement
     from model_check.front_end.terms import Path
     from model_check.tla.names import LocalNames
     from model_check.tla.uses import Uses
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
 Meaning = dict[str, Value]
 
 
-class Point:
+class Point(ABC):
     """A point of a definition: what the variables are worth, and what is known of indices.
 
     Attributes
@@ -82,6 +84,17 @@ class Point:
         self.made_up: set[str] = set()
         self.gives_names = True
         self._is_lazy = False
+
+    @abstractmethod
+    def carry_out(
+        self,
+        statements: tuple[Statement, ...],
+        meaning: Meaning,
+        within: OpenFunction,
+        following: tuple[Statement, ...] = (),
+        is_always_run: bool = True,
+    ) -> None:
+        """Carry out statements of a function, when those that follow are known."""
 
     @property
     def places(self) -> Places:

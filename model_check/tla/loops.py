@@ -29,56 +29,55 @@ from model_check.tla.values import (
 
 if TYPE_CHECKING:
     from model_check.front_end.open_terms import OpenFunction
-    from model_check.tla.effects import Effect
-    from model_check.tla.expressions import Meaning
+    from model_check.tla.expressions import Meaning, Point
 
 
 class TurnsDependError(Exception):
     """A turn of the loop builds on what an earlier one did."""
 
 
-def carry_out_loop(effect: Effect, loop: Loop, meaning: Meaning, within: OpenFunction) -> None:
+def carry_out_loop(point: Point, loop: Loop, meaning: Meaning, within: OpenFunction) -> None:
     """Carry out a loop."""
-    domain = Range(effect.value(loop.low, meaning), effect.value(loop.high, meaning))
-    before, names_given, seen = dict(effect.pending), effect.gives_names, effect.names.seen()
-    effect.gives_names = False
+    domain = Range(point.value(loop.low, meaning), point.value(loop.high, meaning))
+    before, names_given, seen = dict(point.pending), point.gives_names, point.names.seen()
+    point.gives_names = False
     try:
-        changed = _all_turns_at_once(effect, loop, domain, meaning, within)
+        changed = _all_turns_at_once(point, loop, domain, meaning, within)
     except (AliasUnknownError, TurnsDependError):
         changed = None
-        effect.names.forget_since(seen)
-    effect.gives_names, effect.pending = names_given, before
+        point.names.forget_since(seen)
+    point.gives_names, point.pending = names_given, before
     if changed is None:
         if not names_given:
             raise TurnsDependError
-        _turn_by_turn(effect, loop, domain, meaning, within)
+        _turn_by_turn(point, loop, domain, meaning, within)
     else:
-        effect.pending.update(changed)
+        point.pending.update(changed)
 
 
 # --- each turn for itself ---------------------------------------------------------------------------------------------
 
 
 def _all_turns_at_once(
-    effect: Effect, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction
+    point: Point, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction
 ) -> dict[str, Pending]:
-    before, evaluated = dict(effect.pending), set(effect.evaluated)
-    place = Local(effect.names.enter(loop.variable))
+    before, evaluated = dict(point.pending), set(point.evaluated)
+    place = Local(point.names.enter(loop.variable))
     for length in _lengths_of(domain):
-        effect.evaluated.add((length, place))
+        point.evaluated.add((length, place))
     try:
-        effect.carry_out(loop.body, {**meaning, loop.variable: place}, within, is_always_run=False)
+        point.carry_out(loop.body, {**meaning, loop.variable: place}, within, is_always_run=False)
     finally:
-        effect.names.leave()
-        effect.evaluated = evaluated
-    after = {name: pending for name, pending in effect.pending.items() if pending != before[name]}
+        point.names.leave()
+        point.evaluated = evaluated
+    after = {name: pending for name, pending in point.pending.items() if pending != before[name]}
     written = {name: _written(before[name], pending) for name, pending in after.items()}
     bases = {before[name].base: updates for name, updates in written.items()}
     for name, updates in written.items():
         for update in updates:
             growth = _growth(update, before[name], place)
-            _check_that_turns_keep_apart(effect, update.value if growth is None else growth, written, bases, place)
-    return {name: _of_all_turns(effect, name, before[name], written[name], place, domain) for name in written}
+            _check_that_turns_keep_apart(point, update.value if growth is None else growth, written, bases, place)
+    return {name: _of_all_turns(point, name, before[name], written[name], place, domain) for name in written}
 
 
 def _lengths_of(domain: Range) -> list[str]:
@@ -94,7 +93,7 @@ def _written(before: Pending, after: Pending) -> tuple[Update, ...]:
 
 
 def _check_that_turns_keep_apart(
-    effect: Effect,
+    point: Point,
     value: Value,
     written: dict[str, tuple[Update, ...]],
     bases: dict[Value, tuple[Update, ...]],
@@ -104,7 +103,7 @@ def _check_that_turns_keep_apart(
     looked_at = list(parts(value))
     for part in looked_at:
         match part:
-            case Use(function=function) if any(path[0] in written for path in effect.uses.reads(function)):
+            case Use(function=function) if any(path[0] in written for path in point.uses.reads(function)):
                 raise TurnsDependError
             case Select(base=base, accessors=accessors) if base in bases:
                 for other in bases[base]:
@@ -145,7 +144,7 @@ def _is_same_part(value: Value, part: Select) -> bool:
 
 
 def _of_all_turns(
-    effect: Effect, name: str, before: Pending, updates: tuple[Update, ...], place: Local, domain: Range
+    point: Point, name: str, before: Pending, updates: tuple[Update, ...], place: Local, domain: Range
 ) -> Pending:
     cells: dict[Accessors, list[Update]] = {}
     result = before
@@ -154,15 +153,15 @@ def _of_all_turns(
         if growth is None:
             cells.setdefault(update.accessors[: update.accessors.index(Index(place))], []).append(update)
             continue
-        old = before.part(update.accessors, None, effect.places)
+        old = before.part(update.accessors, None, point.places)
         grown = operation("union", old, SetOf(place.name, domain, growth))
-        result = result.written(update.accessors, grown, effect.places)
+        result = result.written(update.accessors, grown, point.places)
     for array, own in cells.items():
-        if effect.length_of((name, *_fields(array))) not in _lengths_of(domain):
+        if point.length_of((name, *_fields(array))) not in _lengths_of(domain):
             raise TurnsDependError  # some places are left as they are
-        value = Mapping(place.name, domain, _cell(before.part(array, None, effect.places), array, own, place))
+        value = Mapping(place.name, domain, _cell(before.part(array, None, point.places), array, own, place))
         if array:
-            result = result.written(array, value, effect.places)
+            result = result.written(array, value, point.places)
         elif before.updates or len(own) < len(updates):
             raise TurnsDependError
         else:
@@ -182,34 +181,32 @@ def _cell(whole: Value, array: Accessors, own: list[Update], place: Local) -> Va
 # --- turn by turn -----------------------------------------------------------------------------------------------------
 
 
-def _turn_by_turn(effect: Effect, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction) -> None:
+def _turn_by_turn(point: Point, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction) -> None:
     """A recursive function of the loop's variable: what the variables are worth after that turn."""
-    reads, writes = effect.uses.of(loop.body)
-    changed = [name for name in effect.pending if any(path[0] == name for path in writes)]
-    for name in effect.pending:
-        if name not in changed and effect.pending[name].updates and any(path[0] == name for path in reads):
-            effect.name_variable(name)
-    start = {name: effect.pending[name].whole for name in changed}
-    variable = effect.names.give(loop.variable)
-    after = effect.names.give(f"after_{loop.variable}")
-    previous = effect.names.give(f"before_{loop.variable}")
-    outer, pending, evaluated = effect.bindings, dict(effect.pending), set(effect.evaluated)
-    effect.bindings = [*outer, Binding(previous, Select(Local(after), (Index(plus(Local(variable), -1)),)))]
+    reads, writes = point.uses.of(loop.body)
+    changed = [name for name in point.pending if any(path[0] == name for path in writes)]
+    for name in point.pending:
+        if name not in changed and point.pending[name].updates and any(path[0] == name for path in reads):
+            point.name_variable(name)
+    start = {name: point.pending[name].whole for name in changed}
+    variable = point.names.give(loop.variable)
+    after = point.names.give(f"after_{loop.variable}")
+    previous = point.names.give(f"before_{loop.variable}")
+    outer, pending, evaluated = point.bindings, dict(point.pending), set(point.evaluated)
+    point.bindings = [*outer, Binding(previous, Select(Local(after), (Index(plus(Local(variable), -1)),)))]
     for name in changed:
-        effect.pending[name] = Pending(_one_of(changed, name, Local(previous)))
+        point.pending[name] = Pending(_one_of(changed, name, Local(previous)))
     for length in _lengths_of(domain):
-        effect.evaluated.add((length, Local(variable)))
-    effect.carry_out(loop.body, {**meaning, loop.variable: Local(variable)}, within, is_always_run=False)
-    turn = LetIn(
-        tuple(effect.bindings[len(outer) :]), _together({name: effect.pending[name].whole for name in changed})
-    )
+        point.evaluated.add((length, Local(variable)))
+    point.carry_out(loop.body, {**meaning, loop.variable: Local(variable)}, within, is_always_run=False)
+    turn = LetIn(tuple(point.bindings[len(outer) :]), _together({name: point.pending[name].whole for name in changed}))
     first = operation("==", Local(variable), plus(domain.low, -1))
     body = operation("if", first, _together(start), turn)
-    effect.bindings = [*outer, Binding(after, body, variable, Range(plus(domain.low, -1), domain.high))]
-    effect.pending, effect.evaluated = pending, evaluated
+    point.bindings = [*outer, Binding(after, body, variable, Range(plus(domain.low, -1), domain.high))]
+    point.pending, point.evaluated = pending, evaluated
     last = Select(Local(after), (Index(plus(domain.high, -1)),))
     for name in changed:
-        effect.pending[name] = Pending(_one_of(changed, name, last))
+        point.pending[name] = Pending(_one_of(changed, name, last))
 
 
 def _together(variables: dict[str, Value]) -> Value:
