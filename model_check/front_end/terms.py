@@ -6,8 +6,11 @@ sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Path = tuple[str, ...]
 Operator = Literal[
@@ -198,3 +201,14 @@ def is_boolean(term: Expression) -> bool:
         case Apply(operator, _):
             return operator in BOOLEAN
     return False
+
+
+def parts(term: object) -> Iterator[Any]:
+    """A term, or those of a tuple, and everything in them, outermost first; open terms and those of TLA+, too."""
+    if isinstance(term, tuple):
+        for each in term:
+            yield from parts(each)
+    elif is_dataclass(term) and not isinstance(term, type):
+        yield term
+        for field in fields(term):
+            yield from parts(getattr(term, field.name))

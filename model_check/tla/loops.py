@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.front_end.open_terms import Constant, Loop, Number, Truth
+from model_check.front_end.terms import parts
 from model_check.tla.pending import AliasUnknownError, Pending
 from model_check.tla.values import (
     Accessors,
@@ -23,7 +24,6 @@ from model_check.tla.values import (
     Use,
     Value,
     operation,
-    parts,
     plus,
 )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Read, Run, Write
-from model_check.front_end.terms import Path, Tick
+from model_check.front_end.terms import Path, Tick, parts
 from spec.language import Kind
 from spec.language.fields import Field
 
@@ -34,11 +33,11 @@ class Uses:
         """The fields that a function writes."""
         return self._of(function)[1]
 
-    def of(self, parts: Iterable[Statement | Term | None]) -> tuple[frozenset[Path], frozenset[Path]]:
+    def of(self, terms: Iterable[Statement | Term | None]) -> tuple[frozenset[Path], frozenset[Path]]:
         """The fields that statements and terms read, and those that they write."""
         reads: set[Path] = set()
         writes: set[Path] = set()
-        for part in _nodes(tuple(parts)):
+        for part in parts(tuple(terms)):
             match part:
                 case Read(path=path):
                     reads.add(path)
@@ -86,13 +85,3 @@ def declared(state: type[MachineState]) -> Iterator[tuple[Path, Field]]:
 
 def _is_instant(field: Field) -> bool:
     return field.kind is Kind.INSTANT
-
-
-def _nodes(part: Any) -> Iterator[Any]:
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _nodes(each)
-    elif is_dataclass(part) and not isinstance(part, type):
-        yield part
-        for f in fields(part):
-            yield from _nodes(getattr(part, f.name))

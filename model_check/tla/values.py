@@ -10,9 +10,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from model_check.front_end.open_terms import Constant, EmptySet, Fold, Member, Named, Now, Number, Truth
+from model_check.front_end.terms import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from model_check.front_end.terms import Operator
 
@@ -178,21 +179,6 @@ def _replace(part: Any, change: Callable[[Value], Value | None]) -> Any:
         return part
     rebuilt = {f.name: _replace(getattr(part, f.name), change) for f in fields(part)}
     return type(part)(**rebuilt)
-
-
-def parts(value: Value | Update | Binding) -> Iterator[Any]:
-    """The value and everything in it, outermost first."""
-    yield value
-    for f in fields(value):
-        yield from _parts_of(getattr(value, f.name))
-
-
-def _parts_of(part: Any) -> Iterator[Any]:
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _parts_of(each)
-    elif is_dataclass(part) and not isinstance(part, type):
-        yield from parts(cast("Value", part))
 
 
 def size(value: Value) -> int:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import Switch, Write
+from model_check.front_end.terms import Switch, Write, parts
 from model_check.instances import constants_for
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BOUNDS = ("mishaps", "stray_ends", "clock_steps")
 """Counts of the state that an instance bounds by a constant of the same name."""
@@ -36,22 +31,11 @@ def counted_faults() -> dict[str, tuple[str, ...]]:
             part.name
             for conjunct in action.guard
             if conjunct.kind == "assume"
-            for part in _parts(conjunct.condition)
+            for part in parts(conjunct.condition)
             if isinstance(part, Switch)
         }
-        written = {part.path for part in _parts(action.effect) if isinstance(part, Write)}
+        written = {part.path for part in parts(action.effect) if isinstance(part, Write)}
         for bound in BOUNDS:
             if (bound,) in written:
                 counted[bound] |= assumed
     return {bound: tuple(fault for fault in FAULTS if fault in counted[bound]) for bound in BOUNDS}
-
-
-def _parts(term: object) -> Iterator[object]:
-    """A term and all terms in it."""
-    yield term
-    if isinstance(term, tuple):
-        for part in term:
-            yield from _parts(part)
-    elif is_dataclass(term):
-        for field in fields(term):
-            yield from _parts(getattr(term, field.name))

@@ -7,19 +7,17 @@ without op batches does not care how they are lost.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, Switch
+from model_check.front_end.terms import FALSE, Switch, parts
 from model_check.instances import constants_for
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spec.constants import Instance
     from spec.language import Machine
 
@@ -39,16 +37,5 @@ def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str
         for claim in (*machine.clauses, *machine.witnesses)
         for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
     )
-    asked = {name for term in chain(live, claims) for name in _switches(term)}
+    asked = {part.name for part in parts((*live, *claims)) if isinstance(part, Switch)}
     return tuple(fault for fault in FAULTS if fault not in asked)
-
-
-def _switches(term: object) -> Iterator[str]:
-    if isinstance(term, Switch):
-        yield term.name
-    elif isinstance(term, tuple):
-        for part in term:
-            yield from _switches(part)
-    elif is_dataclass(term):
-        for field in fields(term):
-            yield from _switches(getattr(term, field.name))
