@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_check.counterexample.files import write_whole
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -68,6 +70,4 @@ def write_broker_findings(findings: Mapping[str, BrokerFinding], path: Path = FI
         text += f"\n[{identifier}]\n"
         text += "".join(f"{field} = {json.dumps(value, ensure_ascii=False)}\n" for field, value in values.items())
         text += "seen = [\n" + "".join(f"  {json.dumps(row, ensure_ascii=False)},\n" for row in rows) + "]\n"
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, text)

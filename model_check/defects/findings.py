@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from model_check.counterexample.files import write_whole
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -79,9 +81,7 @@ def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
     for name, finding in findings.items():
         rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(finding).items())
         text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, text)
 
 
 def _finding(given: Mapping[str, Any]) -> Finding:
