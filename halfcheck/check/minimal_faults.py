@@ -65,7 +65,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
     from halfcheck.printing.fitting_table import FittingTable
     from halfcheck.printing.paragraphs import counted
     from model_check.check import Verdict
-    from model_check.verdicts.minimal_faults import words_of
+    from model_check.verdicts.environment import in_words
 
     console = wide_console()
     sizes = found.instance
@@ -81,7 +81,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         for clause in found.clauses:
             for one in found.sets(profile, clause):
                 doubt = "" if one.certain else ", if not with fewer"
-                table.add_row(clause, words_of(one.faults) + doubt, str(one.depth), Text(one.schedule))
+                table.add_row(clause, in_words(one.faults, " and ") + doubt, str(one.depth), Text(one.schedule))
             verdict = found.verdict(profile, clause)
             if verdict is not Verdict.VIOLATED:
                 words = "nothing: it holds" if verdict is Verdict.HOLDS else "nothing that was found; some is unknown"

@@ -15,7 +15,7 @@ from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from model_check.explicit.search import Progress
     from spec.constants import Instance
@@ -83,6 +83,17 @@ def name_of(faults: Iterable[str]) -> str:
     ('lose_end,crash', 'quiet')
     """
     return ",".join(in_order(faults)) or QUIET
+
+
+def in_words(faults: Sequence[str], between: str = " + ") -> str:
+    """A set of faults for people.
+
+    Examples
+    --------
+    >>> in_words(()), in_words(("lose_end", "crash")), in_words(("lose_end", "crash"), " and ")
+    ('the quiet world', 'lose_end + crash', 'lose_end and crash')
+    """
+    return between.join(faults) or "the quiet world"
 
 
 def in_order(faults: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
 from model_check.did_you_mean import require_known
-from model_check.verdicts.environment import QUIET, Environment, Outcome, in_order, name_of, parts
+from model_check.verdicts.environment import Environment, Outcome, in_order, parts
 from model_check.verdicts.idle_faults import idle_faults
 from model_check.verdicts.searches import Request, Searches
 from spec.constants import FAULTS
@@ -214,14 +214,3 @@ def _open(clauses: Sequence[str], environment: Environment, outcomes: dict[Envir
     smaller = [Environment(environment.profile, part, environment.instance) for part in parts(environment.faults)]
     broken = {clause for part in smaller if part in outcomes for clause in outcomes[part].violated}
     return tuple(clause for clause in clauses if clause not in broken)
-
-
-def words_of(faults: Sequence[str]) -> str:
-    """A set of faults for people.
-
-    Examples
-    --------
-    >>> words_of(()), words_of(("crash",)), words_of(("lose_end", "crash"))
-    ('the quiet world', 'crash', 'lose_end and crash')
-    """
-    return "the quiet world" if name_of(faults) == QUIET else " and ".join(faults)

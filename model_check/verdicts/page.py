@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.verdicts.environment import QUIET, name_of
+from model_check.verdicts.environment import in_words
 from model_check.verdicts.implications import implied_by
 from model_check.verdicts.page_of_bounds import bounds
 from model_check.verdicts.table import by_size
@@ -84,7 +84,7 @@ def _last_version(table: Table) -> str:
 
 
 def _summary(table: Table, most: int) -> Iterator[str]:
-    sizes = [QUIET_WORLD, "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
+    sizes = [in_words(()), "one fault", *(f"{SMALL_NUMBERS.get(n, n)} faults" for n in range(2, most + 1))]
     yield "## In short"
     yield ""
     yield f"How many of the {len(table.clauses)} clauses it takes how much to break:"
@@ -234,19 +234,7 @@ def _implications(implications: Sequence[Implication]) -> Iterator[str]:
 
 # --- words ------------------------------------------------------------------------------------------------------------
 
-QUIET_WORLD = "the quiet world"
 SMALL_NUMBERS = {2: "two", 3: "three"}
-
-
-def in_words(faults: tuple[str, ...]) -> str:
-    """A set of faults.
-
-    Examples
-    --------
-    >>> in_words(()), in_words(("lose_end", "crash"))
-    ('the quiet world', 'lose_end + crash')
-    """
-    return QUIET_WORLD if name_of(faults) == QUIET else " + ".join(faults)
 
 
 def _title(profile: str) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from model_check.instances import load_instance
 from model_check.verdicts.counted_faults import counted_faults
-from model_check.verdicts.environment import QUIET, faults_of, name_of
+from model_check.verdicts.environment import QUIET, faults_of, in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from model_check.verdicts.table import Table
 
@@ -79,7 +79,7 @@ def _cut_short(table: Table) -> Iterator[str]:
     yield "|---|---|---|"
     for profile in table.profiles:
         for instance, sets in table.cut_short(profile).items():
-            yield f"| {profile} | {instance} | {' · '.join(_words(faults) for faults in sets)} |"
+            yield f"| {profile} | {instance} | {' · '.join(in_words(faults) for faults in sets)} |"
     yield ""
 
 
@@ -98,10 +98,6 @@ def _sizes(table: Table) -> Iterator[str]:
                 cut = ", cut short" if entries[largest].unknown else ""
                 yield (
                     f"| {name} | {profile} | {entries[QUIET].distinct:,} | {entries[largest].distinct:,} | "
-                    f"{_words(faults_of(largest))}{cut} |"
+                    f"{in_words(faults_of(largest))}{cut} |"
                 )
     yield ""
-
-
-def _words(faults: Sequence[str]) -> str:
-    return "the quiet world" if name_of(faults) == QUIET else " + ".join(faults)

@@ -21,7 +21,7 @@ from spark_trace_analysis.report.data import (
     Searched,
 )
 from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
-from spark_trace_analysis.report.told_steps import Change, CounterexampleStep, MinimalCounterexample
+from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
 from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics
@@ -59,7 +59,7 @@ def mutant(name: str, variable: str) -> HuntedMutant:
 TABLE = table_of_verdicts()
 CRASH = TABLE.of("4.9.7", "tiny")["crash"]
 
-TOLD = MinimalCounterexample(
+TOLD = Counterexample(
     "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
     (
         CounterexampleStep(1, "send_half", "t=0", (Change("half_length", "0", "1"),)),
