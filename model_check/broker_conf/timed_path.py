@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, let_instants_be_moments
 from model_check.broker_conf.timeline import Timeline
-from spec import broker, network, producer
+from spec.chapters import broker, network, producer
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
 if TYPE_CHECKING:

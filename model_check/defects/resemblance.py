@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.defects.catalogue import catalogue
 from model_check.instances import switches_of, unturned
 from model_check.switches import switch_records
-from spec import end_transaction, op_batch
+from spec.chapters import end_transaction, op_batch
 from spec.constants import Constants
 from spec.language import holds, take
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent
 from model_check.trace_validation.round_steps import SILENT_PASSES
-from spec import check_round, discarding, end_transaction, op_batch, putting_back
+from spec.chapters import check_round, discarding, end_transaction, op_batch, putting_back
 from spec.language import Refused
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.sources import sources
 from model_check.trace_validation.views import View, last_in_a_row, ops_seen_too_late
-from spec import discarding, putting_back
+from spec.chapters import discarding, putting_back
 from spec.language import NONE
 
 if TYPE_CHECKING:

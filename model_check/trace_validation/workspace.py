@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from spec import broker, end_transaction, putting_back
+from spec.chapters import broker, end_transaction, putting_back
 from spec.language import Action, RangeViolation, Refused, Step, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from model_check.did_you_mean import require_known
 from model_check.front_end.guards import written_guard
-from spec import broker, producer, putting_back
+from spec.chapters import broker, producer, putting_back
 from spec.language.rules import ASSUME
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_steps import SILENT_ENDS, SILENT_PASSES
 from model_check.trace_validation.workspace import ASSUMABLE_FAULTS
-from spec import broker, check_round, discarding
+from spec.chapters import broker, check_round, discarding
 from spec.constants import Constants
 from spec.language import take
 from spec.state import State
