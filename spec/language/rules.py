@@ -261,9 +261,8 @@ D = TypeVar("D")
 
 
 def _of(declarations: Mapping[Callable[..., Any], D], modules: Sequence[ModuleType]) -> tuple[D, ...]:
-    return tuple(
-        one for module in modules for function, one in declarations.items() if function.__module__ == module.__name__
-    )
+    own = (f for module in modules for f in vars(module).values() if getattr(f, "__module__", "") == module.__name__)
+    return tuple(declarations[function] for function in own if function in declarations)
 
 
 def _declared(declarations: Mapping[Callable[..., Any], D], function: Callable[..., Any], what: str) -> D:
