@@ -1,7 +1,7 @@
 """A package with one text of one module replaced, beside the real one, which stays as it is.
 
-Only the edited module and the modules that lean on it are loaded anew; everything else is shared, so that values of the
-two packages can be compared.
+Only the edited module and the modules that lean on it are loaded anew; everything else is shared, and so is every
+enumeration, so that values of the two packages can be compared.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import builtins
 import importlib
 from dataclasses import dataclass
+from enum import EnumType
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -58,6 +59,8 @@ class EditedPackage:
                 source = source.replace(self._edit.old, self._edit.new)
             vars(module)["__builtins__"] = vars(builtins) | {"__import__": self._import}
             exec(compile(source, f"<edited {name}>", "exec"), vars(module))  # noqa: S102
+            real = vars(importlib.import_module(name))
+            vars(module).update({each: real[each] for each, value in real.items() if isinstance(value, EnumType)})
         return self._loaded[name]
 
     def _import(
@@ -65,14 +68,14 @@ class EditedPackage:
         name: str,
         globals: Mapping[str, Any] | None = None,  # noqa: A002 (Python's own name)
         locals: Mapping[str, Any] | None = None,  # noqa: A002
-        fromlist: Sequence[str] = (),
+        fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
         """What `import` calls while a reached module is loaded; the project has absolute imports only."""
         if fromlist and self._is_reached(name):
             return self.load(name)
         module = __import__(name, globals, locals, fromlist, level)
-        reached = {part: self.load(f"{name}.{part}") for part in fromlist if self._is_reached(f"{name}.{part}")}
+        reached = {part: self.load(f"{name}.{part}") for part in fromlist or () if self._is_reached(f"{name}.{part}")}
         if not reached:
             return module
         beside = ModuleType(name)
