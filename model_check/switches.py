@@ -180,7 +180,8 @@ def _readers() -> dict[str, list[Reader]]:
     """Switch to the functions that read it as `c.NAME`, module by module."""
     found: dict[str, list[Reader]] = {}
     spec = resources.files("spec")
-    for file in sorted([*spec.iterdir(), *spec.joinpath("properties").iterdir()], key=lambda file: file.name):
+    folders = (spec, spec.joinpath("chapters"), spec.joinpath("properties"))
+    for file in sorted((file for folder in folders for file in folder.iterdir()), key=lambda file: file.name):
         if file.name.endswith(".py"):
             tree = ast.parse(file.read_text(encoding="utf-8"))
             models = _java(ast.get_docstring(tree))

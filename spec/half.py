@@ -61,7 +61,10 @@ def was_resumed(s: State, c: Constants, t: int) -> bool:
 
 
 def is_young(s: State, c: Constants, h: int) -> bool:
-    """Its timeout or immunity is not over. At exactly that age, versions differ (A19)."""
+    """Its timeout or immunity is not over. At exactly that age, versions differ (A19).
+
+    RocketMQ: TransactionalMessageServiceImpl#check.
+    """
     return age(s, h) < immunity(s, c, h) or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))
 
 
