@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import START_MS, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import ErrorInCheckError
 from reference.format.properties import UNIQUE_KEY
@@ -26,8 +26,12 @@ class CreepingClock(VirtualClock):
         return super().now
 
 
+@scenario("A04", "R1", affected="4.5.1", repaired_in="4.9.7")
 def full_pool_for_checks(profile: str) -> Seen:
-    """A04: no channel takes anything, 25 halves are to be checked, and the pool has room for 20."""
+    """More halves are to be checked than the pool for checks can hold, and no channel takes anything.
+
+    No channel takes anything, 25 halves are to be checked, and the pool has room for 20.
+    """
     under = BrokerUnderTest(profile, check_pool_length=_POOL)
     for _ in range(_HALVES):
         under.half()
@@ -48,8 +52,12 @@ def full_pool_for_checks(profile: str) -> Seen:
     )
 
 
+@scenario("A40", "L1", affected="4.5.1", repaired_in="4.9.7")
 def error_in_a_round(profile: str) -> Seen:
-    """A40: the broker has too little memory for one read of the half queue."""
+    """A round ends in an Error.
+
+    The broker has too little memory for one read of the half queue.
+    """
     under = BrokerUnderTest(profile)
     half = under.half()
     steps = []
@@ -68,8 +76,12 @@ def error_in_a_round(profile: str) -> Seen:
     )
 
 
+@scenario("A01", "L1", affected="4.5.1-measures_age_once", repaired_in="4.5.1")
 def end_of_an_immunity(profile: str) -> Seen:
-    """A01: rounds at sixty moments around the end of a half's immunity; the thread reads its clock twice."""
+    """A round meets a half in the millisecond in which its immunity ends.
+
+    Rounds at sixty moments around the end of a half's immunity; the thread reads its clock twice.
+    """
     lost = []
     for phase in range(_PHASES):
         under = BrokerUnderTest(profile, clock=CreepingClock(START_MS))
@@ -81,31 +93,3 @@ def end_of_an_immunity(profile: str) -> Seen:
         if not checks and all(step.check_request is None for step in steps):
             lost.append(phase)
     return Seen(symptom=bool(lost), facts={"moments": _PHASES, "moments at which the half is never checked": len(lost)})
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A01",
-        story="A round meets a half in the millisecond in which its immunity ends.",
-        property_id="L1",
-        play=end_of_an_immunity,
-        affected="4.5.1-measures_age_once",
-        repaired_in="4.5.1",
-    ),
-    Scenario(
-        identifier="A04",
-        story="More halves are to be checked than the pool for checks can hold, and no channel takes anything.",
-        property_id="R1",
-        play=full_pool_for_checks,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="A40",
-        story="A round ends in an Error.",
-        property_id="L1",
-        play=error_in_a_round,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-)

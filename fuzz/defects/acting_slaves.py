@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.broker_role import BrokerRole
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
@@ -18,8 +18,12 @@ def _acting_slave(under: BrokerUnderTest, other: BrokerUnderTest) -> None:
     under.broker.escape_bridge.send_to_master = other.broker.send_message
 
 
+@scenario("A44", "L1", affected="5.0.0", repaired_in="5.1.0")
 def halves_of_a_dead_master(profile: str) -> Seen:
-    """A44: two halves wait when the master dies."""
+    """A master dies while halves wait, and its slave acts for it.
+
+    Two halves wait when the master dies.
+    """
     under, other = BrokerUnderTest(profile), BrokerUnderTest(profile)
     keys = [under.half().properties[UNIQUE_KEY] for _ in range(2)]
     _acting_slave(under, other)
@@ -35,8 +39,12 @@ def halves_of_a_dead_master(profile: str) -> Seen:
     )
 
 
+@scenario("B24", "L3", affected="5.3.3", repaired_in="5.3.3+corrects_offsets_on_slave", also_in="5.1.0 5.2.0 5.4.0")
 def offset_before_the_first_half(profile: str) -> Seen:
-    """B24: retention has deleted the first file of the log, and the slave's half offset lies before what is left."""
+    """The half offset of an acting slave lies before the first half that retention has left.
+
+    Retention has deleted the first file of the log, and the slave's half offset lies before what is left.
+    """
     under, other = BrokerUnderTest(profile, _SMALL_FILES), BrokerUnderTest(profile)
     for _ in range(6):
         under.half()
@@ -51,24 +59,3 @@ def offset_before_the_first_half(profile: str) -> Seen:
             "halves that came to the other master": len(other.stored(HALF_TOPIC)),
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A44",
-        story="A master dies while halves wait, and its slave acts for it.",
-        property_id="L1",
-        play=halves_of_a_dead_master,
-        affected="5.0.0",
-        repaired_in="5.1.0",
-    ),
-    Scenario(
-        identifier="B24",
-        story="The half offset of an acting slave lies before the first half that retention has left.",
-        property_id="L3",
-        play=offset_before_the_first_half,
-        affected="5.3.3",
-        repaired_in="5.3.3+corrects_offsets_on_slave",
-        also_in=("5.1.0", "5.2.0", "5.4.0"),
-    ),
-)

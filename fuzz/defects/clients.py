@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.client.client_message import topic_of_half, wrap_namespace
 from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
 from spec.broker_defaults import defaults_of
@@ -12,8 +12,12 @@ _NAMESPACE = "NS"
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 
 
+@scenario("A32", "S6", affected="4.5.1", repaired_in="4.9.7")
 def half_without_namespace(profile: str) -> Seen:
-    """A32: a producer with a namespace sends one plain message and one half to the same topic, and commits."""
+    """A producer with namespace NS sends a half, and commits it.
+
+    A producer with a namespace sends one plain message and one half to the same topic, and commits.
+    """
     under = BrokerUnderTest(profile)
     subscribed = wrap_namespace(_NAMESPACE, TOPIC)
     under.send(topic=subscribed)
@@ -31,8 +35,12 @@ def half_without_namespace(profile: str) -> Seen:
     )
 
 
+@scenario("A34", "S4", affected="4.5.1", repaired_in="4.9.7")
 def forged_op_message(profile: str) -> Seen:
-    """A34: anybody sends ``d`` and an offset to the op topic; the half at that offset has not been ended."""
+    """A client sends an op message for a half that has not been ended.
+
+    Anybody sends ``d`` and an offset to the op topic; the half at that offset has not been ended.
+    """
     under = BrokerUnderTest(profile)
     half = under.half()
     sent = under.send({"TAGS": "d"}, topic=OP_TOPIC, body=str(half.queue_offset).encode())
@@ -51,8 +59,12 @@ def forged_op_message(profile: str) -> Seen:
     )
 
 
+@scenario("B26", "L2", affected="5.3.3", repaired_in="5.3.3+owns_check_times", also_in="4.5.1 4.9.7 5.4.0")
 def preset_check_count(profile: str) -> Seen:
-    """B26: a half that carries TRANSACTION_CHECK_TIMES=15 already, as if it had copied a consumed message."""
+    """A producer sends a half with the check count 15.
+
+    A half that carries TRANSACTION_CHECK_TIMES=15 already, as if it had copied a consumed message.
+    """
     under = BrokerUnderTest(profile)
     half = under.half({"TRANSACTION_CHECK_TIMES": str(_CHECK_MAX)})
     steps = under.round()
@@ -67,8 +79,12 @@ def preset_check_count(profile: str) -> Seen:
     )
 
 
+@scenario("B10", "S3", affected="5.3.3", repaired_in="5.3.3+checks_transaction_id", also_in="4.5.1 4.9.7 5.4.0")
 def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
-    """B10: half a is on the old master only; on the new one half b lies where it lay, and COMMIT of a arrives there."""
+    """A failover loses half a, half b takes its place in queue and log, and a late COMMIT of a arrives.
+
+    Half a is on the old master only; on the new one half b lies where it lay, and COMMIT of a arrives there.
+    """
     old, new = BrokerUnderTest(profile), BrokerUnderTest(profile)
     old.half()
     new.half()
@@ -87,41 +103,3 @@ def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
             "delivered": tuple(bodies),
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A32",
-        story="A producer with namespace NS sends a half, and commits it.",
-        property_id="S6",
-        play=half_without_namespace,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="A34",
-        story="A client sends an op message for a half that has not been ended.",
-        property_id="S4",
-        play=forged_op_message,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="B10",
-        story="A failover loses half a, half b takes its place in queue and log, and a late COMMIT of a arrives.",
-        property_id="S3",
-        play=commit_of_a_half_that_a_failover_lost,
-        affected="5.3.3",
-        repaired_in="5.3.3+checks_transaction_id",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B26",
-        story="A producer sends a half with the check count 15.",
-        property_id="L2",
-        play=preset_check_count,
-        affected="5.3.3",
-        repaired_in="5.3.3+owns_check_times",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import COMPRESSED_FLAG, decompressed
 from reference.format.properties import UNIQUE_KEY
@@ -17,8 +17,12 @@ _PLAIN = b"a line of an order\n" * 300
 _COMPRESSED = zlib.compress(_PLAIN, 5)
 
 
+@scenario("A06", "L3", affected="4.5.1", repaired_in="4.9.7")
 def compressed_half(profile: str) -> Seen:
-    """A06: a compressed half that nobody ends; one behind it, sent after the first round."""
+    """Nobody ends a half whose body the client has compressed.
+
+    A compressed half that nobody ends; one behind it, sent after the first round.
+    """
     under = BrokerUnderTest(profile)
     under.half(body=_COMPRESSED, sys_flag=COMPRESSED_FLAG)
     first = under.round()
@@ -40,8 +44,12 @@ def compressed_half(profile: str) -> Seen:
     )
 
 
+@scenario("B30", "S6", affected="5.3.3", repaired_in="5.3.3+resumes_as_stored", also_in="4.9.7 5.4.0")
 def compressed_half_that_is_resumed(profile: str) -> Seen:
-    """B30: a compressed half is discarded, an operator resumes it twice, and its producer answers both checks."""
+    """An operator resumes a discarded half whose body the client has compressed.
+
+    A compressed half is discarded, an operator resumes it twice, and its producer answers both checks.
+    """
     under = BrokerUnderTest(profile, transaction_check_max=1)
     under.half(body=_COMPRESSED, sys_flag=COMPRESSED_FLAG)
     under.round()
@@ -61,24 +69,3 @@ def compressed_half_that_is_resumed(profile: str) -> Seen:
             "delivered": len(delivered),
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A06",
-        story="Nobody ends a half whose body the client has compressed.",
-        property_id="L3",
-        play=compressed_half,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="B30",
-        story="An operator resumes a discarded half whose body the client has compressed.",
-        property_id="S6",
-        play=compressed_half_that_is_resumed,
-        affected="5.3.3",
-        repaired_in="5.3.3+resumes_as_stored",
-        also_in=("4.9.7", "5.4.0"),
-    ),
-)

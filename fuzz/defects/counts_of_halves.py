@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
 
@@ -11,8 +11,12 @@ _SOME_SECONDS = 11
 """Longer than any version waits before it saves the counts."""
 
 
+@scenario("A54", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
 def power_loss(profile: str) -> Seen:
-    """A54: the counts are saved after two halves and after a third, the log is flushed, and the power fails."""
+    """The machine loses power after the counts of open halves were saved.
+
+    The counts are saved after two halves and after a third, the log is flushed, and the power fails.
+    """
     disk = MemoryDisk(loses_power=True)
     under = BrokerUnderTest(profile, disk=disk)
     saved = []
@@ -41,8 +45,9 @@ def power_loss(profile: str) -> Seen:
     )
 
 
+@scenario("B40", "M1", affected="5.3.3", repaired_in="5.4.0", also_in="5.2.0")
 def synchronous_sends(profile: str) -> Seen:
-    """B40: ``asyncSendEnable`` is off; a plain message, one with a delay, and a half are sent."""
+    """Messages are sent to a broker whose asyncSendEnable is off."""
     under = BrokerUnderTest(profile, async_send_enable=False)
     plain = under.send()
     delayed = under.send({"DELAY": "1"})
@@ -58,8 +63,9 @@ def synchronous_sends(profile: str) -> Seen:
     )
 
 
+@scenario("B46", "M1", affected="5.3.3", repaired_in="5.3.3+counts_each_half_once", also_in="5.2.0 5.4.0")
 def commits_that_come_twice(profile: str) -> Seen:
-    """B46: a half is committed by its producer and, because a check was under way, by the answer to it as well."""
+    """A half is committed by its producer and by the answer to a check as well."""
     under = BrokerUnderTest(profile)
     half = under.half()
     (check,) = under.checks()
@@ -77,34 +83,3 @@ def commits_that_come_twice(profile: str) -> Seen:
 def _count(under: BrokerUnderTest) -> int:
     counted = under.broker.transaction_metrics.transaction_counts.get(TOPIC)
     return 0 if counted is None else counted.count
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A54",
-        story="The machine loses power after the counts of open halves were saved.",
-        property_id="M1",
-        play=power_loss,
-        affected="5.3.3",
-        repaired_in="5.4.0",
-        also_in=("5.2.0",),
-    ),
-    Scenario(
-        identifier="B40",
-        story="Messages are sent to a broker whose asyncSendEnable is off.",
-        property_id="M1",
-        play=synchronous_sends,
-        affected="5.3.3",
-        repaired_in="5.4.0",
-        also_in=("5.2.0",),
-    ),
-    Scenario(
-        identifier="B46",
-        story="A half is committed by its producer and by the answer to a check as well.",
-        property_id="M1",
-        play=commits_that_come_twice,
-        affected="5.3.3",
-        repaired_in="5.3.3+counts_each_half_once",
-        also_in=("5.2.0", "5.4.0"),
-    ),
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.format.offsets import QueueOffset
 from reference.format.properties import UNIQUE_KEY
@@ -15,8 +15,12 @@ from reference.store.message_store_config import MessageStoreConfig
 _LIGHT_QUEUE = "%LMQ%device"
 
 
+@scenario("A33", "S9", affected="4.5.1", repaired_in="4.9.7", also_in="4.9.7-spares_op_queue")
 def op_queue_that_is_deleted(profile: str) -> Seen:
-    """A33: three transactions are settled and met by a round, three more are settled, and a topic is deleted."""
+    """An operator deletes a topic that nobody needs, while settled halves wait for the next round.
+
+    Three transactions are settled and met by a round, three more are settled, and a topic is deleted.
+    """
     under = BrokerUnderTest(profile)
     under.send(topic="Unused")
     for half in [under.half() for _ in range(3)]:
@@ -46,8 +50,12 @@ def op_queue_that_is_deleted(profile: str) -> Seen:
     )
 
 
+@scenario("B33", "L5", affected="5.3.3", repaired_in="5.3.3+delivers_where_readable", also_in="4.5.1 4.9.7 5.4.0")
 def queue_that_nobody_reads(profile: str) -> Seen:
-    """B33: between the half for queue 3 and its commit, an operator leaves the topic one queue."""
+    """A topic gets fewer queues between a half and its commit.
+
+    Between the half for queue 3 and its commit, an operator leaves the topic one queue.
+    """
     under = BrokerUnderTest(profile)
     half = under.half(queue_id=3)
     under.broker.admin_broker_processor.update_topic(TOPIC, 1)
@@ -60,8 +68,12 @@ def queue_that_nobody_reads(profile: str) -> Seen:
     )
 
 
+@scenario("B34", "S5", affected="5.3.3", repaired_in="5.3.3+hides_halves_from_light_queues", also_in="4.9.7 5.4.0")
 def half_in_a_light_queue(profile: str) -> Seen:
-    """B34: a half asks to be entered in a light queue, where that is enabled; it is rolled back."""
+    """A half names a light queue, where the broker enters messages in such.
+
+    A half asks to be entered in a light queue, where that is enabled; it is rolled back.
+    """
     under = BrokerUnderTest(profile, MessageStoreConfig(enable_lmq=True, enable_multi_dispatch=True))
     half = under.half({MULTI_DISPATCH: _LIGHT_QUEUE})
     read = under.broker.message_store.get_message(_LIGHT_QUEUE, 0, QueueOffset(0), 32)
@@ -86,8 +98,12 @@ def half_in_a_light_queue(profile: str) -> Seen:
     )
 
 
+@scenario("B37", "L5", affected="5.3.3", repaired_in="5.3.3+keeps_offsets_of_halves", also_in="5.0.0 5.4.0")
 def half_of_a_static_topic(profile: str) -> Seen:
-    """B37: the topic is static, and this broker's part of queue 0 begins at offset 1000; the producer commits."""
+    """A half is sent to a static topic whose offsets begin at 1000 on this broker, and committed.
+
+    The topic is static, and this broker's part of queue 0 begins at offset 1000; the producer commits.
+    """
     under = BrokerUnderTest(profile)
     under.broker.topic_queue_mappings[TOPIC] = 1_000
     plain = under.send()
@@ -110,43 +126,3 @@ def half_of_a_static_topic(profile: str) -> Seen:
             "delivered after a check": len(under.stored(TOPIC)) - 1,
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A33",
-        story="An operator deletes a topic that nobody needs, while settled halves wait for the next round.",
-        property_id="S9",
-        play=op_queue_that_is_deleted,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-        also_in=("4.9.7-spares_op_queue",),
-    ),
-    Scenario(
-        identifier="B33",
-        story="A topic gets fewer queues between a half and its commit.",
-        property_id="L5",
-        play=queue_that_nobody_reads,
-        affected="5.3.3",
-        repaired_in="5.3.3+delivers_where_readable",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B34",
-        story="A half names a light queue, where the broker enters messages in such.",
-        property_id="S5",
-        play=half_in_a_light_queue,
-        affected="5.3.3",
-        repaired_in="5.3.3+hides_halves_from_light_queues",
-        also_in=("4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B37",
-        story="A half is sent to a static topic whose offsets begin at 1000 on this broker, and committed.",
-        property_id="L5",
-        play=half_of_a_static_topic,
-        affected="5.3.3",
-        repaired_in="5.3.3+keeps_offsets_of_halves",
-        also_in=("5.0.0", "5.4.0"),
-    ),
-)

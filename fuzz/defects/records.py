@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
@@ -14,8 +14,9 @@ _MOST_PROPERTIES_BYTES = 32_767
 _FLAG = 7
 
 
+@scenario("A31", "L1", affected="4.5.1", repaired_in="4.9.7")
 def discarded_half(profile: str) -> Seen:
-    """A31: nobody ever answers the checks of a half."""
+    """Nobody answers the checks of a half."""
     under = BrokerUnderTest(profile)
     half = under.half()
     checks = under.checks(_CHECK_MAX + 1)
@@ -33,8 +34,12 @@ def discarded_half(profile: str) -> Seen:
     )
 
 
+@scenario("B31", "S8", affected="5.3.3", repaired_in="5.3.3+retries_discards", also_in="4.9.7 5.4.0")
 def discard_that_cannot_be_stored(profile: str) -> Seen:
-    """B31: the store takes no message behind the last check, in the round that gives the half up."""
+    """The store takes no message while a round gives a half up.
+
+    The store takes no message behind the last check, in the round that gives the half up.
+    """
     under = BrokerUnderTest(profile)
     under.half()
     under.checks(_CHECK_MAX - 1)
@@ -57,8 +62,9 @@ def discard_that_cannot_be_stored(profile: str) -> Seen:
     )
 
 
+@scenario("B11", "S6", affected="5.3.3", repaired_in="5.3.3+delivers_without_tran_msg", also_in="4.5.1 4.9.7 5.4.0")
 def delivered_message_that_is_forwarded(profile: str) -> Seen:
-    """B11: a forwarder sends each message that it consumes to another cluster, with its properties."""
+    """A forwarder sends a delivered message to another cluster, with the properties that it carries."""
     source, target = BrokerUnderTest(profile), BrokerUnderTest(profile)
     source.commit(source.half({"TAGS": "TagA"}))
     (delivered,) = source.stored(TOPIC)
@@ -77,8 +83,12 @@ def delivered_message_that_is_forwarded(profile: str) -> Seen:
     )
 
 
+@scenario("B32", "S6", affected="5.3.3", repaired_in="5.3.3+keeps_flag", also_in="4.5.1 4.9.7 5.4.0")
 def flag_of_a_message(profile: str) -> Seen:
-    """B32: two messages with flag 7, one committed at once, one by its answer to a check."""
+    """A message with a flag is committed by its producer's answer to a check.
+
+    Two messages with flag 7, one committed at once, one by its answer to a check.
+    """
     under = BrokerUnderTest(profile)
     first, second = under.half(flag=_FLAG), under.half(flag=_FLAG)
     under.commit(first)
@@ -96,8 +106,12 @@ def flag_of_a_message(profile: str) -> Seen:
     )
 
 
+@scenario("B18", "S9", affected="4.9.7", repaired_in="4.9.7+reads_op_lists", also_in="4.5.1 5.0.0")
 def downgrade(profile: str) -> Seen:
-    """B18: 5.3.3 settles three transactions, is stopped, and another version starts on its store."""
+    """A broker of 5.3.3 that settled three transactions is replaced by an older one.
+
+    5.3.3 settles three transactions, is stopped, and another version starts on its store.
+    """
     under = BrokerUnderTest("5.3.3")
     halves = [under.half() for _ in range(3)]
     for half in halves:
@@ -117,8 +131,12 @@ def downgrade(profile: str) -> Seen:
     )
 
 
+@scenario("B07", "L3", affected="5.3.3", repaired_in="5.3.3+parks_poison", also_in="4.5.1 4.9.7 5.4.0")
 def half_whose_copy_is_too_long(profile: str) -> Seen:
-    """B07: a half whose properties are ten bytes below the limit, and one behind it; a pass takes two seconds."""
+    """A half's properties are so long that those of its copy are too long.
+
+    A half whose properties are ten bytes below the limit, and one behind it; a pass takes two seconds.
+    """
     under = BrokerUnderTest(profile)
     probe = BrokerUnderTest(profile).half({"x": ""})
     length = _MOST_PROPERTIES_BYTES - 10 - len(probe.properties_text)
@@ -136,60 +154,3 @@ def half_whose_copy_is_too_long(profile: str) -> Seen:
             "discard records": len(under.stored(DISCARD_TOPIC)),
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A31",
-        story="Nobody answers the checks of a half.",
-        property_id="L1",
-        play=discarded_half,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="B07",
-        story="A half's properties are so long that those of its copy are too long.",
-        property_id="L3",
-        play=half_whose_copy_is_too_long,
-        affected="5.3.3",
-        repaired_in="5.3.3+parks_poison",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B11",
-        story="A forwarder sends a delivered message to another cluster, with the properties that it carries.",
-        property_id="S6",
-        play=delivered_message_that_is_forwarded,
-        affected="5.3.3",
-        repaired_in="5.3.3+delivers_without_tran_msg",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B18",
-        story="A broker of 5.3.3 that settled three transactions is replaced by an older one.",
-        property_id="S9",
-        play=downgrade,
-        affected="4.9.7",
-        repaired_in="4.9.7+reads_op_lists",
-        also_in=("4.5.1", "5.0.0"),
-    ),
-    Scenario(
-        identifier="B31",
-        story="The store takes no message while a round gives a half up.",
-        property_id="S8",
-        play=discard_that_cannot_be_stored,
-        affected="5.3.3",
-        repaired_in="5.3.3+retries_discards",
-        also_in=("4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B32",
-        story="A message with a flag is committed by its producer's answer to a check.",
-        property_id="S6",
-        play=flag_of_a_message,
-        affected="5.3.3",
-        repaired_in="5.3.3+keeps_flag",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-)

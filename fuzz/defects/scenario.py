@@ -33,7 +33,7 @@ class Seen:
     facts: Mapping[str, Fact]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """One defect as a story.
 
@@ -60,3 +60,15 @@ class Scenario:
     affected: str
     repaired_in: str
     also_in: tuple[str, ...] = ()
+
+
+def scenario(
+    identifier: str, property_id: str, *, affected: str, repaired_in: str, also_in: str = "", story: str = ""
+) -> Callable[[Callable[[str], Seen]], Scenario]:
+    """Make a scenario of a function that plays it; the first line of its docstring is the story, if none is given."""
+
+    def declare(play: Callable[[str], Seen]) -> Scenario:
+        told = story or (play.__doc__ or "").partition("\n")[0]
+        return Scenario(identifier, told, property_id, play, affected, repaired_in, tuple(also_in.split()))
+
+    return declare

@@ -1,38 +1,23 @@
-"""All scenarios by the id of their defect."""
+"""All scenarios, by id, gathered from the files of this folder."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from fuzz.defects import (
-    aborted_rounds,
-    acting_slaves,
-    clients,
-    compressed_bodies,
-    counts_of_halves,
-    queues,
-    records,
-    threads_and_channels,
-    waiting_halves,
-)
+from fuzz import defects
+from fuzz.defects.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fuzz.defects.scenario import Scenario
 
-CHAPTERS: Final = (
-    aborted_rounds,
-    acting_slaves,
-    clients,
-    compressed_bodies,
-    counts_of_halves,
-    queues,
-    records,
-    threads_and_channels,
-    waiting_halves,
-)
+def listed() -> list[Scenario]:
+    """Every scenario, in the order of the files."""
+    files = [file.name for file in iter_modules(defects.__path__, f"{defects.__name__}.") if "__" not in file.name]
+    return [value for file in files for value in vars(import_module(file)).values() if isinstance(value, Scenario)]
 
 
 @cache
@@ -44,5 +29,4 @@ def scenarios() -> Mapping[str, Scenario]:
     >>> scenarios()["A06"].affected
     '4.5.1'
     """
-    found = [scenario for chapter in CHAPTERS for scenario in chapter.SCENARIOS]
-    return {scenario.identifier: scenario for scenario in sorted(found, key=lambda scenario: scenario.identifier)}
+    return {scenario.identifier: scenario for scenario in sorted(listed(), key=lambda scenario: scenario.identifier)}

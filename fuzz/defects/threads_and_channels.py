@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
@@ -11,8 +11,12 @@ from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
 _ROUNDS = 16
 
 
+@scenario("A43", "S10", affected="5.1.0", repaired_in="5.2.0")
 def batch_at_a_stop(profile: str) -> Seen:
-    """A43: a commit was answered, its op batch is due, the thread that writes it has not woken up, the broker stops."""
+    """A broker is stopped when an op batch is due that has not been written yet.
+
+    A commit was answered, its op batch is due, the thread that writes it has not woken up, the broker stops.
+    """
     under = BrokerUnderTest(profile)
     half = under.half()
     code = under.commit(half)
@@ -31,8 +35,12 @@ def batch_at_a_stop(profile: str) -> Seen:
     )
 
 
+@scenario("A25", "L2", affected="4.5.1", repaired_in="4.9.7")
 def busy_channel(profile: str) -> Seen:
-    """A25: the only producer of the group is connected, and what was sent to it before waits to go out."""
+    """The channel to the only producer of the group is busy whenever a check is to be sent.
+
+    The only producer of the group is connected, and what was sent to it before waits to go out.
+    """
     under = BrokerUnderTest(profile)
     under.half()
     under.broker.producer_manager.register_producer(GROUP, "127.0.0.1:4242").is_writable = False
@@ -47,8 +55,9 @@ def busy_channel(profile: str) -> Seen:
     )
 
 
+@scenario("B38", "L2", affected="5.3.3", repaired_in="5.3.3+asks_every_channel", also_in="4.5.1 4.9.7 5.4.0")
 def one_live_channel_of_many(profile: str) -> Seen:
-    """B38: eight producers of the group were connected, seven are gone and nobody has noticed yet."""
+    """Of eight producers of a group seven are gone, and their channels are still known."""
     under = BrokerUnderTest(profile)
     under.half()
     for port in range(7):
@@ -60,8 +69,9 @@ def one_live_channel_of_many(profile: str) -> Seen:
     )
 
 
+@scenario("B42", "R1", affected="5.3.3", repaired_in="5.3.3+heeds_stop", also_in="4.5.1 4.9.7 5.4.0")
 def round_of_a_broker_that_is_no_master_any_more(profile: str) -> Seen:
-    """B42: in the midst of a round the broker becomes a slave; a pass takes a second."""
+    """A master becomes a slave in the midst of a round."""
     under = BrokerUnderTest(profile)
     for _ in range(2):
         under.half()
@@ -74,41 +84,3 @@ def round_of_a_broker_that_is_no_master_any_more(profile: str) -> Seen:
         symptom=tries > 1,
         facts={"puts that the slave's store refused": tries, "delivered": len(under.stored(TOPIC))},
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A25",
-        story="The channel to the only producer of the group is busy whenever a check is to be sent.",
-        property_id="L2",
-        play=busy_channel,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="A43",
-        story="A broker is stopped when an op batch is due that has not been written yet.",
-        property_id="S10",
-        play=batch_at_a_stop,
-        affected="5.1.0",
-        repaired_in="5.2.0",
-    ),
-    Scenario(
-        identifier="B38",
-        story="Of eight producers of a group seven are gone, and their channels are still known.",
-        property_id="L2",
-        play=one_live_channel_of_many,
-        affected="5.3.3",
-        repaired_in="5.3.3+asks_every_channel",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-    Scenario(
-        identifier="B42",
-        story="A master becomes a slave in the midst of a round.",
-        property_id="R1",
-        play=round_of_a_broker_that_is_no_master_any_more,
-        affected="5.3.3",
-        repaired_in="5.3.3+heeds_stop",
-        also_in=("4.5.1", "4.9.7", "5.4.0"),
-    ),
-)

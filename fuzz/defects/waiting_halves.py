@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.defects.broker_under_test import TOPIC, BrokerUnderTest
-from fuzz.defects.scenario import Scenario, Seen
+from fuzz.defects.scenario import Seen, scenario
 from reference.client.client_message import send_back_by_send
 from reference.client.producer_messages import MQClientError
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, retry_topic
@@ -13,8 +13,12 @@ _CONSUMERS = "consumers"
 _ROUNDS = 17
 
 
+@scenario("A22", "L5", affected="4.5.1", repaired_in="4.9.7")
 def half_with_a_delay_level(profile: str) -> Seen:
-    """A22: the Java client and one that sends DELAY on, each with one half that is committed at once."""
+    """A producer sends a half with delay level 1 and commits it.
+
+    The Java client and one that sends DELAY on, each with one half that is committed at once.
+    """
     java, other = BrokerUnderTest(profile), BrokerUnderTest(profile)
     first = java.half({"DELAY": "1"})
     java.commit(first)
@@ -40,8 +44,9 @@ def half_with_a_delay_level(profile: str) -> Seen:
     )
 
 
+@scenario("A23", "L5", affected="5.3.3", repaired_in="5.3.3+client_refuses_delays", also_in="5.0.0 5.1.0 5.2.0 5.4.0")
 def half_with_a_timer(profile: str) -> Seen:
-    """A23: a Java producer asks for a delivery in two seconds, and commits at once."""
+    """A Java producer sends a half that is to be delivered in two seconds, and commits it."""
     under = BrokerUnderTest(profile)
     half, code, told = None, None, None
     try:
@@ -92,18 +97,36 @@ def _retry(under: BrokerUnderTest, *, by_old_consumer: bool) -> Seen:
     )
 
 
+@scenario(
+    "A24",
+    "L1",
+    affected="4.5.1",
+    repaired_in="4.9.7",
+    story="A consumer fails on a committed message, the broker does not answer its send-back, and the consumer "
+    "sends the message to the retry topic by itself.",
+)
 def retry_of_a_consumer(profile: str) -> Seen:
-    """A24: consumer and broker are of the same version."""
+    """Consumer and broker are of the same version."""
     return _retry(BrokerUnderTest(profile), by_old_consumer=False)
 
 
+@scenario("B12", "L1", affected="4.9.7", repaired_in="5.0.0")
 def retry_of_an_old_consumer(profile: str) -> Seen:
-    """B12: the consumer is of 4.5.1."""
+    """The same, with a consumer of 4.5.1."""
     return _retry(BrokerUnderTest(profile), by_old_consumer=True)
 
 
+@scenario(
+    "B09",
+    "S4",
+    affected="5.3.3",
+    repaired_in="5.4.0",
+    also_in="4.5.1 4.9.7",
+    story="X rolls back a half that waits in the timer or schedule topic; Y's half has the same offset in the half "
+    "queue, and Y's END_TRANSACTION is lost.",
+)
 def op_with_an_offset_of_another_queue(profile: str) -> Seen:
-    """B09: X ends a half that waits in another topic; Y's half has the same offset, and its END_TRANSACTION is lost."""
+    """X ends a half that waits in another topic; Y's half has the same offset, and its END_TRANSACTION is lost."""
     under = BrokerUnderTest(profile)
     of_x = {"TIMER_DELAY_SEC": "3600"} if under.switches.has_timer_wheel else {"DELAY": "1"}
     other = under.half(of_x, java_client=under.switches.has_timer_wheel)
@@ -126,51 +149,3 @@ def op_with_an_offset_of_another_queue(profile: str) -> Seen:
             "discard records": len(under.stored(DISCARD_TOPIC)),
         },
     )
-
-
-SCENARIOS = (
-    Scenario(
-        identifier="A22",
-        story="A producer sends a half with delay level 1 and commits it.",
-        property_id="L5",
-        play=half_with_a_delay_level,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="A23",
-        story="A Java producer sends a half that is to be delivered in two seconds, and commits it.",
-        property_id="L5",
-        play=half_with_a_timer,
-        affected="5.3.3",
-        repaired_in="5.3.3+client_refuses_delays",
-        also_in=("5.0.0", "5.1.0", "5.2.0", "5.4.0"),
-    ),
-    Scenario(
-        identifier="A24",
-        story="A consumer fails on a committed message, the broker does not answer its send-back, and the consumer "
-        "sends the message to the retry topic by itself.",
-        property_id="L1",
-        play=retry_of_a_consumer,
-        affected="4.5.1",
-        repaired_in="4.9.7",
-    ),
-    Scenario(
-        identifier="B12",
-        story="The same, with a consumer of 4.5.1.",
-        property_id="L1",
-        play=retry_of_an_old_consumer,
-        affected="4.9.7",
-        repaired_in="5.0.0",
-    ),
-    Scenario(
-        identifier="B09",
-        story="X rolls back a half that waits in the timer or schedule topic; Y's half has the same offset in the half "
-        "queue, and Y's END_TRANSACTION is lost.",
-        property_id="S4",
-        play=op_with_an_offset_of_another_queue,
-        affected="5.3.3",
-        repaired_in="5.4.0",
-        also_in=("4.5.1", "4.9.7"),
-    ),
-)
