@@ -92,10 +92,10 @@ def poisonous_padding(switches: VersionSwitches, immunity: int) -> int:
 
 
 def end_transaction(
-    half: int, place: CommitLogOffset, says: End, *, answers_check: bool, group: str = GROUP
+    half: int, place: CommitLogOffset, says: End, *, answers_check: bool
 ) -> EndTransactionRequestHeader:
     """An END_TRANSACTION for the half at a queue offset, which begins at `place` in the commit log.
 
     `End.NONE` says UNKNOWN.
     """
-    return EndTransactionRequestHeader(group, QueueOffset(half), place, _SAYS[says], answers_check)
+    return EndTransactionRequestHeader(GROUP, QueueOffset(half), place, _SAYS[says], answers_check)

@@ -1,9 +1,8 @@
 """Traces of the reference broker: a random walk of the specification drives it, and it tells what it does.
 
-The walk draws as `model_check.walks.dice` does, among the steps that both can take (`fuzz.left_out`,
-`fuzz.steered`). What the broker does is in the words of its own recorder. Producers, network and time have none; what
-they do is told in the words of the specification. Specification and broker are compared after each step, as in the
-lockstep.
+The walk draws as `model_check.walks.dice` does, among the steps that both can take (`fuzz.actions`). What the broker
+does is in the words of its own recorder. Producers, network and time have none; what they do is told in the words of
+the specification. Specification and broker are compared after each step, as in the lockstep.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.deeds_around import DEEDS_AROUND
+from fuzz.actions.records import DRIVEN
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Lockstep
-from fuzz.lockstep.pairing import World
-from fuzz.steered import is_left_out
+from fuzz.lockstep.pair import Pair, is_excluded
+from fuzz.lockstep.pairing import Pairing
 from model_check.errors import EvaluationError
 from model_check.walks.choices import step_tables
 from model_check.walks.dice import Dice
@@ -30,9 +28,13 @@ if TYPE_CHECKING:
 Row = dict[str, int | str]
 
 UNRECORDED: Final = frozenset(
-    {"time_passed", "clock_stepped_back", "op_lost", "op_corrupted", "offsets_regressed", "log_flushed", "half_missed"}
-)
-"""Events for which the broker's recorder has no word, because it does not know of them."""
+    {
+        "half_stored", "local_outcome", "check_answered", "end_sent", "message_lost", "producer_gone", "producer_back",
+        "message_delivered", "half_rolled_back", "time_passed", "clock_stepped_back", "op_lost", "op_corrupted",
+        "offsets_regressed", "log_flushed", "half_missed",
+    }
+)  # fmt: skip
+"""Events for which the broker's recorder has no word, as it does not know of them, or if they are another broker's."""
 
 _OF_THE_EVENT: Final = ("transaction", "half", "copy", "op", "check_times", "outcome")
 
@@ -51,7 +53,7 @@ class BrokerTraces:
     Parameters
     ----------
     profile, faults, instance
-        As for `fuzz.lockstep.pairing.World.of`.
+        As for `fuzz.lockstep.pairing.Pairing.of`.
     choice
         How a step is chosen, one of `model_check.walks.choices.CHOICES`.
 
@@ -62,10 +64,10 @@ class BrokerTraces:
     """
 
     def __init__(self, profile: str, faults: Sequence[str], instance: str, choice: str) -> None:
-        self._world = World.of(profile, tuple(faults), instance)
-        self._steps = self._world.steps
+        self._pairing = Pairing.of(profile, tuple(faults), instance)
+        self._steps = self._pairing.steps
         self._tables = step_tables(choice, self._steps)
-        self._scratch = self._world.machine.initial(self._world.constants)
+        self._scratch = self._pairing.machine.initial(self._pairing.constants)
 
     def make(self, seed: int, number: int, length: int) -> BrokerTrace:
         """One trace of at most so many steps; a step may give several events, or none.
@@ -75,7 +77,7 @@ class BrokerTraces:
         EvaluationError
             Specification and broker disagree; names the step and what differs.
         """
-        pair = Lockstep(self._world)
+        pair = Pair(self._pairing)
         dice = Dice(seed, number, self._tables)
         rows: list[Row] = []
         for _ in range(length):
@@ -94,25 +96,25 @@ class BrokerTraces:
             row |= {"trace": number, "step": place}
         return BrokerTrace(rows, tuple(pair.taken))
 
-    def _choose(self, pair: Lockstep, dice: Dice) -> Step | None:
+    def _choose(self, pair: Pair, dice: Dice) -> Step | None:
         before = tuple(pair.state.memory.values)
         enabled = []
         for number, step in enumerate(self._steps):
-            if take(self._scratch.load(before), self._world.constants, step) is None and not is_left_out(step, pair):
+            is_allowed = take(self._scratch.load(before), self._pairing.constants, step) is None
+            if is_allowed and not is_excluded(DRIVEN[step.action.name], pair.side, step):
                 enabled.append(number)
         chosen = dice.choose(enabled)
         return None if chosen is None else self._steps[chosen]
 
-    def _told(self, pair: Lockstep, step: Step, recorded: Sequence[Row]) -> list[Row]:
+    def _told(self, pair: Pair, step: Step, recorded: Sequence[Row]) -> list[Row]:
         """The events of a step: those that the broker recorded; where none of them is the step's own, that too."""
         name, event = step.action.name, step.action.event
         told = [row | {"action": name} for row in recorded]
-        is_untold = all(row["event"] != event for row in told)
-        if is_untold and (name in DEEDS_AROUND or event in UNRECORDED):
+        if event in UNRECORDED and all(row["event"] != event for row in told):
             functions = step.action.shows
             seen: dict[str, Any] = {field.name: NONE for field in FIELDS} | {"outcome": 0}
             for field in _OF_THE_EVENT:
                 if field in functions:
-                    seen[field] = int(functions[field](pair.state, self._world.constants, *step.arguments[:1]))
+                    seen[field] = int(functions[field](pair.state, self._pairing.constants, *step.arguments[:1]))
             told.append(seen | {"time": pair.side.clock.now, "event": event, "action": name})
         return told

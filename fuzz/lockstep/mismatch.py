@@ -9,7 +9,7 @@ class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one
     Attributes
     ----------
     number : int
-        Place of the step in the schedule, from 1; a question that the broker was asked counts as the step before it.
+        Place of the step in the script, from 1; a question that the broker was asked counts as the step before it.
     doing : str
         The step, or what the broker was asked.
     variable : str

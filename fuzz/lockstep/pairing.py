@@ -1,52 +1,49 @@
-"""What a schedule is run in: a specification and a broker of one version, in one instance and environment."""
+"""What steps are taken in: a specification and a broker of one version, in one instance and environment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fuzz.left_out import DRIVEN
+from fuzz.actions.records import DRIVEN_MACHINE
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
 from model_check.errors import ModelCheckError
 from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_settings import BrokerSettings
-from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.switches import VersionSwitches
 from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import MakeBroker
     from spec.constants import Constants
     from spec.language import Machine, Step
 
-MakeBroker = Callable[[VersionSwitches, BrokerSettings, VirtualClock], BrokerController]
-
 
 @dataclass(frozen=True)
-class World:
+class Pairing:
     """A pair that is to be compared.
 
     Attributes
     ----------
-    profile
-        The version of both.
+    profile, faults, instance
+        The version of both, and the names of their environment and instance.
     constants
-        The specification's instance, profile and environment.
+        The same for the specification.
     machine
-        The specification as far as it is driven (`fuzz.left_out`), or a broken one.
+        The specification as far as it is driven (`fuzz.actions`), or a broken one.
     make_broker
         Makes the broker, or a broken one.
     """
 
     profile: str
+    faults: tuple[str, ...]
+    instance: str
     constants: Constants
-    machine: Machine = DRIVEN
+    machine: Machine = DRIVEN_MACHINE
     make_broker: MakeBroker = BrokerController
 
     @classmethod
-    def of(cls, profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> World:
+    def of(cls, profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> Pairing:
         """The sound specification and the sound broker.
 
         Raises
@@ -57,7 +54,7 @@ class World:
         if unturned(profile) == "fixed":
             msg = f"no reference broker of the profile {profile!r}; there are {', '.join(VERSIONS)}"
             raise ModelCheckError(msg)
-        return cls(profile, fuzzed_constants(profile, faults, instance))
+        return cls(profile, faults, instance, fuzzed_constants(profile, faults, instance))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

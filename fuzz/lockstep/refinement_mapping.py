@@ -1,8 +1,9 @@
 """The refinement mapping: the specification's state, computed from the broker's records and memory.
 
 One tick is `fuzz.broker_side.time_unit.TICK_MS` of the broker's clock, and instants are compared exactly; only "long
-ago" is one value, as the specification itself cannot tell such instants apart. Which fields are compared, and why the
-others are not, is said in `fuzz.lockstep.compared_slots`.
+ago" is one value, as the specification itself cannot tell such instants apart. Each field of `spec.state.State` is
+compared that `LEFT_ALONE` does not name. It is computed from the broker's records and memory, from what it answered,
+and from the driver's own producers, network and other master, which know nothing of the specification's state.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from fuzz.broker_side.broker_records import BrokerRecords, mask_of
 from fuzz.broker_side.requests import GROUP
 from fuzz.broker_side.time_unit import ticks
-from fuzz.lockstep.compared_slots import COMPARED
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
 from spec.state import Producer, Pull, Role
@@ -35,6 +35,26 @@ _NETWORK: Final = (
 
 _ROLES: Final = {"master": Role.MASTER, "slave": Role.SLAVE, "acting_master": Role.ACTING_MASTER}
 
+_GHOST: Final = "a ghost: it remembers what the properties speak of; no broker knows it, and nothing compared needs it"
+
+LEFT_ALONE: Final = {
+    "transaction.delivered_twice_for_one": _GHOST,
+    "transaction.shown_unasked": _GHOST,
+    "transaction.committed_aside": _GHOST,
+    "transaction.direct": _GHOST,
+    "transaction.rolled_back": _GHOST,
+    "transaction.cause": _GHOST,
+    "transaction.quiet": _GHOST,
+    "transaction.discarded": _GHOST,
+    "half.burnt": _GHOST + "; each check request is compared when it is sent",
+    "half.left": "a ghost, but for the halves that an operator may resume; each branch of the round is compared",
+    "round.pulls_nothing": _GHOST,
+    "stuck": _GHOST,
+    "stuck_rounds": _GHOST,
+    "op_left_behind": _GHOST,
+}
+"""Fields that are not computed, each with the reason: ghosts only."""
+
 
 class RefinementMapping:
     """The broker's side of each compared slot, kept up to date from step to step.
@@ -54,13 +74,13 @@ class RefinementMapping:
 
     def __init__(self, state: MachineState, constants: Constants) -> None:
         slots = state.memory.slots
-        left_out = set() if constants.batches_ops else {"pulled_op.unresolved"}
         self._slots = slots
         names = [".".join(slot.path) for slot in slots]
         self._first = {name: place for place, name in reversed(list(enumerate(names)))}
         self._size = Counter(names)
-        compared = COMPARED - left_out
-        self._compared = [place for place, name in enumerate(names) if name in compared]
+        # It is `opMsgMap`, which 4.x does not have.
+        left_alone = LEFT_ALONE.keys() | (set() if constants.batches_ops else {"pulled_op.unresolved"})
+        self._compared = [place for place, name in enumerate(names) if name not in left_alone]
         self._floor = [slot.low if slot.kind in (Kind.INSTANT, Kind.CLOCK) else None for slot in slots]
         self._empty = [slot.low for slot in slots]
         self._values = list(self._empty)

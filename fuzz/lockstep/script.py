@@ -1,4 +1,4 @@
-"""Schedules: steps that both take, and perhaps one question at their end; how one is run again and made shorter."""
+"""Scripts: steps that both take, and perhaps one question at their end; how one is run again and made shorter."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from fuzz.lockstep.forbidden import ask
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Lockstep
+from fuzz.lockstep.pair import Pair
 from model_check.counterexample.steps import read_path, write_path
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from spec.language import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class Script:
     """What is done to a pair.
 
     Attributes
@@ -31,49 +31,49 @@ class Schedule:
     question: Step | None = None
 
 
-def run(world: World, schedule: Schedule) -> Lockstep:
-    """Run a schedule on a new pair.
+def run(pairing: Pairing, script: Script) -> Pair:
+    """Run a script on a new pair.
 
     Raises
     ------
     Mismatch
         The pair disagrees.
     """
-    pair = Lockstep(world)
-    for step in schedule.steps:
+    pair = Pair(pairing)
+    for step in script.steps:
         pair.take(step)
-    if schedule.question is not None:
-        ask(pair, schedule.question)
+    if script.question is not None:
+        ask(pair, script.question)
     return pair
 
 
-def run_text(world: World, steps: str, question: str = "") -> Lockstep:
+def run_text(pairing: Pairing, steps: str, question: str = "") -> Pair:
     """The same from text, steps separated by semicolons; raises `ModelCheckError` for a step that is none."""
-    path = read_path(world.machine, world.constants, steps)
-    asked = read_path(world.machine, world.constants, question)[0] if question else None
-    return run(world, Schedule(tuple(path), asked))
+    path = read_path(pairing.machine, pairing.constants, steps)
+    asked = read_path(pairing.machine, pairing.constants, question)[0] if question else None
+    return run(pairing, Script(tuple(path), asked))
 
 
-def write(schedule: Schedule) -> tuple[str, str]:
+def write(script: Script) -> tuple[str, str]:
     """Steps and question as `run_text` reads them."""
-    return write_path(schedule.steps), "" if schedule.question is None else str(schedule.question)
+    return write_path(script.steps), "" if script.question is None else str(script.question)
 
 
-def shortest(world: World, schedule: Schedule, mismatch: Mismatch) -> tuple[Schedule, Mismatch]:
+def shortest(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Script, Mismatch]:
     """Take steps out as long as the same variable still differs, larger parts first, until no single one can go.
 
     Returns
     -------
-    schedule, mismatch
-        What is left, and how it ends. A schedule that does not end in the mismatch comes back as it is.
+    script, mismatch
+        What is left, and how it ends. A script that does not end in the mismatch comes back as it is.
     """
-    kept, found = schedule, mismatch
-    length = len(schedule.steps)
+    kept, found = script, mismatch
+    length = len(script.steps)
     while length:
         at = 0
         while at < len(kept.steps):
             tried = replace(kept, steps=kept.steps[:at] + kept.steps[at + length :])
-            again = _ends_in(world, tried, mismatch)
+            again = _ends_in(pairing, tried, mismatch)
             if again is None:
                 at += length
             else:
@@ -82,17 +82,17 @@ def shortest(world: World, schedule: Schedule, mismatch: Mismatch) -> tuple[Sche
     return kept, found
 
 
-def _ends_in(world: World, schedule: Schedule, mismatch: Mismatch) -> tuple[Schedule, Mismatch] | None:
-    """The part of a schedule that ends in a mismatch of the same variable, without refused steps; None if none does."""
-    pair = Lockstep(world)
+def _ends_in(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Script, Mismatch] | None:
+    """The part of a script that ends in a mismatch of the same variable, without refused steps; None if none does."""
+    pair = Pair(pairing)
     try:
-        for step in schedule.steps:
+        for step in script.steps:
             pair.take(step)
-        if schedule.question is not None:
-            ask(pair, schedule.question)
+        if script.question is not None:
+            ask(pair, script.question)
     except Mismatch as again:
         if variable_of(again) == variable_of(mismatch):
-            return Schedule(tuple(pair.taken), pair.asked), again
+            return Script(tuple(pair.taken), pair.asked), again
     return None
 
 

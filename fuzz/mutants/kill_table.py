@@ -48,7 +48,7 @@ class Kill:
     examples, seconds
         How long it lived; a search of all states counts as one example.
     failure
-        The mismatch with its schedule, as it was found.
+        The mismatch with its script, as it was found.
     """
 
     mutant: Mutant
@@ -85,7 +85,7 @@ def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Ki
         return _search(mutant)
     nothing = GuardCoverage(Guards(frozenset(), frozenset()))
     most = MOST_EXAMPLES if examples is None else examples
-    done = fuzz(mutant.world, examples=most, steps=STEPS, random_seed=random_seed, coverage=nothing)
+    done = fuzz(mutant.pairing, examples=most, steps=STEPS, random_seed=random_seed, coverage=nothing)
     if done.failure is None:
         return Kill(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch

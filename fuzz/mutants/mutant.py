@@ -7,10 +7,11 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fuzz.left_out import driven
+from fuzz.actions.records import driven
 from fuzz.lockstep.fuzzed_instances import FUZZED
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants.edited_package import Edit, EditedPackage
+from fuzz.search.workloads import USUAL_FAULTS
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Mutant:
     instance: str = FUZZED.name
 
     @cached_property
-    def world(self) -> World:
+    def pairing(self) -> Pairing:
         """The pair with the error in it; the project's own modules stay as they are."""
-        sound = World.of(self.profile, self.faults, self.instance)
+        sound = Pairing.of(self.profile, self.faults, self.instance)
         if self.part is Part.BROKER:
             broken = EditedPackage(self.edit).load("reference.broker.broker_controller")
             return replace(sound, make_broker=broken.BrokerController)
@@ -72,3 +73,24 @@ class Mutant:
         """The specification with the error in it."""
         machine: Machine = EditedPackage(self.edit).load("spec.transactional_messages").TRANSACTIONAL_MESSAGES
         return machine
+
+
+def mutant(
+    part: Part,
+    name: str,
+    what: str,
+    where: str,
+    old: str,
+    new: str,
+    seen_in: str,
+    *,
+    like: str = "",
+    profile: str = "5.3.3",
+    faults: tuple[str, ...] = USUAL_FAULTS,
+    beside: str = "",
+    instance: str = FUZZED.name,
+) -> Mutant:
+    """A mutant whose lists are text: `seen_in` by commas, the ids it is `like` and the faults `beside` by spaces."""
+    variables = frozenset(map(str.strip, seen_in.split(",")))
+    edit = Edit(where, old, new)
+    return Mutant(name, part, what, tuple(like.split()), edit, variables, profile, (*faults, *beside.split()), instance)

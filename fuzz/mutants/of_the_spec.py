@@ -2,132 +2,113 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from fuzz.mutants.edited_package import Edit
-from fuzz.mutants.mutant import Mutant, Part
-from fuzz.search.workloads import USUAL_FAULTS
+from fuzz.mutants.mutant import Part, mutant
 
 _BRANCH: Final = "the round's branch"
 
-
-def _mutant(
-    name: str,
-    what: str,
-    where: str,
-    old: str,
-    new: str,
-    seen_in: str,
-    *,
-    like: str = "",
-    profile: str = "5.3.3",
-    beside: str = "",
-) -> Mutant:
-    edit = Edit(f"spec.{where}", old, new)
-    variables = frozenset(variable.strip() for variable in seen_in.split(","))
-    return Mutant(
-        name, Part.SPEC, what, tuple(like.split()), edit, variables, profile, (*USUAL_FAULTS, *beside.split())
-    )
-
+_mutant = partial(mutant, Part.SPEC)
 
 SPEC_MUTANTS: Final = (
     _mutant(
         "passed half leaves its op open", "a half that an op message names is passed, and its op is not done",
-        "chapters.check_round", "    settle_by_op(s, c, s.round.cursor)\n", "",
+        "spec.chapters.check_round", "    settle_by_op(s, c, s.round.cursor)\n", "",
         "round.removed_by, round.done", like="A03",
     ),
     _mutant(
         "copy counts no check", "a copy has as many checks as its half",
-        "half_queue", "s.half[h].check_times + checks", "s.half[h].check_times",
+        "spec.half_queue", "s.half[h].check_times + checks", "s.half[h].check_times",
         "half.check_times", like="A09",
     ),
     _mutant(
         "spec: fresh half not recognised", "a half of the round's first instant counts as an earlier one",
-        "rounds", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
+        "spec.rounds", "s.half[h].stored_at >= s.round.started_at", "s.half[h].stored_at > s.round.started_at",
         _BRANCH, like="B16",
     ),
     _mutant(
         "spec: equal age young", "5.3.3 compares ages with <= as 5.4.0 does",
-        "half", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
+        "spec.half", "or (c.equal_age_is_young and age(s, h) == immunity(s, c, h))",
         "or age(s, h) == immunity(s, c, h)",
         _BRANCH, like="A19",
     ),
     _mutant(
         "spec: original overwritten", "an immunity put-back names the last copy, not the first half",
-        "chapters.putting_back", "    if s.half[h].original == NONE:\n", "    if s.half[h].born_at >= 0:\n",
+        "spec.chapters.putting_back", "    if s.half[h].original == NONE:\n", "    if s.half[h].born_at >= 0:\n",
         "half.original", like="B01",
     ),
     _mutant(
         "spec: B01 repaired", "an op message for a half below the half offset counts for its copies",
-        "op_pull", "        c.heeds_settled_originals\n        and any(", "        s.now >= 0\n        and any(",
+        "spec.op_pull", "        c.heeds_settled_originals\n        and any(", "        s.now >= 0\n        and any(",
         "round.removed_by", like="B01",
     ),
     _mutant(
         "spec: one op more a pull", "a pull reads one op message more than it should",
-        "op_pull", "first <= o and o < first + c.op_pull_size", "first <= o and o <= first + c.op_pull_size",
+        "spec.op_pull", "first <= o and o < first + c.op_pull_size", "first <= o and o <= first + c.op_pull_size",
         "round.next_op", like="B29",
     ),
     _mutant(
         "op offset jumps", "the op offset after a round is where the next pull would begin",
-        "rounds", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
+        "spec.rounds", "s.offsets.op = op_offset_after_round(s, c)", "s.offsets.op = s.round.next_op",
         "offsets.op", like="A02",
     ),
     _mutant(
         "crash keeps the offset", "the half offset in memory survives a crash",
-        "chapters.broker", "    s.offsets.half = s.saved.half\n", "",
+        "spec.chapters.broker", "    s.offsets.half = s.saved.half\n", "",
         "offsets.half", like="B16",
     ),
     _mutant(
         "spec: batch survives a crash", "what waits in memory is there after a restart",
-        "op_batch", '    """The process is over: what waits is gone."""\n    s.batch.names = Bits()\n',
+        "spec.chapters.op_batch", '    """The process is over: what waits is gone."""\n    s.batch.names = Bits()\n',
         '    """The process is over: what waits is gone."""\n',
         "batch.names", like="B02",
     ),
     _mutant(
         "END refused at its last instant", "an END_TRANSACTION at the very end of the immunity is late",
-        "chapters.end_transaction", "age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout",
+        "spec.chapters.end_transaction", "age(s, h) > immunity(s, c, h) and age(s, h) > c.timeout",
         "age(s, h) >= immunity(s, c, h) and age(s, h) >= c.timeout",
         "the answer to END_TRANSACTION", like="A01",
     ),
     _mutant(
         "spec: END idempotent", "a second commit for a half delivers nothing",
-        "chapters.end_transaction", "    if s.transaction[t].deliveries < 2:\n",
+        "spec.chapters.end_transaction", "    if s.transaction[t].deliveries < 2:\n",
         "    if s.transaction[t].deliveries < 2 and s.half[h].settled != Settled.COMMITTED:\n",
         "transaction.deliveries", like="A13",
     ),
     _mutant(
         "unasked half counts no check", "a put-back with nobody to ask leaves the number of checks as it is",
-        "putting_back",
+        "spec.chapters.putting_back",
         "        append_copy(s, c, s.round.cursor, 1)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
         "        append_copy(s, c, s.round.cursor, 0)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
         "half.check_times", like="B19", beside="offline_producer",
     ),
     _mutant(
         "spec: op stored after all", "an op message that the store refuses is in its queue all the same",
-        "chapters.end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
+        "spec.chapters.end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
         "op.names, op_length, half.op_write_failed", like="B04", profile="4.9.7", beside="op_write_failure",
     ),
     _mutant(
         "spec: jumps for ever", "a round forgets that it has jumped over a half",
-        "broken_round",
+        "spec.chapters.broken_round",
         "        s.half[s.round.cursor].left = Left.PASSED_OVER\n    s.round.null_met = True\n",
         "        s.half[s.round.cursor].left = Left.PASSED_OVER\n",
         "round.null_met", like="A08", beside="null_half",
     ),
     _mutant(
         "power loss keeps ops", "a power loss takes halves and leaves the length of the op queue",
-        "chapters.broker", "    s.op_length = ops\n", "",
+        "spec.chapters.broker", "    s.op_length = ops\n", "",
         "op_length", like="B14", beside="power_loss",
     ),
     _mutant(
         "spec: escaped half not passed", "a half that another master has taken is looked at again",
-        "chapters.escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
+        "spec.chapters.escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
         "    remember_escape(s, c, s.round.cursor)\n",
         "round.cursor", like="B22", beside="acting_slave",
     ),
     _mutant(
         "spec: second END first", "of two END_TRANSACTIONs that swap their places one is forgotten",
-        "chapters.network", "    s.half[h].other_end = first\n", "    s.half[h].other_end = End.NONE\n",
+        "spec.chapters.network", "    s.half[h].other_end = first\n", "    s.half[h].other_end = End.NONE\n",
         "half.other_end", like="A14", beside="reorder",
     ),
 )  # fmt: skip

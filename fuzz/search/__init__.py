@@ -1,1 +1,1 @@
-"""Which schedules are tried, and what they have covered."""
+"""Which steps are tried, and what they have covered."""

@@ -1,22 +1,21 @@
-"""One run of the fuzzer: examples in lockstep, what they covered, and the shortest schedule of a failure."""
+"""One run of the fuzzer: examples in lockstep, what they covered, and the shortest script of a failure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.lockstep.fuzzed_instances import FUZZED
 from fuzz.lockstep.script import shortest, write
 from fuzz.search.examples import Failure, Fuzzing, fuzz
 from fuzz.search.guard_coverage import GuardCoverage, Guards
-from fuzz.search.pytest_file import pytest_file
+from fuzz.search.mismatch_test import pytest_file
 from fuzz.search.state_coverage import count_states
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.search.state_coverage import StateCoverage
 
 _LARGEST_SEED: Final = 2**63 - 1
@@ -28,8 +27,8 @@ class Campaign:
 
     Attributes
     ----------
-    world, faults, instance
-        The pair, and the names of its environment and instance.
+    pairing
+        What was fuzzed.
     random_seed, steps
         Where the choices came from, and the most steps of an example.
     done
@@ -39,12 +38,10 @@ class Campaign:
     states
         Of the small instance; None after a failure.
     failure
-        The mismatch on its shortest schedule, if the pair disagrees.
+        The mismatch on its shortest script, if the pair disagrees.
     """
 
-    world: World
-    faults: tuple[str, ...]
-    instance: str
+    pairing: Pairing
     random_seed: int
     steps: int
     done: Fuzzing
@@ -58,15 +55,15 @@ class Campaign:
         if failure is None:
             msg = "there is no mismatch to write down"
             raise ModelCheckError(msg)
-        return pytest_file(self.world.profile, self.faults, self.instance, failure.schedule, failure.mismatch)
+        return pytest_file(self.pairing, failure.script, failure.mismatch)
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
         coverage = self.coverage
         return {
-            "profile": self.world.profile,
-            "environment": list(self.faults),
-            "instance": self.instance,
+            "profile": self.pairing.profile,
+            "environment": list(self.pairing.faults),
+            "instance": self.pairing.instance,
             "seed": self.random_seed,
             "examples": self.done.examples,
             "steps": self.done.steps,
@@ -94,7 +91,7 @@ class Campaign:
         }
 
     def _failure_to_json(self, failure: Failure) -> dict[str, Any]:
-        steps, question = write(failure.schedule)
+        steps, question = write(failure.script)
         mismatch = failure.mismatch
         return {
             "step": mismatch.number,
@@ -108,9 +105,7 @@ class Campaign:
 
 
 def run_campaign(
-    world: World,
-    faults: tuple[str, ...],
-    instance: str = FUZZED.name,
+    pairing: Pairing,
     *,
     examples: int,
     steps: int,
@@ -135,14 +130,14 @@ def run_campaign(
             f"and a seed from 0 to {_LARGEST_SEED}"
         )
         raise ModelCheckError(msg)
-    coverage = GuardCoverage(Guards.of(world))
-    done = fuzz(world, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, report=report)
+    coverage = GuardCoverage(Guards.of(pairing))
+    done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, report=report)
     failure, states = done.failure, None
     if failure is not None:
-        schedule, mismatch = shortest(world, failure.schedule, failure.mismatch)
-        failure = Failure(mismatch, schedule)
+        script, mismatch = shortest(pairing, failure.script, failure.mismatch)
+        failure = Failure(mismatch, script)
     else:
         states = count_states(
-            world.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
+            pairing.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
-    return Campaign(world, faults, instance, random_seed, steps, done, coverage, states, failure)
+    return Campaign(pairing, random_seed, steps, done, coverage, states, failure)

@@ -1,6 +1,6 @@
-"""Hypothesis drives the pair: an example is a weather and a string of draws (`fuzz.search.workloads`).
+"""Hypothesis drives the pair: an example is a workload and a string of draws (`fuzz.search.workloads`).
 
-A found schedule is not shrunk draw by draw, because what a draw means depends on the state; `fuzz.lockstep.script`
+A found script is not shrunk draw by draw, because what a draw means depends on the state; `fuzz.lockstep.script`
 takes single steps out instead.
 """
 
@@ -18,15 +18,15 @@ from hypothesis.configuration import set_hypothesis_home_dir
 
 from fuzz.lockstep.forbidden import ask
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Lockstep
-from fuzz.lockstep.script import Schedule
+from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.script import Script
 from fuzz.search.workloads import MoveTable
 from model_check.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.search.guard_coverage import GuardCoverage
 
 _STRIDE = 7_919
@@ -41,10 +41,10 @@ _BYTES = 3
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A mismatch, and the schedule on which it was found."""
+    """A mismatch, and the script on which it was found."""
 
     mismatch: Mismatch
-    schedule: Schedule
+    script: Script
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Fuzzing:
 
 
 def fuzz(
-    world: World,
+    pairing: Pairing,
     *,
     examples: int,
     steps: int,
@@ -95,17 +95,17 @@ def fuzz(
     """
     _leave_no_files_here()
     done = Fuzzing()
-    table = MoveTable.of(world)
+    table = MoveTable.of(pairing)
     started = perf_counter()
 
-    def example(weather: int, drawn: bytes) -> None:
-        pair = Lockstep(world)
+    def example(workload: int, drawn: bytes) -> None:
+        pair = Pair(pairing)
         is_replayed = done.failure is not None
         try:
-            _run(pair, table, weather, _numbers(drawn), steps, coverage, done.states if counts_states else None)
+            _run(pair, table, workload, _numbers(drawn), steps, coverage, done.states if counts_states else None)
         except Mismatch as mismatch:
             if not is_replayed:
-                done.failure = Failure(mismatch, Schedule(tuple(pair.taken), pair.asked))
+                done.failure = Failure(mismatch, Script(tuple(pair.taken), pair.asked))
             raise
         finally:
             if not is_replayed:
@@ -144,19 +144,19 @@ def _numbers(drawn: bytes) -> list[int]:
 
 
 def _run(
-    pair: Lockstep,
+    pair: Pair,
     table: MoveTable,
-    weather: int,
+    workload: int,
     draws: list[int],
     steps: int,
     coverage: GuardCoverage,
     states: set[tuple[int, ...]] | None,
 ) -> None:
     """One example: after each move, one question about what may be forbidden."""
-    for step in table.starts[weather]:
+    for step in table.starts[workload]:
         coverage.note(step, pair.take(step))
     for number, draw in enumerate(draws):
-        table.move(pair, weather, draw, coverage.note)
+        table.move(pair, workload, draw, coverage.note)
         probe = table.probes[(draw + number * _STRIDE) % len(table.probes)]
         coverage.note(probe, ask(pair, probe))
         if states is not None:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from fuzz.left_out import LEFT_OUT_RULES, may_happen
+from fuzz.actions.records import DRIVEN
 from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, TRUE, Apply, Switch, apply
+from model_check.front_end.terms import FALSE, TRUE
 from model_check.instances import load_instance
 from spec.constants import Constants
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from model_check.front_end.terms import Expression
     from spec.language import Refused, Step
 
 Conjunct = tuple[str, str]
 """An action's name and the words of one rule of its guard."""
+
+EXCLUDED_RULES: Final = {
+    "the instance has stray END_TRANSACTIONs left": "the instance has as many as an example has steps",
+    "the instance has mishaps left": "the instance has as many as an example has steps",
+}
+"""Rules of guards that are never broken in the lockstep, each with the reason: they are not counted as open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,7 @@ class Guards:
     ----------
     open
         Those that some state may falsify, of actions that the profile and the environment allow; not those that only
-        what the broker is spared would falsify (`fuzz.left_out`).
+        what the broker is spared would falsify (`EXCLUDED_RULES`).
     allowed
         The actions that the profile and the environment allow.
     """
@@ -38,36 +44,26 @@ class Guards:
     allowed: frozenset[str]
 
     @classmethod
-    def of(cls, world: World) -> Guards:
-        """The guards of a world. Which rules there are depends on no sizes, so that small ones will do."""
-        given = world.constants
+    def of(cls, pairing: Pairing) -> Guards:
+        """The guards of a pairing. Which rules there are depends on no sizes, so that small ones will do."""
+        given = pairing.constants
         small = replace(load_instance("small"), first_checks=given.first_checks, skews=given.skews)
         constants = Constants(**(asdict(given) | asdict(small)))
-        lowering = Lowering(world.machine, constants)
+        lowering = Lowering(replace(pairing.machine, switches=()), constants)
         conditions: dict[Conjunct, set[Expression]] = {}
-        for step in world.machine.steps(constants):
+        for step in pairing.machine.steps(constants):
             for conjunct in lowering.action(step).guard:
-                known = _with_switches(conjunct.condition, constants)
-                conditions.setdefault((step.action.name, conjunct.rule), set()).add(known)
+                conditions.setdefault((step.action.name, conjunct.rule), set()).add(conjunct.condition)
         closed = {name for (name, _), known in conditions.items() if known == {FALSE}}
-        closed |= {action.name for action in world.machine.actions if not may_happen(action.name, constants)}
+        closed |= {action.name for action in pairing.machine.actions if not DRIVEN[action.name].may_happen(constants)}
         return cls(
             frozenset(
                 c
                 for c, known in conditions.items()
-                if c[0] not in closed and known != {TRUE} and c[1] not in LEFT_OUT_RULES
+                if c[0] not in closed and known != {TRUE} and c[1] not in EXCLUDED_RULES
             ),
-            frozenset(action.name for action in world.machine.actions) - closed,
+            frozenset(action.name for action in pairing.machine.actions) - closed,
         )
-
-
-def _with_switches(term: Expression, constants: Constants) -> Expression:
-    """The term with its switches folded."""
-    if isinstance(term, Switch):
-        return TRUE if getattr(constants, term.name) else FALSE
-    if isinstance(term, Apply):
-        return apply(term.operator, *(_with_switches(argument, constants) for argument in term.arguments))
-    return term
 
 
 @dataclass
@@ -95,7 +91,7 @@ class GuardCoverage:
 
     @property
     def never_enabled(self) -> list[str]:
-        """Actions that the world allows and that were not possible in any state."""
+        """Actions that the pairing allows and that were not possible in any state."""
         return sorted(self.guards.allowed - self.enabled.keys())
 
     @property

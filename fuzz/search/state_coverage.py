@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fuzz.lockstep.fuzzed_instances import COUNTED
-from fuzz.lockstep.pair import Lockstep
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.pairing import Pairing
 from fuzz.search.examples import Fuzzing, fuzz
 from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.counterexample.steps import write_path
@@ -82,14 +82,14 @@ def count_states(
         The pair disagrees on the way to a state that the examples did not see.
     """
     faults = _COUNTED_FAULTS[unturned(profile)] if faults is None else faults
-    world = World.of(profile, faults, COUNTED.name)
-    found = explore(world.machine, world.constants)
-    done = _draw(world, examples=examples, steps=steps, random_seed=random_seed)
+    pairing = Pairing.of(profile, faults, COUNTED.name)
+    found = explore(pairing.machine, pairing.constants)
+    done = _draw(pairing, examples=examples, steps=steps, random_seed=random_seed)
     drawn = done.states & found.parents.keys()
-    seen = drawn | {world.machine.initial(world.constants).canonical()}
+    seen = drawn | {pairing.machine.initial(pairing.constants).canonical()}
     for state in reversed(list(found.parents)):
         if visits_all and state not in seen:
-            seen |= steered_along(world, found.path_to(state))
+            seen |= steered_along(pairing, found.path_to(state))
     missing = [state for state in found.parents if state not in seen]
     return StateCoverage(
         COUNTED.name,
@@ -101,9 +101,9 @@ def count_states(
     )
 
 
-def steered_along(world: World, path: list[Step]) -> set[State]:
-    """The states on a path, up to the first step that is left out of the lockstep."""
-    pair = Lockstep(world)
+def steered_along(pairing: Pairing, path: list[Step]) -> set[State]:
+    """The states on a path, up to the first step that is excluded from the lockstep."""
+    pair = Pair(pairing)
     states = set()
     for step in path:
         if pair.take(step) is not None:
@@ -112,6 +112,6 @@ def steered_along(world: World, path: list[Step]) -> set[State]:
     return states
 
 
-def _draw(world: World, *, examples: int, steps: int, random_seed: int) -> Fuzzing:
-    coverage = GuardCoverage(Guards.of(world))
-    return fuzz(world, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, counts_states=True)
+def _draw(pairing: Pairing, *, examples: int, steps: int, random_seed: int) -> Fuzzing:
+    coverage = GuardCoverage(Guards.of(pairing))
+    return fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, counts_states=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.search.campaign import Campaign
     from fuzz.search.examples import Failure, Fuzzing
 
@@ -63,7 +63,7 @@ def command(
     halfcheck fuzz --profile 4.9.7 --steps 100 --visit-all
     halfcheck fuzz --mutants --json
     """
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
@@ -72,17 +72,10 @@ def command(
     if mutants:
         return _hunt(seed, as_json=as_json)
     chosen = FAULTS if faults == EVERY_FAULT else tuple(name for name in map(str.strip, faults.split(",")) if name)
-    world = World.of(profile, chosen, instance)
+    pairing = Pairing.of(profile, chosen, instance)
     with _progress_line(examples, wanted=not as_json) as report:
         campaign = run_campaign(
-            world,
-            chosen,
-            instance,
-            examples=examples,
-            steps=steps,
-            random_seed=seed,
-            visits_all=visit_all,
-            report=report,
+            pairing, examples=examples, steps=steps, random_seed=seed, visits_all=visit_all, report=report
         )
     if as_json:
         print(json.dumps(campaign.to_json(), ensure_ascii=False, indent=2))
@@ -91,7 +84,7 @@ def command(
     if campaign.failure is None:
         return ExitCode.OK
     if out is not None:
-        from fuzz.search.pytest_file import write_pytest_file
+        from fuzz.search.mismatch_test import write_pytest_file
 
         typer.echo(f"halfcheck: {write_pytest_file(out, campaign.pytest_file())} shows it again", err=True)
     return ExitCode.SAFETY_VIOLATED
@@ -111,13 +104,13 @@ def _print(campaign: Campaign, *, visited_all: bool) -> None:
     from halfcheck.printing.paragraphs import counted, listed, say
 
     console = wide_console()
-    done, coverage = campaign.done, campaign.coverage
-    world = "with " + ", ".join(campaign.faults) if campaign.faults else "in the quiet world"
+    done, coverage, pairing = campaign.done, campaign.coverage, campaign.pairing
+    world = "with " + ", ".join(pairing.faults) if pairing.faults else "in the quiet world"
     if campaign.failure is None:
         say(console, "specification and broker agree", "bold")
     say(
         console,
-        f"RocketMQ {campaign.world.profile} {world}, instance {campaign.instance}, seed {campaign.random_seed}",
+        f"RocketMQ {pairing.profile} {world}, instance {pairing.instance}, seed {campaign.random_seed}",
     )
     rate = done.steps / max(done.seconds, 1e-9)
     console.print(
@@ -125,7 +118,7 @@ def _print(campaign: Campaign, *, visited_all: bool) -> None:
         f"{done.seconds:.1f} s, {rate:,.0f} steps/s"
     )
     if campaign.failure is not None:
-        _print_failure(console, campaign.world, campaign.failure)
+        _print_failure(console, pairing, campaign.failure)
         return
     guards = coverage.guards
     seen = len(guards.open) - len(coverage.never_false)
@@ -148,13 +141,13 @@ def _print(campaign: Campaign, *, visited_all: bool) -> None:
         listed(console, f"warning: {was} never possible", coverage.never_enabled)
 
 
-def _print_failure(console: Console, world: World, failure: Failure) -> None:
+def _print_failure(console: Console, pairing: Pairing, failure: Failure) -> None:
     from rich.text import Text
 
     from halfcheck.printing.counterexample_table import counterexample_table
     from model_check.counterexample.steps import replay
 
-    console.print(counterexample_table(replay(world.machine, world.constants, failure.schedule.steps).events))
+    console.print(counterexample_table(replay(pairing.machine, pairing.constants, failure.script.steps).events))
     console.print(Text(str(failure.mismatch), style="bold red"))
 
 

@@ -13,7 +13,7 @@ from spec.constants import FAULTS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fuzz.lockstep.pairing import World
+    from fuzz.lockstep.pairing import Pairing
     from fuzz.search.campaign import Campaign
     from fuzz.search.examples import Fuzzing
 
@@ -23,13 +23,13 @@ STEPS: Final = 50
 
 
 def lockstep_run(
-    world: World, seed: int, *, examples: int | None = None, report: Callable[[Fuzzing], None] | None = None
+    pairing: Pairing, seed: int, *, examples: int | None = None, report: Callable[[Fuzzing], None] | None = None
 ) -> Lockstep:
     """What the two show on schedules with every fault that the broker can have.
 
     Parameters
     ----------
-    world
+    pairing
         The pair, on the instance `fuzzed` with all of these faults.
     seed
         Where the schedules come from.
@@ -44,10 +44,10 @@ def lockstep_run(
         They differ; names the step and the variable, and the command that shows the schedule.
     """
     examples = EXAMPLES if examples is None else examples
-    command = f"halfcheck fuzz --profile {world.profile} --examples {examples} --steps {STEPS} --seed {seed}"
-    campaign = run_campaign(world, FAULTS, examples=examples, steps=STEPS, random_seed=seed, report=report)
+    command = f"halfcheck fuzz --profile {pairing.profile} --examples {examples} --steps {STEPS} --seed {seed}"
+    campaign = run_campaign(pairing, examples=examples, steps=STEPS, random_seed=seed, report=report)
     if campaign.failure is not None:
-        message = f"specification and broker differ in {world.profile}: {campaign.failure.mismatch}; see {command}"
+        message = f"specification and broker differ in {pairing.profile}: {campaign.failure.mismatch}; see {command}"
         raise EvaluationError(message)
     return _told(campaign, command)
 
@@ -56,7 +56,7 @@ def _told(campaign: Campaign, command: str) -> Lockstep:
     done, coverage, states = campaign.done, campaign.coverage, campaign.states
     assert states is not None  # noqa: S101 - they are counted where the two agree
     return Lockstep(
-        profile=campaign.world.profile,
+        profile=campaign.pairing.profile,
         environment=FAULTS,
         instance=FUZZED.name,
         examples=done.examples,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.golden_stores import golden_stores, later_stores
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
 from halfcheck.verify import lockstep_runs
 from halfcheck.verify.explained_stores import explained_store
@@ -64,7 +64,7 @@ def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
 def lockstep(part: tuple[str, int, int]) -> Lockstep:
     """Specification and broker of a profile, from a seed, on so many schedules."""
     profile, seed, examples = part
-    return lockstep_run(World.of(profile, FAULTS), seed, examples=examples)
+    return lockstep_run(Pairing.of(profile, FAULTS), seed, examples=examples)
 
 
 def hunted(part: tuple[str, int]) -> HuntedMutant:

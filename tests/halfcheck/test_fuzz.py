@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
 from fuzz.mutants.edited_package import Edit
 from fuzz.search import state_coverage
@@ -59,8 +59,8 @@ def test_coverage_is_told_with_what_was_never_possible(capsys: Captured) -> None
 def test_a_broken_broker_is_shown_with_its_schedule_and_a_test(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "check count forgotten").world
-    monkeypatch.setattr(World, "of", lambda profile, faults, instance: broken)
+    broken = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "check count forgotten").pairing
+    monkeypatch.setattr(Pairing, "of", lambda profile, faults, instance: broken)
     assert run(["fuzz", "--examples", "50", "--out", str(tmp_path)]) == 12
     told = capsys.readouterr()
     assert "half[1].check_times is 1 in the specification, 0 in the broker" in " ".join(told.out.split())

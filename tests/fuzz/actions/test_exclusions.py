@@ -1,4 +1,4 @@
-"""Is each step that is left out of the lockstep one that specification and broker would really differ on?"""
+"""Is each step that is excluded from the lockstep one that specification and broker would really differ on?"""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Lockstep
-from fuzz.lockstep.pairing import World
-from fuzz.lockstep.script import Schedule, run, run_text
+from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.script import Script, run, run_text
 from model_check.counterexample.steps import read_path
 from reference.store.message_store import MessageStore
 from reference.store.writable_consume_queue import WritableConsumeQueue
@@ -37,9 +37,9 @@ put_back_and_check; tick; end_round_before_dispatch
 """
 
 
-def pair_for(profile: str) -> Lockstep:
-    sound = World.of(profile, FAULTS)
-    return Lockstep(replace(sound, constants=replace(sound.constants, transactions=4)))
+def pair_for(profile: str) -> Pair:
+    sound = Pairing.of(profile, FAULTS)
+    return Pair(replace(sound, constants=replace(sound.constants, transactions=4)))
 
 
 DUE_BATCH = """
@@ -97,56 +97,56 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("profile", "schedule", "left_out", "variable"), CASES)
-def test_the_step_is_left_out(profile: str, schedule: str, left_out: str, variable: str) -> None:
+@pytest.mark.parametrize(("profile", "schedule", "excluded", "variable"), CASES)
+def test_the_step_is_excluded(profile: str, schedule: str, excluded: str, variable: str) -> None:
     pair = pair_for(profile)
     refused = [
         str(step)
-        for step in read_path(pair.world.machine, pair.constants, schedule)
+        for step in read_path(pair.pairing.machine, pair.constants, schedule)
         if (conjunct := pair.take(step)) is not None and conjunct.rule == "the broker can take the same step"
     ]
-    assert refused == [left_out]
+    assert refused == [excluded]
 
 
-@pytest.mark.parametrize(("profile", "schedule", "left_out", "variable"), CASES)
+@pytest.mark.parametrize(("profile", "schedule", "excluded", "variable"), CASES)
 def test_without_that_the_pair_would_differ(
-    profile: str, schedule: str, left_out: str, variable: str, monkeypatch: pytest.MonkeyPatch
+    profile: str, schedule: str, excluded: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzz.lockstep.pair.is_left_out", lambda *state: False)
-    monkeypatch.setattr("fuzz.lockstep.pair.reads_queues", lambda *state: True)
+    monkeypatch.setattr("fuzz.lockstep.pair.is_excluded", lambda *state: False)
+    monkeypatch.setattr("fuzz.lockstep.pair.must_dispatch", lambda *state: True)
     pair = pair_for(profile)
-    steps = read_path(pair.world.machine, pair.constants, schedule)
+    steps = read_path(pair.pairing.machine, pair.constants, schedule)
     with pytest.raises(Mismatch) as found:
-        run(pair.world, Schedule(tuple(steps)))
+        run(pair.pairing, Script(tuple(steps)))
     assert found.value.variable == variable
 
 
 def test_a_round_ends_before_dispatch_where_nothing_has_dispatched() -> None:
     pair = pair_for("5.3.3")
     schedule = DISPATCHED.replace("put_back_and_check; tick; end_round_before", "put_back_and_check; end_round_before")
-    assert [pair.take(step) for step in read_path(pair.world.machine, pair.constants, schedule)] == [None] * 11
+    assert [pair.take(step) for step in read_path(pair.pairing.machine, pair.constants, schedule)] == [None] * 11
 
 
 def test_an_op_message_that_is_done_twice_stops_the_op_offset_in_both() -> None:
     pair = pair_for("5.4.0")
-    steps = read_path(pair.world.machine, pair.constants, OP_DONE_TWICE)
+    steps = read_path(pair.pairing.machine, pair.constants, OP_DONE_TWICE)
     assert [pair.take(step) for step in steps] == [None] * len(steps)
     assert pair.state.offsets.op == 2
 
 
 def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World.of("4.9.7", FAULTS)
-    assert run_text(world, TWO_POWER_LOSSES).state.half_length == 3
+    pairing = Pairing.of("4.9.7", FAULTS)
+    assert run_text(pairing, TWO_POWER_LOSSES).state.half_length == 3
     monkeypatch.setattr(WritableConsumeQueue, "erase_from", lambda *place: None)
     with pytest.raises(Mismatch) as found:
-        run_text(world, TWO_POWER_LOSSES)
+        run_text(pairing, TWO_POWER_LOSSES)
     assert found.value.variable == "half[2].check_in_flight"
 
 
 def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World.of("4.9.7", FAULTS)
-    stopped, power_lost = read_path(world.machine, world.constants, "stop; lose_power records=0")
-    pair = run_text(world, "send_half t=0 immunity=-1")
+    pairing = Pairing.of("4.9.7", FAULTS)
+    stopped, power_lost = read_path(pairing.machine, pairing.constants, "stop; lose_power records=0")
+    pair = run_text(pairing, "send_half t=0 immunity=-1")
     assert pair.take(stopped) is None
     assert pair.state.flushed.halves == 1
     refused = pair.take(power_lost)
@@ -155,5 +155,5 @@ def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(MessageStore, "flush", lambda store: store.dispatch())
     with pytest.raises(Mismatch) as found:
-        run_text(world, "send_half t=0 immunity=-1; stop")
+        run_text(pairing, "send_half t=0 immunity=-1; stop")
     assert found.value.variable == "flushed.halves"

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from fuzz.lockstep.broker_trace import UNRECORDED, BrokerTraces
-from fuzz.lockstep.pair import Lockstep
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.pairing import Pairing
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.choices import CHOICES
 from spec.events import EVENTS, FIELDS
@@ -49,7 +49,7 @@ def test_a_trace_depends_on_its_number_and_seed_only(choice: str) -> None:
 @pytest.mark.parametrize(("profile", "environment"), WORLDS)
 def test_the_steps_of_a_trace_make_it_again_in_the_lockstep(profile: str, environment: str) -> None:
     made = broker(profile, environment).make(7, 1, 30)
-    pair = Lockstep(World.of(profile, faults_of(environment), "small"))
+    pair = Pair(Pairing.of(profile, faults_of(environment), "small"))
     for step in made.steps:
         assert pair.take(step) is None
     recorded = [row | {"action": "", "trace": 1, "step": 0} for row in pair.side.broker.recorder.rows]
@@ -62,19 +62,19 @@ def test_the_steps_of_a_trace_make_it_again_in_the_lockstep(profile: str, enviro
 def test_what_the_broker_says_of_the_steps_is_what_the_specification_says_of_them(
     profile: str, environment: str
 ) -> None:
-    world = World.of(profile, faults_of(environment), "small")
+    pairing = Pairing.of(profile, faults_of(environment), "small")
     compared: set[str] = set()
     for number in range(20):
         made = broker(profile, environment).make(5, number, 40)
         said = [
             (row["event"], row["transaction"], row["half"], row["copy"]) for row in made.rows if row["event"] in SAID
         ]
-        state, expected = world.machine.initial(world.constants), []
+        state, expected = pairing.machine.initial(pairing.constants), []
         for step in made.steps:
-            step.action.function(state, world.constants, *step.arguments)
+            step.action.function(state, pairing.constants, *step.arguments)
             if step.action.event in SAID:
                 functions = step.action.shows.items()
-                shown = {name: seen(state, world.constants, *step.arguments[:1]) for name, seen in functions}
+                shown = {name: seen(state, pairing.constants, *step.arguments[:1]) for name, seen in functions}
                 expected.append((step.action.event, *(shown.get(name, -1) for name in ("transaction", "half", "copy"))))
         assert said == expected
         compared |= {str(row[0]) for row in said}
@@ -94,7 +94,7 @@ def test_rows_have_the_fields_and_words_of_the_vocabulary() -> None:
 
 
 def test_a_broker_that_differs_from_the_specification_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzz.broker_side.broker_side.TICK_MS", 999)
+    monkeypatch.setattr("fuzz.actions.broker.TICK_MS", 999)
     with pytest.raises(EvaluationError, match=r"^trace 2: specification and reference broker disagree: step \d+, "):
         BrokerTraces("5.3.3", (), "small", "weighted").make(7, 2, 60)
 

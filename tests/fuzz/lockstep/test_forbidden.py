@@ -8,27 +8,27 @@ import pytest
 
 from fuzz.lockstep.forbidden import _ask_round, ask, is_allowed
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.lockstep.script import run_text
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pair import Lockstep
+    from fuzz.lockstep.pair import Pair
     from spec.language import Step
 
 LATE = "send_half t=0 immunity=3; commit_locally t=0; tick; tick; tick; tick"
 WAITING = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; buffer_op h=0"
 
 
-def after(schedule: str, profile: str = "5.3.3") -> Lockstep:
-    return run_text(World.of(profile, FAULTS), schedule)
+def after(schedule: str, profile: str = "5.3.3") -> Pair:
+    return run_text(Pairing.of(profile, FAULTS), schedule)
 
 
-def step(pair: Lockstep, words: str) -> Step:
-    return next(step for step in pair.world.steps if str(step) == words)
+def step(pair: Pair, words: str) -> Step:
+    return next(step for step in pair.pairing.steps if str(step) == words)
 
 
-def rule(pair: Lockstep, words: str) -> str:
+def rule(pair: Pair, words: str) -> str:
     refused = ask(pair, step(pair, words))
     assert refused is not None
     assert pair.asked is not None

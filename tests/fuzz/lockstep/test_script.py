@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.lockstep.script import run, run_text, write
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.search.campaign import run_campaign
-from fuzz.search.pytest_file import NAME, write_pytest_file
+from fuzz.search.mismatch_test import NAME, write_pytest_file
 from spec.constants import FAULTS
 from tests.model_check.checked import untraced
 
@@ -30,13 +30,13 @@ def mutant(name: str) -> Mutant:
 
 @cache
 def campaign(name: str) -> Campaign:
-    return run_campaign(mutant(name).world, FAULTS, examples=300, steps=50, random_seed=7)
+    return run_campaign(mutant(name).pairing, examples=300, steps=50, random_seed=7)
 
 
 def test_the_schedule_is_as_short_as_it_can_be() -> None:
     failure = campaign("original forgotten").failure
     assert failure is not None
-    steps, question = write(failure.schedule)
+    steps, question = write(failure.script)
     assert steps == "send_half t=0 immunity=3; tick; begin_round; put_back_immune_half"
     assert question == ""
     assert str(failure.mismatch).startswith("step 4, put_back_immune_half: half[1].original is 0 in the specification")
@@ -46,11 +46,11 @@ def test_a_schedule_may_end_with_a_question() -> None:
     with untraced():
         failure = campaign("batch interval ignored").failure
     assert failure is not None
-    steps, question = write(failure.schedule)
+    steps, question = write(failure.script)
     assert question == "write_op_batch"
     with pytest.raises(Mismatch, match="op messages written"):
-        run_text(mutant("batch interval ignored").world, steps, question)
-    run(World.of("5.3.3", FAULTS), failure.schedule)
+        run_text(mutant("batch interval ignored").pairing, steps, question)
+    run(Pairing.of("5.3.3", FAULTS), failure.script)
 
 
 @pytest.mark.parametrize("name", ["check count forgotten", "batch interval ignored", "late END accepted"])
@@ -64,8 +64,8 @@ def test_the_written_test_fails_on_the_mutant_and_passes_on_the_sound_broker(
     exec(compile(text, NAME, "exec"), namespace)  # noqa: S102
     the_test = namespace["test_the_broker_does_what_the_specification_says"]
     the_test()
-    broken = mutant(name).world
-    monkeypatch.setattr(World, "of", lambda profile, faults, instance: replace(broken, profile=profile))
+    broken = mutant(name).pairing
+    monkeypatch.setattr(Pairing, "of", lambda profile, faults, instance: replace(broken, profile=profile))
     with pytest.raises(Mismatch):
         the_test()
     assert [path.name for path in (tmp_path / "new").iterdir()] == [NAME]

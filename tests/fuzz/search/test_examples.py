@@ -10,7 +10,7 @@ from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from fuzz.lockstep import fuzzed_instances as instance
 from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 from fuzz.lockstep.script import run_text
 from fuzz.search.examples import Fuzzing, fuzz
 from fuzz.search.guard_coverage import GuardCoverage, Guards
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def fuzzed(
     profile: str, faults: tuple[str, ...], *, examples: int, steps: int = 50, seed: int = 7
 ) -> tuple[Fuzzing, GuardCoverage]:
-    world = World.of(profile, faults)
-    coverage = GuardCoverage(Guards.of(world))
-    return fuzz(world, examples=examples, steps=steps, random_seed=seed, coverage=coverage), coverage
+    pairing = Pairing.of(profile, faults)
+    coverage = GuardCoverage(Guards.of(pairing))
+    return fuzz(pairing, examples=examples, steps=steps, random_seed=seed, coverage=coverage), coverage
 
 
 @pytest.mark.untraced
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
 
 
 def test_a_mismatch_names_step_variable_and_both_values_in_one_line() -> None:
-    pair = run_text(World.of("5.3.3", ()), "send_half t=0 immunity=-1")
+    pair = run_text(Pairing.of("5.3.3", ()), "send_half t=0 immunity=-1")
     pair.state.half[0].check_times = 2
     with pytest.raises(Mismatch) as found:
         pair.compare("looking")

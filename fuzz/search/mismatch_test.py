@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fuzz.lockstep.mismatch import Mismatch
-    from fuzz.lockstep.script import Schedule
+    from fuzz.lockstep.pairing import Pairing
+    from fuzz.lockstep.script import Script
 
 NAME = "test_lockstep_mismatch.py"
 
 _TEMPLATE = '''"""Specification and broker disagreed here: {mismatch}."""
 
 from fuzz.lockstep.script import run_text
-from fuzz.lockstep.pairing import World
+from fuzz.lockstep.pairing import Pairing
 
 STEPS = """
 {steps}
@@ -27,24 +28,24 @@ STEPS = """
 
 
 def test_the_broker_does_what_the_specification_says() -> None:
-    world = World.of({profile}, {faults}, {instance})
-    pair = run_text(world, STEPS{question})
+    pairing = Pairing.of({profile}, {faults}, {instance})
+    pair = run_text(pairing, STEPS{question})
     assert len(pair.taken) == {length}
 '''
 
 
-def pytest_file(profile: str, faults: tuple[str, ...], instance: str, schedule: Schedule, mismatch: Mismatch) -> str:
+def pytest_file(pairing: Pairing, script: Script, mismatch: Mismatch) -> str:
     """The text of the file."""
-    steps, question = write(schedule)
-    listed = ", ".join(json.dumps(fault) for fault in faults)
+    steps, question = write(script)
+    listed = ", ".join(json.dumps(fault) for fault in pairing.faults)
     return _TEMPLATE.format(
         mismatch=mismatch,
         steps=steps.replace("; ", ";\n"),
-        profile=json.dumps(profile),
-        faults=f"({listed},)" if faults else "()",
-        instance=json.dumps(instance),
+        profile=json.dumps(pairing.profile),
+        faults=f"({listed},)" if pairing.faults else "()",
+        instance=json.dumps(pairing.instance),
         question=f", {json.dumps(question)}" if question else "",
-        length=len(schedule.steps),
+        length=len(script.steps),
     )
 
 

@@ -1,0 +1,115 @@
+"""Rounds in which the store misses, cannot decode or cannot take something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fuzz.actions.check_round import begin, cannot_begin_round
+from fuzz.actions.passes import branch, fail_all_puts, uncertain_branch
+from fuzz.actions.record import drives
+from reference.broker.broker_role import BrokerRole
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.offsets import QueueOffset
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from reference.store.get_message_result import GetMessageResult, GetMessageStatus
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from reference.broker.transaction.check_step import CheckStep
+    from spec.language import Step
+
+_MISSED: Final = ("null_half", "undecodable_half -undecodable_throws")
+_THROWS_AT_OP: Final = ("undecodable_op undecodable_throws",)
+
+
+def _is_slave_beyond_end(side: BrokerSide, _: Step) -> bool:
+    """Offsets beyond the end of their queue on an acting slave, whose store corrects no offset.
+
+    DefaultMessageStore#nextOffsetCorrection; the specification corrects them for everybody.
+    """
+    return side.broker.role is BrokerRole.ACTING_MASTER
+
+
+def _has_missed_a_half(side: BrokerSide, _: Step) -> bool:
+    """A store that answers nothing in a round that has missed a half before.
+
+    The broker only looks at that answer the first time (`getMessageNullCount`); the specification lets it abort the
+    round any time.
+    """
+    running = side.broker.check_service.round
+    return running is not None and running.get_message_null_count > 1
+
+
+def _has_ops_unread(side: BrokerSide, _: Step) -> bool:
+    """An immune half whose copy cannot be stored, as long as a pull would give op messages, or move an offset.
+
+    The broker reads them then, and may pass the half for one of them; the specification ends the round with what was
+    read.
+    """
+    running = side.broker.check_service.round
+    if running is None:
+        return False
+    ops = running.op_remove_map
+    end = side.broker.message_store.get_max_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID)
+    return ops.pull_result.found is not None or ops.next_op_offset != end or len(side.records.op_places) != end
+
+
+def _miss_half(side: BrokerSide) -> CheckStep | None:
+    """The store finds nothing for a half that has an entry in its queue; for one that cannot be decoded it need not."""
+    running = side.broker.check_service.round
+    store = side.broker.message_store
+    if running is None:
+        return None
+    read = store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1)
+    if read.records and read.records[0] is not None:
+        side.mishaps += 1
+        following = QueueOffset(running.new_offset + 1)
+        store.miss_next_read(GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, read.max_offset))
+    return side.step_round()
+
+
+def _spin(side: BrokerSide) -> CheckStep | None:
+    """The copy cannot be stored, and the round tries nothing else; its time passes unseen by the specification."""
+    first = fail_all_puts(side)
+    if first is None or first.branch not in (CheckBranch.PUT_BACK_FAILED, CheckBranch.OPS_PULLED):
+        return first
+    running = side.broker.check_service.round
+    began = side.clock.now if running is None else running.start_time
+    by = began - side.clock.now + side.broker.settings.max_process_time_limit_ms + 1
+    side.clock.advance(by)
+    step = side.step_round()
+    side.clock.step(-by)
+    return step
+
+
+jump_to_queue_end = branch(CheckBranch.NULL_HALF, needs=("power_loss",), unless=_is_slave_beyond_end)
+jump_over_half = uncertain_branch(CheckBranch.NULL_HALF, "bad read", needs=_MISSED)(_miss_half)
+end_round_at_missed_half = uncertain_branch(CheckBranch.ENDED_AT_SECOND_NULL_HALF, "bad read", needs=_MISSED)(
+    _miss_half
+)
+abort_at_undecodable_half = branch(CheckBranch.ABORTED, needs=("undecodable_half undecodable_throws",))
+abort_at_next_ops = branch(CheckBranch.ABORTED, needs=_THROWS_AT_OP, dispatches=True)
+abort_at_unreadable_pull = branch(CheckBranch.ABORTED, needs=("undecodable_op -undecodable_throws",))
+spin_at_failed_check = uncertain_branch(CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",))(_spin)
+spin_at_failed_immunity = uncertain_branch(
+    CheckBranch.ENDED_BY_TIME_LIMIT, "bad put", needs=("put_failure",), unless=_has_ops_unread, dispatches=True
+)(_spin)
+
+
+@uncertain_branch(CheckBranch.ABORTED, "bad read", unless=_has_missed_a_half)
+def abort_at_null_result(side: BrokerSide) -> CheckStep | None:
+    side.mishaps += 1
+    nothing = GetMessageResult(GetMessageStatus.NO_ANSWER, QueueOffset(0), QueueOffset(0))
+    side.broker.message_store.miss_next_read(nothing)
+    return side.step_round()
+
+
+fail_to_begin_round = drives("round", needs=_THROWS_AT_OP, unless=cannot_begin_round, after="begin_round")(
+    lambda side, _: begin(side, "over at once")
+)
+
+
+@drives("rot")
+def corrupt_op(side: BrokerSide, step: Step) -> None:
+    side.mishaps += 1
+    side.broker.message_store.damage(side.records.op_places[step.arguments[0]])

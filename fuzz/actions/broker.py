@@ -1,0 +1,94 @@
+"""The broker's process, its disk, its file of offsets, its operators and its clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fuzz.actions.record import drives
+from fuzz.broker_side.difference import expect
+from fuzz.broker_side.time_unit import TICK_MS
+from reference.broker.broker_role import BrokerRole
+from reference.broker.response import SUCCESS
+from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
+from reference.format.message_decoder import create_message_id
+from reference.format.offsets import QueueOffset
+from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from spec.language import Refused, Step
+
+
+def _persist_what_is_saved(side: BrokerSide, _: Step, __: Refused) -> bool:
+    is_asked = side.broker.role is not BrokerRole.ACTING_MASTER
+    if is_asked:
+        side.broker.persist_consumer_offsets()
+    return is_asked
+
+
+def _batch_is_due(side: BrokerSide, _: Step) -> bool:
+    """A shutdown with a batch that is due: the broker writes it as part of it, the specification before that."""
+    return side.broker.transactional_message_service.has_batch_that_is_due
+
+
+def _set_offset_back(side: BrokerSide, topic: str, offset: int) -> None:
+    side.mishaps += 1
+    table = {TopicAtGroup(f"{topic}@{CHECK_GROUP}"): {HALF_QUEUE_ID: QueueOffset(offset)}}
+    side.broker.consumer_offset_manager.put_all(ConsumerOffsets(table))
+
+
+persist_offsets = drives("save", ask=_persist_what_is_saved)(lambda side, _: side.broker.persist_consumer_offsets())
+flush_log = drives("flush")(lambda side, _: side.broker.message_store.flush())
+set_half_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, HALF_TOPIC, step.arguments[0]))
+set_op_offset_back = drives("regress")(lambda side, step: _set_offset_back(side, OP_TOPIC, step.arguments[0]))
+
+
+@drives("resume", needs=("resume_discarded keeps_discarded",))
+def resume_discarded(side: BrokerSide, step: Step) -> None:
+    msg_id = create_message_id(side.broker.settings.store_host, side.place_of_half(step.arguments[0]))
+    code = side.broker.admin_broker_processor.resume_check_half_message(msg_id).code
+    expect("the answer to RESUME_CHECK_HALF_MESSAGE", SUCCESS, code)
+
+
+tick = drives("time")(lambda side, _: side.clock.advance(TICK_MS))
+
+
+@drives("shut down", unless=_batch_is_due)
+def stop(side: BrokerSide, _: Step) -> None:
+    side.broker.shutdown()
+    side.restart()
+
+
+@drives("die")
+def crash(side: BrokerSide, _: Step) -> None:
+    side.broker.crash()
+    side.restart()
+
+
+@drives("power")
+def lose_power(side: BrokerSide, step: Step) -> None:
+    """The entries of the queues are lost with their records.
+
+    A power loss may take records and leave the entries of their queue. The next start moves the queue's write position
+    before them, the one after that may take them for entries again (ConsumeQueue#truncateDirtyLogicFiles, #recover),
+    and the half queue holds what is no half; the specification has no such queue.
+    """
+    end = side.records.place_of(step.arguments[0])
+    halves = side.records.halves_before(end)
+    side.mishaps += 1
+    side.broker.lose_power(end)
+    side.network.forget_halves_from(halves)
+    for half in [half for half in side.told_places if half >= halves]:
+        del side.told_places[half]
+    side.restart()
+
+
+@drives("clock")
+def step_clock_back(side: BrokerSide, _: Step) -> None:
+    """Threads wait by elapsed time, and may sleep longer than they asked for.
+
+    The check thread does so by a tick, as the specification lets it wait by the wall clock.
+    """
+    side.clock_steps += 1
+    side.clock.step(-TICK_MS)
+    side.broker.check_service.oversleep(TICK_MS)

@@ -1,0 +1,72 @@
+"""The check round: it begins, passes halves, pulls op messages, and ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fuzz.actions.passes import branch
+from fuzz.actions.record import REPAIR, WRONG_REPAIR, drives
+from fuzz.broker_side.difference import expect
+from reference.broker.broker_role import BrokerRole
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.system_topics import OP_TOPIC
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from spec.language import Refused, Step
+
+_DECODABLE: Final = "the first op messages can be decoded, or left out"
+"""Where a round would begin all the same, and be over at once."""
+
+
+def begin(side: BrokerSide, expected: str) -> None:
+    """Let the check thread begin a round, if it does."""
+    began = side.broker.begin_check_round()
+    given = "none" if began is None else "over at once" if began.is_over else "begun"
+    expect("whether a round begins", expected, given)
+
+
+def cannot_begin_round(side: BrokerSide, _: Step) -> bool:
+    """A round before the check thread is due, or of an acting slave beyond the end of its op queue.
+
+    A thread that was started anew (BrokerController#changeToMaster) waits a whole interval, while the specification
+    counts from the end of the last round. The store of an acting slave corrects no offset
+    (DefaultMessageStore#nextOffsetCorrection); the specification corrects them for everybody.
+    """
+    service = side.broker.check_service
+    if service.round is not None:
+        return False
+    if service.waits_since > service.last_ended and not service.is_due:
+        return True
+    offset = side.broker.transactional_message_bridge.fetch_consume_offset(OP_TOPIC)
+    return side.broker.role is BrokerRole.ACTING_MASTER and offset > len(side.records.op_places)
+
+
+def _begin_where_none_may(side: BrokerSide, _: Step, refused: Refused) -> bool:
+    is_asked = refused.rule != _DECODABLE
+    if is_asked:
+        expect("whether a round begins", False, side.broker.begin_check_round() is not None)
+    return is_asked
+
+
+def _is_dispatched_since(side: BrokerSide, _: Step) -> bool:
+    """A round that ends at a half which is stored but not dispatched yet, when the broker has dispatched it since."""
+    return side.cursor_is_dispatched
+
+
+begin_round = drives("round", unless=cannot_begin_round, ask=_begin_where_none_may)(
+    lambda side, _: begin(side, "begun")
+)
+pass_settled_half = branch(CheckBranch.SETTLED)
+pass_half_of_settled_transaction = REPAIR
+pass_half_of_settled_original = branch(CheckBranch.PREPARED_HALF_SETTLED)
+pass_half_of_waiting_op = REPAIR
+pass_over_long_immunity = WRONG_REPAIR
+pull_more_ops = branch(CheckBranch.OPS_PULLED, dispatches=True)
+end_round_at_queue_end = branch(CheckBranch.ENDED_AT_QUEUE_END)
+end_round_at_fresh_half = branch(CheckBranch.ENDED_AT_FRESH_HALF)
+end_round_before_dispatch = branch(
+    CheckBranch.ENDED_AT_QUEUE_END, unless=_is_dispatched_since, dispatches=False, after="end_round_at_queue_end"
+)
+end_round_at_young_half = branch(CheckBranch.ENDED_AT_YOUNG_HALF)
+end_round_at_time_limit = branch(CheckBranch.ENDED_BY_TIME_LIMIT)

@@ -1,0 +1,14 @@
+"""Giving a half up after its checks, with or without a record of it."""
+
+from __future__ import annotations
+
+from fuzz.actions.passes import branch, fail_all_puts, uncertain_branch
+from fuzz.actions.record import REPAIR
+from reference.broker.transaction.check_step import CheckBranch
+
+discard_half = branch(CheckBranch.DISCARDED)
+discard_half_unrecorded = uncertain_branch(CheckBranch.DISCARDED, "bad put", after="spin_at_failed_immunity")(
+    fail_all_puts
+)
+discard_instead_of_check = REPAIR
+discard_what_cannot_be_copied = REPAIR

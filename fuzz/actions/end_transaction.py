@@ -1,0 +1,96 @@
+"""END_TRANSACTION: the broker takes the next step with the first one under way for a half."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final, Unpack
+
+from fuzz.actions.op_batch import batch_is_full
+from fuzz.actions.record import REPAIR, Driven, Move, Terms
+from fuzz.broker_side.difference import expect
+from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
+from reference.broker.response import (
+    ILLEGAL_OPERATION,
+    SERVICE_NOT_AVAILABLE,
+    SLAVE_NOT_AVAILABLE,
+    SUCCESS,
+    SYSTEM_ERROR,
+)
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from reference.broker.processor.end_transaction_processor import EndTransactionStep
+    from spec.language import Step
+
+ANSWER: Final = "the answer to END_TRANSACTION"
+
+DROPPED: Final = EndTransactionOutcome.DROPPED.value
+"""What becomes of an END_TRANSACTION that says UNKNOWN."""
+
+
+def in_words(outcome: EndTransactionOutcome, code: int | None) -> str:
+    """What a step of END_TRANSACTION did, and its response code if it has one: `op_stored, answered 0`."""
+    return outcome.value if code is None else f"{outcome.value}, answered {code}"
+
+
+def answer_of(step: EndTransactionStep) -> str:
+    """The same of a step of the broker's."""
+    return in_words(step.outcome, None if step.response is None else step.response.code)
+
+
+NOT_THE_HALF: Final = in_words(EndTransactionOutcome.REFUSED, SYSTEM_ERROR)
+"""What an END_TRANSACTION gets whose group or offset is not the half's, or that names no half."""
+
+
+def _end(
+    outcome: EndTransactionOutcome, code: int | None, *moves: Move, puts_fail: bool = False, **terms: Unpack[Terms]
+) -> Driven:
+    expected = in_words(outcome, code)
+
+    def do(side: BrokerSide, step: Step) -> None:
+        with side.puts_fail() if puts_fail else nullcontext():
+            done = side.go_on_with_end(step.arguments[0])
+        expect(ANSWER, expected, answer_of(done))
+
+    return Driven(do, moves, "end", expected, **terms)
+
+
+def _refuse(code: int, *moves: Move, puts_fail: bool = False, **terms: Unpack[Terms]) -> Driven:
+    return _end(EndTransactionOutcome.REFUSED, code, *moves, puts_fail=puts_fail, **terms)
+
+
+def _batch_is_beyond_its_size(side: BrokerSide, _: Step) -> bool:
+    """A batch beyond its size.
+
+    The specification keeps the waiting half offsets as a set, which is written as a whole. The broker keeps a queue, in
+    which an offset may stand twice, and cuts an op message at `transactionOpMsgMaxSize`
+    (TransactionalMessageServiceImpl#getOpMessage). So no entry joins a batch that is full by the broker's count.
+    """
+    return side.constants.batches_ops and batch_is_full(side)
+
+
+def _half_is_unreadable(side: BrokerSide, step: Step) -> bool:
+    """A late END_TRANSACTION for a half that cannot be decoded.
+
+    The broker looks for the half first, and finds none; the specification may refuse it for either reason.
+    """
+    return side.broker.message_store.look_message_by_offset(side.place_of_half(step.arguments[0])) is None
+
+
+store_real_message = _end(EndTransactionOutcome.MESSAGE_STORED, None, "end")
+write_op = _end(EndTransactionOutcome.OP_STORED, SUCCESS, "end")
+buffer_op = _end(EndTransactionOutcome.OP_BUFFERED, SUCCESS, "end", unless=_batch_is_beyond_its_size)
+fail_to_write_op = _end(
+    EndTransactionOutcome.OP_LOST,
+    SUCCESS,
+    "bad put",
+    "slave",
+    puts_fail=True,
+    needs=("-batches_ops op_write_failure", "-batches_ops role_change"),
+    after="refuse_commit_unstored",
+)
+refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_half_is_unreadable)
+refuse_end_as_slave = _refuse(SLAVE_NOT_AVAILABLE, "slave", needs=("role_change", "acting_slave escapes"))
+refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half",))
+refuse_commit_unstored = _refuse(SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True)
+ignore_repeated_end = REPAIR

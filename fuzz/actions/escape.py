@@ -1,0 +1,96 @@
+"""Roles: a master becomes a slave, a slave acts for a dead master, and its halves escape to another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fuzz.actions.passes import uncertain_branch
+from fuzz.actions.record import REPAIR, Driven, drives
+from fuzz.broker_side.difference import expect
+from reference.broker.broker_role import BrokerRole
+from reference.broker.response import SUCCESS
+from reference.broker.transaction.check_step import CheckBranch
+from spec.state import End
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from reference.broker.transaction.check_step import CheckStep
+    from spec.language import Step
+
+_ACTING: Final = ("acting_slave escapes",)
+
+
+def _sleep(side: BrokerSide) -> None:
+    """The check thread sleeps between two tries, which takes no time in the specification."""
+    running = side.broker.check_service.round
+    if running is not None:
+        by = max(running.wakes_at - side.clock.elapsed, 0)
+        side.clock.advance(by)
+        side.clock.step(-by)
+        side.broker.check_service.oversleep(by)
+
+
+def _settles_elsewhere(says: End) -> Driven:
+    def do(side: BrokerSide, step: Step) -> None:
+        code = side.other_master.settle(step.arguments[0], says)
+        expect("the other master's answer to END_TRANSACTION", SUCCESS, code)
+
+    return drives("elsewhere", needs=_ACTING)(do)
+
+
+@drives("role")
+def become_slave(side: BrokerSide, _: Step) -> None:
+    side.mishaps += 1
+    side.broker.change_to_slave()
+
+
+become_master = drives("back", needs=("role_change",))(lambda side, _: side.broker.change_to_master())
+let_half_escape = uncertain_branch(CheckBranch.ESCAPED, "escape", needs=_ACTING)(lambda side: side.step_round())
+
+
+@uncertain_branch(CheckBranch.ESCAPE_FAILED, "escape", needs=_ACTING)
+def let_half_escape_unclearly(side: BrokerSide) -> CheckStep | None:
+    side.other_master.answers = False
+    done = side.step_round()
+    side.other_master.answers = True
+    _sleep(side)
+    return done
+
+
+@uncertain_branch(CheckBranch.GIVEN_UP, "escape", needs=_ACTING)
+def give_half_up(side: BrokerSide) -> CheckStep | None:
+    side.other_master.takes_messages = False
+    done = side.step_round()
+    while done is not None and done.branch is CheckBranch.ESCAPE_FAILED:
+        _sleep(side)
+        done = side.step_round()
+    side.other_master.takes_messages = True
+    return done
+
+
+pull_more_ops_before_escape = REPAIR
+deliver_escaped = _settles_elsewhere(End.COMMIT)
+roll_back_escaped = _settles_elsewhere(End.ROLLBACK)
+
+
+@drives("role")
+def act_for_dead_master(side: BrokerSide, _: Step) -> None:
+    """A slave acts with the same messages and the offsets that were saved."""
+    side.mishaps += 1
+    side.broker.crash()
+    side.restart(BrokerRole.ACTING_MASTER)
+
+
+@drives("back", needs=_ACTING)
+def bring_master_back(side: BrokerSide, step: Step) -> None:
+    side.broker.save_consumer_offsets()
+    bring_master_back_with_its_own_offsets.do(side, step)
+
+
+@drives("back", needs=_ACTING)
+def bring_master_back_with_its_own_offsets(side: BrokerSide, _: Step) -> None:
+    """When the last round ended is told of the group, not of a process."""
+    last_ended = side.broker.check_service.last_ended
+    side.broker.crash()
+    side.replace()
+    side.broker.check_service.last_ended = last_ended

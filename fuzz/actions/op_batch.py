@@ -1,0 +1,43 @@
+"""The op batch: its thread runs once, and writes what is due."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fuzz.actions.record import drives
+from fuzz.broker_side.broker_records import offsets_in
+from fuzz.broker_side.difference import expect
+from reference.format.system_topics import HALF_QUEUE_ID
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from spec.language import Refused, Step
+
+_OPS_WRITTEN: Final = "op messages written"
+
+
+def batch_is_full(side: BrokerSide) -> bool:
+    """The broker's op batch has reached its size, repeated offsets counted."""
+    context = side.broker.transactional_message_service.delete_context.get(HALF_QUEUE_ID)
+    return context is not None and context.total_size >= side.broker.settings.op_msg_max_size
+
+
+def _run_too_early(side: BrokerSide, _: Step, __: Refused) -> bool:
+    is_asked = not side.broker.role.is_slave and not batch_is_full(side)
+    if is_asked:
+        expect(_OPS_WRITTEN, 0, len(side.broker.run_op_batch_service().written))
+    return is_asked
+
+
+@drives("batch", needs=("batches_ops",), ask=_run_too_early)
+def write_op_batch(side: BrokerSide, _: Step) -> None:
+    expect(_OPS_WRITTEN, 1, len(side.broker.run_op_batch_service().written))
+
+
+@drives("bad put", "slave", needs=("batches_ops op_write_failure", "batches_ops role_change"))
+def fail_to_write_op_batch(side: BrokerSide, _: Step) -> None:
+    with side.puts_fail():
+        batch = side.broker.run_op_batch_service()
+    expect(_OPS_WRITTEN, "0, 1 lost", f"{len(batch.written)}, {len(batch.lost)} lost")
+    for half in offsets_in(batch.lost[0]):
+        side.network.handled[half].op_write_failed = True
