@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from model_check.counterexample.steps import Replay, replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
-from model_check.engines import by_cpython, by_numba, by_z3
+from model_check.engines import ENGINES, Options, Question
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.state_store.resources import Resources
 from model_check.instances import constants_for, load_instance
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from model_check.coverage.counts import Coverage
-    from model_check.explicit.exploration import Report
     from spec.constants import Constants, Instance
     from spec.language import Machine, Property, Step
-
-READINGS = ("numba", "cpython", "z3")
-"""The readings that can be asked."""
 
 SCHEMA = Path(__file__).with_name("check_schema.json")
 """The JSON Schema of `CheckResult.to_json`."""
@@ -233,15 +229,10 @@ def check(
     *,
     properties: Sequence[str] = (),
     reading: str = "numba",
-    threads: int = 1,
-    most_states: int | None = None,
-    most_steps: int = 30,
     until_violated: bool | Collection[Property] = False,
-    coverage: bool = False,
-    report: Report | None = None,
     machine: Machine = TRANSACTIONAL_MESSAGES,
     constants: Constants | None = None,
-    resources: Resources | None = None,
+    **options: Unpack[Options],
 ) -> CheckResult:
     """Search an instance and give a verdict on each clause of the chosen properties.
 
@@ -253,23 +244,13 @@ def check(
         Ids (`S1`) or clauses (`S1.immune_half`); all when empty.
     reading
         `numba`, `cpython` for the slow judge, or `z3` for bounded model checking, which counts no states.
-    threads
-        Of the compiled search; no number and no path depends on it.
-    most_states
-        Stop when so many are stored.
-    most_steps
-        To this depth `z3` looks for violations.
     until_violated
         Stop behind the depth at which each chosen clause, or each of these, has been violated; depths and paths are
         those of the whole search.
-    coverage
-        Count over the states found which conjuncts were the first to be false; not in the reading `z3`.
-    report
-        Called now and then with how far the search is.
     machine, constants
         The specification, or one with more assumptions, and its constants where these are more than an instance's.
-    resources
-        Memory, disk and checkpoints of the compiled search; the other engines have none.
+    options
+        threads, most_states, most_steps, coverage, report and resources: see `model_check.engines.Question`.
 
     Raises
     ------
@@ -281,32 +262,37 @@ def check(
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     constants = constants or constants_for(profile, faults, sizes)
     clauses = chosen_clauses(machine, properties)
-    identifiers = {clause.identifier for clause in clauses}
-    require_known("reading", reading, READINGS)
-    if threads < 1 or most_steps < 0:
-        message = f"{threads} threads, {most_steps} steps: give at least one thread, and no negative number of steps"
-        raise ModelCheckError(message)
+    require_known("reading", reading, ENGINES)
     until = tuple(until_violated) if not isinstance(until_violated, bool) else clauses if until_violated else ()
-    if coverage and reading == "z3":
-        message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
-        raise ModelCheckError(message)
-    if reading == "numba":
-        title = f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}"
-        search = {"threads": threads, "most_states": most_states, "report": report, "resources": resources}
-        numbers, paths, seen = by_numba(
-            machine, constants, clauses, until, {**search, "title": title}, coverage=coverage
-        )
-    elif resources is not None and resources != Resources():
-        message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
-        raise ModelCheckError(message)
-    elif reading == "cpython":
-        numbers, paths, seen = by_cpython(machine, constants, clauses, most_states, until, report, coverage=coverage)
-    else:
-        numbers, paths, seen = by_z3(machine, constants, clauses, most_steps)
+    question = Question(
+        machine=machine,
+        constants=constants,
+        clauses=clauses,
+        until=until,
+        title=f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}",
+        **options,
+    )
+    _refuse(question, reading)
+    numbers, paths, seen = ENGINES[reading](question)
     reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
+    identifiers = {clause.identifier for clause in clauses}
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
     return CheckResult(profile, tuple(faults), sizes, results, unseen, **numbers)
+
+
+def _refuse(question: Question, reading: str) -> None:
+    """Refuse what an engine has no use for where it would be missed."""
+    message = ""
+    if question.threads < 1 or question.most_steps < 0:
+        message = f"{question.threads} threads, {question.most_steps} steps: give at least one thread, and no "
+        message += "negative number of steps"
+    elif question.coverage and reading == "z3":
+        message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
+    elif reading != "numba" and question.resources is not None and question.resources != Resources():
+        message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
+    if message:
+        raise ModelCheckError(message)
 
 
 def _result(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from model_check.coverage import by_cpython as cpython_coverage
 from model_check.coverage import by_numba as explicit_coverage
@@ -14,65 +15,110 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.explicit.exploration import Report
+    from model_check.explicit.state_store.resources import Resources
     from spec.language import Machine, Property, Step
 
 Answer = tuple[dict[str, Any], "dict[Property, list[Step] | None]", "set[Property]"]
 """The numbers of a `CheckResult`, the shortest path to a violation of each clause, the witnesses that are seen."""
 
 
-def by_numba(
-    machine: Machine,
-    constants: object,
-    clauses: Sequence[Property],
-    until: Sequence[Property],
-    options: dict[str, Any],
-    *,
-    coverage: bool,
-) -> Answer:
-    """The compiled search; `options` are those of `model_check.explicit.search.explore`."""
+class Options(TypedDict, total=False):
+    """How an engine searches; see `Question`."""
+
+    threads: int
+    most_states: int | None
+    most_steps: int
+    coverage: bool
+    report: Report | None
+    resources: Resources | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What an engine is asked.
+
+    Attributes
+    ----------
+    title : str
+        What is searched, for people.
+    until : sequence of Property
+        The search may end when all of these are violated, if there are any.
+    threads : int
+        Of the compiled search; no number and no path depends on it.
+    most_states : int or None
+        Stop when so many are stored.
+    most_steps : int
+        To this depth `z3` looks for violations.
+    coverage : bool
+        Count over the states found which conjuncts were the first to be false; not with `z3`.
+    report : callable or None
+        Called now and then with how far the search is.
+    resources : Resources or None
+        Memory, disk and checkpoints of the compiled search; the other engines have none.
+    """
+
+    machine: Machine
+    constants: object
+    clauses: Sequence[Property]
+    until: Sequence[Property]
+    title: str
+    threads: int = 1
+    most_states: int | None = None
+    most_steps: int = 30
+    coverage: bool = False
+    report: Report | None = None
+    resources: Resources | None = None
+
+
+def by_numba(question: Question) -> Answer:
+    """The compiled search."""
+    machine = question.machine
     bits = {claim: bit for bit, claim in enumerate((*machine.clauses, *machine.witnesses))}
-    found = explicit_search.explore(machine, constants, until=[bits[clause] for clause in until], **options)
+    found = explicit_search.explore(
+        machine,
+        question.constants,
+        until=[bits[clause] for clause in question.until],
+        threads=question.threads,
+        most_states=question.most_states,
+        report=question.report,
+        resources=question.resources,
+        title=question.title,
+    )
     numbers = {
         **_counted(found),
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
-        "coverage": explicit_coverage.cover(found) if coverage else None,
+        "coverage": explicit_coverage.cover(found) if question.coverage else None,
         "disk_bytes": found.disk_bytes,
         "resumed_from": found.resumed_from,
         "collision_probability": found.collision_probability,
     }
-    paths = found.paths_to(bits[clause] for clause in clauses)
+    paths = found.paths_to(bits[clause] for clause in question.clauses)
     return (
         numbers,
-        {clause: paths[bits[clause]] for clause in clauses},
+        {clause: paths[bits[clause]] for clause in question.clauses},
         {w for w in machine.witnesses if found.seen_at[bits[w]] is not None},
     )
 
 
-def by_cpython(
-    machine: Machine,
-    constants: object,
-    clauses: Sequence[Property],
-    most_states: int | None,
-    until: Sequence[Property],
-    report: Report | None,
-    *,
-    coverage: bool,
-) -> Answer:
+def by_cpython(question: Question) -> Answer:
     """The slow judge, which counts no bytes."""
+    machine, constants, report = question.machine, question.constants, question.report
 
-    def relay(distinct: int, generated: int, depth: int, queue: int, seconds: float) -> None:
+    def relay(*numbers: Any) -> None:
         if report is not None:
-            report(Progress(distinct, generated, depth, queue, seconds))
+            report(Progress(*numbers))
 
-    found = cpython_search.explore(machine, constants, most_states=most_states, until=until, report=relay)
+    found = cpython_search.explore(
+        machine, constants, most_states=question.most_states, until=question.until, report=relay
+    )
     numbers = {
         **_counted(found),
         "compile_seconds": 0.0,
         "peak_bytes": 0,
-        "coverage": cpython_coverage.cover(machine, constants, found.parents) if coverage else None,
+        "coverage": cpython_coverage.cover(machine, constants, found.parents) if question.coverage else None,
     }
-    paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in clauses}
+    paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in question.clauses}
     return numbers, paths, set(found.witnesses)
 
 
@@ -80,11 +126,12 @@ def _counted(found: explicit_search.Exploration | cpython_search.Exploration) ->
     return {name: getattr(found, name) for name in ("distinct", "generated", "depth", "complete", "seconds")}
 
 
-def by_z3(machine: Machine, constants: object, clauses: Sequence[Property], most_steps: int) -> Answer:
+def by_z3(question: Question) -> Answer:
     """One bounded search a clause. No states are counted, and what is not violated is unknown beyond the bound."""
     from model_check.symbolic.bounded import search as bounded_search
 
-    found = {clause: bounded_search(machine, constants, clause, most_steps) for clause in clauses}
+    machine, most_steps = question.machine, question.most_steps
+    found = {c: bounded_search(machine, question.constants, c, most_steps) for c in question.clauses}
     numbers = {
         "distinct": 0,
         "generated": 0,
@@ -95,3 +142,7 @@ def by_z3(machine: Machine, constants: object, clauses: Sequence[Property], most
         "peak_bytes": 0,
     }
     return numbers, {clause: answer.path for clause, answer in found.items()}, set(machine.witnesses)
+
+
+ENGINES = {"numba": by_numba, "cpython": by_cpython, "z3": by_z3}
+"""By the names under which they are asked for."""

@@ -66,13 +66,7 @@ def search_portfolio(
     plan, searched, is_interrupted = table_of_verdicts().plan, dict[str, CheckResult](), False
     depths: dict[Property, int] = {}
     for number, name in enumerate(names, start=1):
-        known = table_of_verdicts().depths(profile, name, faults)
-        still_open = [
-            clause
-            for clause in clauses
-            if clause not in depths
-            or known.get(f"{clause.identifier}.{clause.clause}", depths[clause]) < depths[clause]
-        ]
+        still_open = _still_open(clauses, depths, table_of_verdicts().depths(profile, name, faults))
         if is_interrupted or not still_open:
             continue
         most = most_states or (plan[name].most_states if name in plan else None)
@@ -93,6 +87,11 @@ def search_portfolio(
         is_interrupted = not (found.complete or is_at_its_limit or violated.keys() >= set(still_open))
     left_out = [name for name in names if name not in searched]
     return judged_together(tuple(searched.values()), left_out, is_interrupted=is_interrupted)
+
+
+def _still_open(clauses: Sequence[Property], depths: dict[Property, int], known: dict[str, int]) -> list[Property]:
+    """The clauses that are not violated yet, and those that the table of verdicts has a shorter violation of."""
+    return [c for c in clauses if c not in depths or known.get(f"{c.identifier}.{c.clause}", depths[c]) < depths[c]]
 
 
 def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from model_check.broker_conf.compared_sums import LOCAL
 from model_check.broker_conf.judge import judge
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from model_check.broker_conf.configuration import Configuration
-    from model_check.explicit.exploration import Report
+    from model_check.engines import Options
 
 _MOST_MORE_ROUNDS = 30
 """Every number of added rounds up to this and to `transactionCheckMax` is tried, and what the scaled one lacks."""
@@ -96,11 +96,8 @@ def check_configuration(
     *,
     properties: Sequence[str] = (),
     reading: str = "numba",
-    threads: int = 1,
-    most_states: int | None = None,
-    most_steps: int = 30,
     unscheduled: Collection[str] = (),
-    report: Report | None = None,
+    **options: Unpack[Options],
 ) -> Answer:
     """Search the quotient of a configuration; see `model_check.check.check` for what the two share.
 
@@ -109,57 +106,48 @@ def check_configuration(
 
     Parameters
     ----------
-    configuration
-    base
-        The sizes of the instance: its times are replaced.
+    configuration, base
+        The sizes of the instance are those of the base, its times are the configuration's.
     unscheduled
         Clauses by their names: a violation of these in ticks needs no schedule in milliseconds, and is unknown.
 
     Raises
     ------
     ModelCheckError
-        When a name is unknown, a fault needs what no broker.conf says, or no small numbers of ticks keep the order of
-        the times.
+        When a name is unknown, a fault needs what no broker.conf says, or no few ticks keep the order of the times.
     """
     for fault in faults:
         if fault in UNASKED_FAULTS:
             msg = f"fault {fault}: no broker.conf says how far clocks differ or step back; ask without --broker-conf"
             raise ModelCheckError(msg)
     sizes = load_instance(base) if isinstance(base, str) else base
-    on = switched_on(constants_for(configuration.version, faults, sizes), faults)
-    quotient = quotient_of(configuration, sizes, on)
-    constants = constants_for(configuration.version, faults, quotient.instance)
+    profile = configuration.version
+    quotient = quotient_of(configuration, sizes, switched_on(constants_for(profile, faults, sizes), faults))
+    constants = constants_for(profile, faults, quotient.instance)
     machine, limited = _limited(constants, quotient.ticks.get(LOCAL))
     result = check(
-        configuration.version,
+        profile,
         faults,
         quotient.instance,
         properties=properties,
         reading=reading,
-        threads=threads,
-        most_states=most_states,
-        most_steps=most_steps,
-        report=report,
         machine=machine if faults else replace(machine, switches=()),
         constants=limited,
+        **options,
     )
     schedules: dict[Property, RealSchedule] = {}
     clauses = []
     for row in result.clauses:
-        if row.path is None:
-            clauses.append(row)
-            continue
-        if row.name in unscheduled:
+        reason = ""
+        if row.path is not None and row.name in unscheduled:
             reason = f"violated in ticks, in {row.depth} steps"
-            clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
-            continue
-        found = in_milliseconds(configuration, quotient, machine, limited, row)
-        if isinstance(found, NoInstantsError):
-            reason = f"violated in ticks, in {row.depth} steps, but not shown with the real times: {found}"
-            clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason))
-        else:
-            schedules[row.clause] = found
-            clauses.append(row)
+        elif row.path is not None:
+            found = in_milliseconds(configuration, quotient, machine, limited, row)
+            if isinstance(found, NoInstantsError):
+                reason = f"violated in ticks, in {row.depth} steps, but not shown with the real times: {found}"
+            else:
+                schedules[row.clause] = found
+        clauses.append(ClauseResult(row.clause, Verdict.UNKNOWN, reason=reason) if reason else row)
     return Answer(configuration, quotient, replace(result, clauses=tuple(clauses)), schedules, limited)
 
 

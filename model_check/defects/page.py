@@ -25,10 +25,18 @@ def page(
 ) -> str:
     """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
     shown = {} if shown is None else shown
+    lines = [*_head(defects, shown), *_searches(defects, findings), *_in_the_broker(shown)]
+    lines += [*_wrong_repairs(defects, findings), "", "## How each comes about"]
+    for defect in defects.values():
+        lines += _story(defect, shown.get(defect.identifier))
+    return "\n".join(lines) + "\n"
+
+
+def _head(defects: Mapping[str, Defect], shown: Mapping[str, BrokerFinding]) -> list[str]:
     found = sum(defect.search is not None for defect in defects.values())
     awaited = sum(defect.where is Where.SEARCH and defect.search is None for defect in defects.values())
     broker = sum(defect.where is Where.BROKER for defect in defects.values())
-    lines = [
+    return [
         "# Known defects of RocketMQ's transactional messages",
         "",
         "Written by `make defects` from `model_check/defects/` and `fuzz/defects/`. `halfcheck defects B01` searches",
@@ -60,6 +68,11 @@ def page(
                 for d in defects.values()
             ),
         ),
+    ]
+
+
+def _searches(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> list[str]:
+    return [
         "",
         "## Found by a search",
         "",
@@ -72,7 +85,10 @@ def page(
             ),
         ),
     ]
-    lines += [
+
+
+def _in_the_broker(shown: Mapping[str, BrokerFinding]) -> list[str]:
+    return [
         "",
         "## Found in the broker",
         "",
@@ -87,8 +103,11 @@ def page(
             ),
         ),
     ]
+
+
+def _wrong_repairs(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) -> list[str]:
     wrong = [(d, w) for d in defects.values() for w in d.wrong_repairs]
-    lines += [
+    return [
         "",
         "## Wrong repairs",
         "",
@@ -98,20 +117,19 @@ def page(
             ("of", "source", "what it does", "what breaks", "shown by", "depth", "seconds", "without"),
             ((d.identifier, w.source, w.proposal, w.breaks, *_shown(d, w, findings)) for d, w in wrong),
         ),
-        "",
-        "## How each comes about",
     ]
-    for defect in defects.values():
-        lines += ["", f"### {defect.identifier}", "", f"{defect.name}. {defect.mechanism}"]
-        if defect.repair:
-            lines += ["", f"Repair: {defect.repair}"]
-        if defect.why:
-            lines += ["", f"Not found by a search: {defect.why}"]
-        if defect.identifier in shown:
-            one = shown[defect.identifier]
-            lines += ["", f"In the reference broker: {one.story}", ""]
-            lines += _table(("seen", one.affected, one.repaired_in), one.seen)
-    return "\n".join(lines) + "\n"
+
+
+def _story(defect: Defect, shown: BrokerFinding | None) -> list[str]:
+    lines = ["", f"### {defect.identifier}", "", f"{defect.name}. {defect.mechanism}"]
+    if defect.repair:
+        lines += ["", f"Repair: {defect.repair}"]
+    if defect.why:
+        lines += ["", f"Not found by a search: {defect.why}"]
+    if shown is not None:
+        lines += ["", f"In the reference broker: {shown.story}", ""]
+        lines += _table(("seen", shown.affected, shown.repaired_in), shown.seen)
+    return lines
 
 
 def _link(issue: str) -> str:

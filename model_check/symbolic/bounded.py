@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import z3
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from spec.language import Machine, Property, Step
-
-
-_NO_LIMIT: Final = 2**32 - 1  # milliseconds, what Z3 takes for no time limit
 
 
 class BoundedVerdict(Enum):
@@ -76,24 +73,17 @@ def search(
     clause: Property,
     most_steps: int,
     report: Callable[[DepthDone], None] | None = None,
-    *,
-    most_seconds: float | None = None,
 ) -> BoundedResult:
     """Look for a shortest violation of a clause, of at most `most_steps` steps.
 
     Parameters
     ----------
-    machine : Machine
+    machine, clause
+        One of the machine's clauses.
     constants : object
         The instance, with the switches of a profile and an environment.
-    clause : Property
-        One of the machine's clauses.
-    most_steps : int
-        The bound.
     report : callable or None
-        Called after each depth at which the clause holds.
-    most_seconds : float or None
-        The verdict is unknown when the search has not come to its end by then, as it is after Ctrl-C.
+        Called after each depth at which the clause holds; after Ctrl-C the verdict is unknown.
 
     Raises
     ------
@@ -112,8 +102,7 @@ def search(
     settled = -1
 
     def result(verdict: BoundedVerdict, path: list[Step] | None = None, reason: str | None = None) -> BoundedResult:
-        depth = settled if path is None else len(path)
-        return BoundedResult(verdict, depth, path, perf_counter() - started, reason)
+        return BoundedResult(verdict, settled if path is None else len(path), path, perf_counter() - started, reason)
 
     try:
         relation = relation_of(machine, constants)
@@ -123,10 +112,9 @@ def search(
         for depth in range(most_steps + 1):
             began = perf_counter()
             for question, is_violation in ((violated, True), (wrong, False)):
-                left = None if most_seconds is None else most_seconds - (perf_counter() - started)
-                answer, reason = _ask(runs, question, left)
+                answer = _ask(runs, question)
                 if answer == z3.unknown:
-                    return result(BoundedVerdict.UNKNOWN, reason=f"at depth {depth}: {reason}")
+                    return result(BoundedVerdict.UNKNOWN, reason=f"at depth {depth}: {runs.solver.reason_unknown()}")
                 if answer == z3.sat and is_violation:
                     return result(BoundedVerdict.VIOLATED, agreed_path(runs, clause))
                 if answer == z3.sat:
@@ -141,18 +129,15 @@ def search(
     return result(BoundedVerdict.HOLDS_TO_BOUND)
 
 
-def _ask(runs: Unrolling, question: Truth, seconds: float | None) -> tuple[z3.CheckSatResult, str]:
+def _ask(runs: Unrolling, question: Truth) -> z3.CheckSatResult:
     """Whether some run ends as asked. If so, the solver then holds the runs that do; if not, it then knows."""
     if question is False:
-        return z3.unsat, ""
-    if seconds is not None and seconds <= 0:
-        return z3.unknown, "the time is over"
+        return z3.unsat
     formula, solver = runs.at_end(question), runs.solver
-    solver.set("timeout", _NO_LIMIT if seconds is None else min(max(int(seconds * 1000), 1), _NO_LIMIT))
     solver.push()
     solver.add(formula)
     answer = solver.check()
     if answer == z3.unsat:
         solver.pop()
         solver.add(z3.Not(formula))
-    return answer, solver.reason_unknown() if answer == z3.unknown else ""
+    return answer

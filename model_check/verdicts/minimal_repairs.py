@@ -199,23 +199,8 @@ def find_minimal_repairs(
     row = itself.result.clauses[0]
     schedules = KnownCounterexamples(judged_clause)
     schedules.add(profile, faults, row)
-    sets: list[MinimalRepair] = []
-    if row.path is not None:
-        for repairs in _by_size(candidates, most_repairs):
-            if any(set(one.repairs) <= set(repairs) for one in sets):
-                continue
-            if schedules.one_breaks(repairs):
-                ask.ruled_out += 1
-                continue
-            found = ask.search(repairs).result.clauses[0]
-            schedules.add(f"{profile}{''.join(repairs)}", faults, found)
-            if found.path is None:
-                sets.append(MinimalRepair(repairs, certain=found.verdict is Verdict.HOLDS))
-    with_all = None
-    if row.path is not None and not sets:
-        with_all = (
-            Verdict.VIOLATED if schedules.one_breaks(candidates) else ask.search(candidates).result.clauses[0].verdict
-        )
+    sets = [] if row.path is None else _minimal_sets(ask, schedules, _by_size(candidates, most_repairs))
+    with_all = None if row.path is None or sets else _with_all(ask, schedules, candidates)
     return MinimalRepairs(
         profile,
         tuple(faults),
@@ -231,6 +216,25 @@ def find_minimal_repairs(
         ask.ruled_out,
         with_all,
     )
+
+
+def _minimal_sets(ask: _Asking, schedules: KnownCounterexamples, sets: Iterator[Repairs]) -> list[MinimalRepair]:
+    found: list[MinimalRepair] = []
+    for repairs in sets:
+        if any(set(one.repairs) <= set(repairs) for one in found):
+            continue
+        if schedules.one_breaks(repairs):
+            ask.ruled_out += 1
+            continue
+        row = ask.search(repairs).result.clauses[0]
+        schedules.add(f"{ask.profile}{''.join(repairs)}", ask.faults, row)
+        if row.path is None:
+            found.append(MinimalRepair(repairs, certain=row.verdict is Verdict.HOLDS))
+    return found
+
+
+def _with_all(ask: _Asking, schedules: KnownCounterexamples, candidates: Repairs) -> Verdict:
+    return Verdict.VIOLATED if schedules.one_breaks(candidates) else ask.search(candidates).result.clauses[0].verdict
 
 
 def _by_size(candidates: Repairs, most: int) -> Iterator[Repairs]:

@@ -117,21 +117,6 @@ def test_a_negative_bound_is_refused() -> None:
         search(COUNTER, Room(), THREE, -1)
 
 
-def test_time_that_is_over_makes_the_verdict_unknown() -> None:
-    found = search(COUNTER, Room(), THREE, 9, most_seconds=0)
-    assert (found.verdict, found.depth, found.path) == (BoundedVerdict.UNKNOWN, -1, None)
-    assert found.reason == "at depth 0: the time is over"
-
-
-def test_a_question_that_takes_too_long_makes_the_verdict_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock stands still, so that only the solver's own limit, a millisecond, ends the search."""
-    monkeypatch.setattr(bounded, "perf_counter", lambda: 0.0)
-    (clause,) = TWO_PHASE_COMMIT.clauses
-    found = search(TWO_PHASE_COMMIT, two_phase_commit.Constants(resource_managers=6), clause, 20, most_seconds=0.001)
-    assert found.verdict is BoundedVerdict.UNKNOWN
-    assert found.reason == f"at depth {found.depth + 1}: timeout"
-
-
 def test_an_interruption_makes_the_verdict_unknown() -> None:
     def interrupt(done: DepthDone) -> None:
         if done.depth == 1:
