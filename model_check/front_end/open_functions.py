@@ -235,8 +235,10 @@ def _write(place: Read, value: Term) -> Write:
 
 
 def _hint(argument: ast.arg, source: Source) -> type:
-    name = getattr(argument.annotation, "id", "")
-    hint = source.function.__globals__.get(name, getattr(builtins, name, None)) if name else None
+    first, *others = ast.unparse(argument.annotation).split(".") if argument.annotation else ("",)
+    hint = source.function.__globals__.get(first, getattr(builtins, first, None))
+    for name in others:
+        hint = getattr(hint, name, None)
     if not isinstance(hint, type):
         source.refuse(
             argument, "a parameter says what it is: the state, the constants, an enumeration, int, bool or Bits"

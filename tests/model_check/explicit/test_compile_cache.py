@@ -40,19 +40,19 @@ class State(MachineState):
 
 
 @action()
-def go_on(s, c):
+def go_on(s: State, c: Sizes):
     require(s.count < 5, "there is room")
     s.count += 1
 
 
 @always("P1", clause="never_six")
-def never_six(s, c):
+def never_six(s: State, c: Sizes):
     """Six is never reached."""
     return s.count != 6
 
 
 @sometimes("P1")
-def some(s, c):
+def some(s: State, c: Sizes):
     """Something was counted."""
     return s.count > 0
 
