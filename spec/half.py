@@ -74,22 +74,34 @@ def is_immune(s: State, c: Constants, h: int) -> bool:
 
 
 def is_too_immune(s: State, c: Constants, h: int) -> bool:
-    """CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals."""
+    """CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals.
+
+    RocketMQ: TransactionalMessageServiceImpl#check.
+    """
     return c.skips_long_immunities and is_immune(s, c, h) and own_immunity(s, h) > c.time_of_all_checks
 
 
 def is_over_age(s: State, c: Constants, h: int) -> bool:
-    """It is older than fileReservedTime (needSkip; B45)."""
+    """It is older than fileReservedTime (B45).
+
+    RocketMQ: TransactionalMessageServiceImpl#needSkip.
+    """
     return c.reserved_time != NONE and age(s, h) > c.reserved_time
 
 
 def has_no_checks_left(s: State, c: Constants, h: int) -> bool:
-    """It was put back `transactionCheckMax` times (needDiscard)."""
+    """It was put back `transactionCheckMax` times.
+
+    RocketMQ: TransactionalMessageServiceImpl#needDiscard.
+    """
     return s.half[h].check_times >= c.check_max
 
 
 def must_be_discarded(s: State, c: Constants, h: int) -> bool:
-    """needDiscard or needSkip, which the loop asks before it knows all op messages (A10)."""
+    """needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
+
+    RocketMQ: TransactionalMessageServiceImpl#check.
+    """
     return (has_no_checks_left(s, c, h) and not c.discards_instead_of_checking) or is_over_age(s, c, h)
 
 
@@ -99,7 +111,10 @@ def born_ahead(s: State, h: int) -> bool:
 
 
 def its_op_is_to_come(s: State, c: Constants, h: int) -> bool:
-    """A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way."""
+    """A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way.
+
+    RocketMQ: TransactionalMessageServiceImpl#check.
+    """
     return c.keeps_check_open and (s.batch.names.has(h) or s.half[h].end == End.COMMIT_STORED)
 
 

@@ -96,9 +96,10 @@ def stop(s: State, c: Constants) -> None:
 def lose_power(s: State, c: Constants, records: int) -> None:
     """The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 
-    RocketMQ: MessageStoreConfig#flushDiskType is ASYNC_FLUSH. What was flushed stays, and so does the file of offsets
-    (B13, B14). Consumers have seen what was delivered. A slave that takes over after asynchronous replication looks the
-    same, as far as the master had flushed no more than the slave has fetched.
+    RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
+    What was flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered. A slave
+    that takes over after asynchronous replication looks the same, as far as the master had flushed no more than the
+    slave has fetched.
     """
     assume(c.power_loss, "the machine keeps its power")
     require(s.role == Role.MASTER, "the broker is the master")
