@@ -113,21 +113,14 @@ _NAMES: dict[str, type[Any]] = {name: act for act, name in _NAME_OF.items()}
 
 @dataclass
 class BrokerSchedule:
-    """A schedule.
-
-    Attributes
-    ----------
-    version
-        The broker's.
-    settings
-        The lines of its ``broker.conf`` that it was run with, by key.
-    acts
-        In order.
-    """
+    """A schedule."""
 
     version: str
+    """The broker's."""
     settings: dict[str, str]
+    """The lines of its ``broker.conf`` that it was run with, by key."""
     acts: list[Act]
+    """In order."""
 
 
 def write_schedule(schedule: BrokerSchedule, path: Path) -> None:

@@ -24,39 +24,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place at which two stores differ.
-
-    Attributes
-    ----------
-    record
-        Which record or entry: its number, place and topic.
-    field
-        The field's name, ``record`` if one side has none there.
-    left, right
-        Both sides' bytes or texts; None where there is nothing.
-    """
+    """The first place at which two stores differ."""
 
     record: str
+    """Which record or entry: its number, place and topic."""
     field: str
+    """The field's name, ``record`` if one side has none there."""
     left: str | None
     right: str | None
+    """Both sides' bytes or texts; None where there is nothing."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared.
-
-    Attributes
-    ----------
-    records, bytes
-        Records of the commit log and entries of consume queues are both counted in bytes, records only in the log.
-    difference
-        The first one, None if there is none.
-    """
+    """What was compared."""
 
     records: int
     bytes: int
+    """Records of the commit log and entries of consume queues are both counted in bytes, records only in the log."""
     difference: Difference | None
+    """The first one, None if there is none."""
 
 
 @dataclass(frozen=True)

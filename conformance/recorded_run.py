@@ -18,18 +18,12 @@ LOGS = ("driver.jsonl", "transaction.log", "meta.json")
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What was recorded of a broker's run.
-
-    Attributes
-    ----------
-    path
-        The store directory; the logs lie in it or beside it, plain or as ``.gz``.
-    conf
-        Another ``broker.conf`` than the one in the store or beside it.
-    """
+    """What was recorded of a broker's run."""
 
     path: Path
+    """The store directory; the logs lie in it or beside it, plain or as ``.gz``."""
     conf: Path | None = None
+    """Another ``broker.conf`` than the one in the store or beside it."""
 
     def missing(self) -> list[str]:
         """The names of the files that a schedule needs and that are not there."""

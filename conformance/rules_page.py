@@ -12,6 +12,7 @@ import re
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -71,12 +72,16 @@ def rules() -> dict[tuple[str, str], list[Place]]:
 def _docstrings(
     node: ast.Module | ast.ClassDef | ast.FunctionDef, name: str, enclosing: tuple[str, ...]
 ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Name, docstring, and the docstrings around it from the inner one out, of a node and of what is defined in it."""
+    """Name, docstring, and the docstrings around it from the inner one out, of a node and of all that it defines."""
     own = ast.get_docstring(node) or ""
     yield name, own, enclosing
-    for part in node.body:
+    for before, part in pairwise([node, *node.body]):
         if isinstance(part, ast.ClassDef | ast.FunctionDef):
             yield from _docstrings(part, f"{name}.{part.name}".lstrip("."), (own, *enclosing))
+        elif isinstance(before, ast.Assign | ast.AnnAssign) and isinstance(part, ast.Expr):
+            target = before.target if isinstance(before, ast.AnnAssign) else before.targets[0]
+            if isinstance(part.value, ast.Constant) and isinstance(part.value.value, str):
+                yield f"{name}.{ast.unparse(target)}".lstrip("."), part.value.value, (own, *enclosing)
 
 
 def _named(place: Place, docstring: str, enclosing: tuple[str, ...]) -> Iterator[tuple[str, str]]:

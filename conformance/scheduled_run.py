@@ -43,21 +43,14 @@ MOST_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Departure:
-    """Where the broker left the schedule: it did not use a reading it was given, or was not there to be asked.
-
-    Attributes
-    ----------
-    act
-        The index of the act.
-    used
-        How many of its store readings were used.
-    reason
-        What happened instead.
-    """
+    """Where the broker left the schedule: it did not use a reading it was given, or was not there to be asked."""
 
     act: int
+    """The index of the act."""
     used: int
+    """How many of its store readings were used."""
     reason: str
+    """What happened instead."""
 
 
 class ScheduledRun:

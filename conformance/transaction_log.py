@@ -31,49 +31,33 @@ _OP_PULL = defaults_of(None)["OP_MSG_PULL_NUMS"]
 
 @dataclass
 class OpPull:
-    """One read of the op queue by a round.
-
-    Attributes
-    ----------
-    at
-        When.
-    writes
-        Records that the round had stored before.
-    visible
-        The op queue's end as the round saw it; None if it got as many as it had asked for.
-    """
+    """One read of the op queue by a round."""
 
     at: int
+    """When."""
     writes: int
+    """Records that the round had stored before."""
     visible: int | None
+    """The op queue's end as the round saw it; None if it got as many as it had asked for."""
     found: int = 0
 
 
 @dataclass
 class Round:
-    """One check round.
-
-    Attributes
-    ----------
-    at, left_at, ended_at
-        When it began; when its loop ended; when its thread said so, None if it never did.
-    pulls
-        Its reads of the op queue.
-    writes
-        The records that it stored, as far as the log tells.
-    is_closed
-        The store was closed before it.
-    is_woken
-        It began before its time because its thread was told to stop.
-    """
+    """One check round."""
 
     at: int
     left_at: int
     ended_at: int | None = None
+    """When it began; when its loop ended; when its thread said so, None if it never did."""
     pulls: list[OpPull] = field(default_factory=list)
+    """Its reads of the op queue."""
     writes: int = 0
+    """The records that it stored, as far as the log tells."""
     is_closed: bool = False
+    """The store was closed before it."""
     is_woken: bool = False
+    """It began before its time because its thread was told to stop."""
 
 
 @dataclass

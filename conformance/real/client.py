@@ -29,18 +29,13 @@ class SendRefusedError(RealBrokerError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a producer's listener says of one message.
-
-    Attributes
-    ----------
-    local
-        What its local transaction comes to.
-    answers
-        What its checks are answered, in their order; the last one repeats. None: the outcome of the local transaction.
-    """
+    """What a producer's listener says of one message."""
 
     local: LocalTransactionState
+    """What its local transaction comes to."""
     answers: tuple[LocalTransactionState, ...] = ()
+    """What its checks are answered, in their order; the last one repeats. None: the outcome of the local
+    transaction."""
 
     @classmethod
     def of(cls, local: LocalTransactionState, *answers: LocalTransactionState) -> Plan:
@@ -50,21 +45,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to send in a transaction.
-
-    Attributes
-    ----------
-    body
-        What stands before its first ``|`` is the key by which checks find its plan again, up to 40 characters.
-    identifier
-        Its name in ``driver.jsonl``; the body's key if it is empty.
-    """
+    """A message to send in a transaction."""
 
     topic: str
     body: str | bytes
+    """What stands before its first ``|`` is the key by which checks find its plan again, up to 40 characters."""
     tags: str = ""
     keys: str = ""
     identifier: str = ""
+    """Its name in ``driver.jsonl``; the body's key if it is empty."""
     flag: int = 0
     waits_for_store: bool = True
     properties: Mapping[str, str] = field(default_factory=dict)

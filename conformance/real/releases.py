@@ -21,21 +21,14 @@ _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release.
-
-    Attributes
-    ----------
-    version
-        Of the broker.
-    base
-        The release from which all jars come that are not named in `own`.
-    own
-        The artifacts that were published of this version, where not all of them were.
-    """
+    """One release."""
 
     version: str
+    """Of the broker."""
     base: str
+    """The release from which all jars come that are not named in `own`."""
     own: tuple[str, ...] = ()
+    """The artifacts that were published of this version, where not all of them were."""
 
     @property
     def is_5(self) -> bool:

@@ -17,22 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scenario.
-
-    Attributes
-    ----------
-    lead
-        Leads a run from a broker that has just started to the end of its clients, behind which the broker is stopped;
-        the first line of its docstring is the story.
-    settings
-        Settings of ``broker.conf`` that it needs.
-    settings_of_5
-        Further ones in the fifth generation only.
-    """
+    """One scenario."""
 
     lead: Callable[[RealBroker], None]
+    """Leads a run from a broker that has just started to the end of its clients, behind which the broker is stopped;
+    the first line of its docstring is the story."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of ``broker.conf`` that it needs."""
     settings_of_5: Mapping[str, str] = field(default_factory=dict)
+    """Further ones in the fifth generation only."""
 
     @property
     def story(self) -> str:

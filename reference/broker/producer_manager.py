@@ -14,18 +14,12 @@ _RETRY_COUNT = 3
 
 @dataclass(slots=True)
 class Channel:
-    """What a broker knows of a connection.
-
-    Attributes
-    ----------
-    is_active
-        False when the other side is gone and nobody has noticed yet (``Channel#isActive``).
-    is_writable
-        False while what was sent before waits to go out (``Channel#isWritable``).
-    """
+    """What a broker knows of a connection."""
 
     is_active: bool = True
+    """False when the other side is gone and nobody has noticed yet (``Channel#isActive``)."""
     is_writable: bool = True
+    """False while what was sent before waits to go out (``Channel#isWritable``)."""
 
 
 class ProducerManager:

@@ -20,15 +20,9 @@ NOT_SET_REMARK: Final = "not set any response code"
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One answer.
-
-    Attributes
-    ----------
-    code
-        ``ResponseCode``: 0 is success.
-    remark
-        RocketMQ's words, or None.
-    """
+    """One answer."""
 
     code: int
+    """``ResponseCode``: 0 is success."""
     remark: str | None = None
+    """RocketMQ's words, or None."""

@@ -53,13 +53,7 @@ class RejectedExecutionError(BrokerError):
 
 @dataclass
 class Message:
-    """A message that an application sends (``org.apache.rocketmq.common.message.Message``).
-
-    Attributes
-    ----------
-    properties
-        In the order in which they were put.
-    """
+    """A message that an application sends (``org.apache.rocketmq.common.message.Message``)."""
 
     topic: str
     body: bytes
@@ -67,6 +61,7 @@ class Message:
     keys: str = ""
     flag: int = 0
     properties: dict[str, str] = field(default_factory=dict)
+    """In the order in which they were put."""
 
     def __post_init__(self) -> None:
         own = {TAGS: self.tags, KEYS: self.keys, WAIT_STORE_OK: "true"}

@@ -33,25 +33,18 @@ _Queue = tuple[str, int]
 
 @dataclass(frozen=True)
 class Consumption:
-    """One call of the application.
-
-    Attributes
-    ----------
-    topic
-        The topic that it was delivered to first, also where it comes from the retry topic.
-    reconsume_times
-        How often it was given back before.
-    is_success
-        What the application said: CONSUME_SUCCESS, or RECONSUME_LATER.
-    """
+    """One call of the application."""
 
     unique_key: str
     topic: str
+    """The topic that it was delivered to first, also where it comes from the retry topic."""
     queue_id: int
     queue_offset: int
     reconsume_times: int
+    """How often it was given back before."""
     time: int
     is_success: bool
+    """What the application said: CONSUME_SUCCESS, or RECONSUME_LATER."""
 
 
 class PushConsumer:

@@ -26,23 +26,15 @@ _LEAST_LIKENESS = 0.75
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """A key of a file that the broker of a version ignores.
-
-    Attributes
-    ----------
-    line : int
-        Where the setting ends in the file, from 1.
-    key : str
-    nearest : str or None
-        The key of that version that looks most like it; None where none looks like it.
-    versions : tuple of str
-        Other versions that do read the key.
-    """
+    """A key of a file that the broker of a version ignores."""
 
     line: int
+    """Where the setting ends in the file, from 1."""
     key: str
     nearest: str | None
+    """The key of that version that looks most like it; None where none looks like it."""
     versions: tuple[str, ...]
+    """Other versions that do read the key."""
 
 
 def known_keys(version: str) -> frozenset[str]:

@@ -32,19 +32,14 @@ _ZEROS = bytes(_CHUNK_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class CommitLogFile:
-    """One mapped file: its path, its name below the store, the offset of its first byte, and its bytes.
-
-    Attributes
-    ----------
-    problem
-        Why it holds no bytes: it is empty, or can't be read. The rest of the log can.
-    """
+    """One mapped file: its path, its name below the store, the offset of its first byte, and its bytes."""
 
     path: Path
     name: str
     start: CommitLogOffset
     data: mmap.mmap | bytes
     problem: str = "the file is empty"
+    """Why it holds no bytes: it is empty, or can't be read. The rest of the log can."""
 
     @property
     def end(self) -> CommitLogOffset:

@@ -30,24 +30,16 @@ TopicAtGroup = NewType("TopicAtGroup", str)
 
 @dataclass(frozen=True, slots=True)
 class ConsumerOffsets:
-    """The saved offsets.
-
-    Attributes
-    ----------
-    table
-        ``topic@group`` to queue id to the offset of the next message to read.
-    source
-        The file that was read, below the store; None if neither the file nor its backup is there.
-    corrupt
-        What was wrong with the file when its backup had to be read.
-    data_version
-        Its ``dataVersion``, 5.x.
-    """
+    """The saved offsets."""
 
     table: dict[TopicAtGroup, dict[int, QueueOffset]]
+    """``topic@group`` to queue id to the offset of the next message to read."""
     source: str | None = None
+    """The file that was read, below the store; None if neither the file nor its backup is there."""
     corrupt: CorruptRegion | None = None
+    """What was wrong with the file when its backup had to be read."""
     data_version: dict[str, int] = field(default_factory=dict, compare=False)
+    """Its ``dataVersion``, 5.x."""
 
     def get(self, topic: str, queue_id: int, group: str = TRANSACTION_GROUP) -> QueueOffset | None:
         """The saved offset of a group in a queue, or None if it never committed one."""

@@ -7,21 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CorruptRegion:
-    """Damage that was found, and where.
-
-    Attributes
-    ----------
-    file
-        The file's path below the store, with forward slashes, for example ``commitlog/00000000000000000000``.
-    offset
-        Where the damage begins, in bytes from the start of that file.
-    reason
-        One line: what was read and what was expected.
-    """
+    """Damage that was found, and where."""
 
     file: str
+    """The file's path below the store, with forward slashes, for example ``commitlog/00000000000000000000``."""
     offset: int
+    """Where the damage begins, in bytes from the start of that file."""
     reason: str
+    """One line: what was read and what was expected."""
 
     def __str__(self) -> str:
         return f"{self.file}, byte {self.offset}: {self.reason}"

@@ -32,29 +32,21 @@ _PHYSICAL_OFFSET_AT = 28
 
 
 class Frame(NamedTuple):
-    """What the fixed part of a record says, and where the record lies.
-
-    Attributes
-    ----------
-    physical_offset
-        In the commit log, in bytes.
-    total_size
-        In bytes.
-    topic
-        Undecoded.
-    is_body_sound
-        Whether the body matches its checksum.
-    """
+    """What the fixed part of a record says, and where the record lies."""
 
     physical_offset: int
+    """In the commit log, in bytes."""
     total_size: int
+    """In bytes."""
     topic: bytes
+    """Undecoded."""
     queue_id: int
     queue_offset: int
     sys_flag: int
     store_timestamp: int
     prepared_transaction_offset: int
     is_body_sound: bool
+    """Whether the body matches its checksum."""
 
     @property
     def name(self) -> str:

@@ -34,21 +34,14 @@ class Manner(Enum):
 
 @dataclass(frozen=True)
 class Boundary:
-    """A place at which a run can be cut.
-
-    Attributes
-    ----------
-    kind
-        What would have been written next; or ``offset in memory``: a check round has just committed its offsets.
-    writes
-        How many writes the disk has made before it; None for a place between two steps.
-    steps
-        How many steps the scheduler has taken before it; None for a write.
-    """
+    """A place at which a run can be cut."""
 
     kind: str
+    """What would have been written next; or ``offset in memory``: a check round has just committed its offsets."""
     writes: int | None = None
+    """How many writes the disk has made before it; None for a place between two steps."""
     steps: int | None = None
+    """How many steps the scheduler has taken before it; None for a write."""
 
 
 class _LabellingDisk(MemoryDisk):

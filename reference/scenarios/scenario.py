@@ -25,45 +25,30 @@ FILE_SIZES = MessageStoreConfig(mapped_file_size_commit_log=1 << 20, mapped_file
 
 @dataclass(frozen=True)
 class Scenario:
-    """One walk-through.
-
-    Attributes
-    ----------
-    name
-        By which a command calls it.
-    about
-        What it shows, in one line.
-    version
-        RocketMQ's.
-    begin
-        Adds clients to a cluster that has not run yet, and starts what they do; gives the consumer.
-    settings
-        The broker's; times are in milliseconds.
-    is_told
-        When the story ends.
-    """
+    """One walk-through."""
 
     name: str
+    """By which a command calls it."""
     about: str
+    """What it shows, in one line."""
     version: str
+    """RocketMQ's."""
     begin: Callable[[Cluster], PushConsumer]
+    """Adds clients to a cluster that has not run yet, and starts what they do; gives the consumer."""
     settings: BrokerSettings = field(default_factory=BrokerSettings)
+    """The broker's; times are in milliseconds."""
     is_told: Callable[[Cluster], bool] = Cluster.is_at_rest
+    """When the story ends."""
 
 
 @dataclass
 class Run:
-    """One run of a scenario, from a seed.
-
-    Attributes
-    ----------
-    consumer
-        What was delivered to an application.
-    """
+    """One run of a scenario, from a seed."""
 
     scenario: Scenario
     cluster: Cluster
     consumer: PushConsumer
+    """What was delivered to an application."""
 
 
 def write_store(cluster: Cluster, folder: Path) -> None:

@@ -45,22 +45,15 @@ Steps = Generator[Sleep | Until | None, None, T]
 
 @dataclass(eq=False)
 class Thread:
-    """One thread.
-
-    Attributes
-    ----------
-    name
-        Shown in the scheduler's log.
-    process
-        The process that it dies with, None for none.
-    is_over
-        Whether it has come to its end, or was killed.
-    """
+    """One thread."""
 
     name: str
+    """Shown in the scheduler's log."""
     steps: Steps[object]
     process: object
+    """The process that it dies with, None for none."""
     is_over: bool = False
+    """Whether it has come to its end, or was killed."""
     wakes_at: int | None = 0
     condition: Callable[[], bool] | None = field(default=None, repr=False)
 

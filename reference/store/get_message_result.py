@@ -30,19 +30,12 @@ class GetMessageStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GetMessageResult:
-    """The answer.
-
-    Attributes
-    ----------
-    next_begin_offset
-        Where the reader is told to go on.
-    max_offset
-        The queue's end.
-    records
-        What was found, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of.
-    """
+    """The answer."""
 
     status: GetMessageStatus
     next_begin_offset: QueueOffset
+    """Where the reader is told to go on."""
     max_offset: QueueOffset
+    """The queue's end."""
     records: tuple[Record | None, ...] = ()
+    """What was found, in the order of the queue; None for bytes that ``MessageDecoder#decode`` makes nothing of."""

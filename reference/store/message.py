@@ -15,34 +15,26 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class MessageExtBrokerInner:
-    """A message that is to be stored; the store gives it its offsets, its size and its store timestamp.
-
-    Attributes
-    ----------
-    properties_text
-        The properties as they will be stored. RocketMQ writes this string once, so that what is later put into the
-        map of properties is not stored.
-    born_timestamp
-        By the producer's clock, in its milliseconds.
-    prepared_transaction_offset
-        Of a committed message: the commit log offset that END_TRANSACTION named.
-    properties
-        The map, for those hooks of the store that look into it; it may differ from the stored string, and they may
-        change it.
-    """
+    """A message that is to be stored; the store gives it its offsets, its size and its store timestamp."""
 
     topic: str
     queue_id: int
     body: bytes
     properties_text: str
+    """The properties as they will be stored. RocketMQ writes this string once, so that what is later put into the map
+    of properties is not stored."""
     born_timestamp: int
+    """By the producer's clock, in its milliseconds."""
     born_host: str
     store_host: str
     flag: int = 0
     sys_flag: int = 0
     reconsume_times: int = 0
     prepared_transaction_offset: CommitLogOffset | int = 0
+    """Of a committed message: the commit log offset that END_TRANSACTION named."""
     properties: dict[str, str] = field(default_factory=dict)
+    """The map, for those hooks of the store that look into it; it may differ from the stored string, and they may
+    change it."""
 
     @classmethod
     def of(cls, record: Record, topic: str, queue_id: int, properties_text: str, properties: dict[str, str]) -> Self:
@@ -64,25 +56,18 @@ class MessageExtBrokerInner:
 
 @dataclass(slots=True)
 class MessageExt:
-    """A record as the broker holds it in memory after it has read it: what is changed here is not stored.
-
-    Attributes
-    ----------
-    record
-        The record that was read.
-    properties
-        A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it.
-    topic, queue_id, queue_offset, commit_log_offset
-        First the record's own. After a put-back the offsets, and with them the id, are those of the copy; in a check
-        request topic and queue are the real ones.
-    """
+    """A record as the broker holds it in memory after it has read it: what is changed here is not stored."""
 
     record: Record
+    """The record that was read."""
     properties: dict[str, str]
+    """A copy of its properties; a round counts TRANSACTION_CHECK_TIMES up in it."""
     topic: str
     queue_id: int
     queue_offset: QueueOffset
     commit_log_offset: CommitLogOffset
+    """First the record's own. After a put-back the offsets, and with them the id, are those of the copy; in a check
+    request topic and queue are the real ones."""
 
     @property
     def msg_id(self) -> str:

@@ -21,26 +21,18 @@ _OLD = {"mappedFileSizeCommitLog": "mapedFileSizeCommitLog", "mappedFileSizeCons
 
 @dataclass(frozen=True, slots=True)
 class MessageStoreConfig:
-    """File sizes and limits, with RocketMQ's defaults.
-
-    Attributes
-    ----------
-    mapped_file_size_commit_log, mapped_file_size_consume_queue
-        ``mappedFileSizeCommitLog``; ``mappedFileSizeConsumeQueue``, rounded up to whole entries.
-    max_message_size
-        ``maxMessageSize``: the longest body in bytes; in 4.5 the longest record.
-    max_topic_length
-        ``maxTopicLength`` in bytes, 5.x.
-    enable_lmq, enable_multi_dispatch
-        ``enableLmq`` and ``enableMultiDispatch``: messages may be entered in light queues.
-    """
+    """File sizes and limits, with RocketMQ's defaults."""
 
     mapped_file_size_commit_log: int = defaults_of(None)["mappedFileSizeCommitLog"]
     mapped_file_size_consume_queue: int = 300_000 * _ENTRY_BYTES
+    """``mappedFileSizeCommitLog``; ``mappedFileSizeConsumeQueue``, rounded up to whole entries."""
     max_message_size: int = 4 << 20
+    """``maxMessageSize``: the longest body in bytes; in 4.5 the longest record."""
     max_topic_length: int = 1_000
+    """``maxTopicLength`` in bytes, 5.x."""
     enable_lmq: bool = False
     enable_multi_dispatch: bool = False
+    """``enableLmq`` and ``enableMultiDispatch``: messages may be entered in light queues."""
 
     @classmethod
     def of_broker_conf(cls, source: Path | str, given: Iterable[Setting], switches: VersionSwitches) -> Self:

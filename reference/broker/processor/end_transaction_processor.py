@@ -54,27 +54,19 @@ COMMIT_OR_ROLLBACK: Final = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT, TRANSACTI
 
 @dataclass(frozen=True, slots=True)
 class EndTransactionRequestHeader:
-    """One END_TRANSACTION.
-
-    Attributes
-    ----------
-    tran_state_table_offset, commit_log_offset
-        Where the half lies that is meant: its queue offset, and its place in the commit log in bytes.
-    commit_or_rollback
-        0, 8 or 12: see :data:`COMMIT_OR_ROLLBACK`.
-    from_transaction_check
-        Whether it answers a check.
-    msg_id, transaction_id
-        The broker does not look at them (B10).
-    """
+    """One END_TRANSACTION."""
 
     producer_group: str
     tran_state_table_offset: QueueOffset
     commit_log_offset: CommitLogOffset
+    """Where the half lies that is meant: its queue offset, and its place in the commit log in bytes."""
     commit_or_rollback: int
+    """0, 8 or 12: see :data:`COMMIT_OR_ROLLBACK`."""
     from_transaction_check: bool = False
+    """Whether it answers a check."""
     msg_id: str = ""
     transaction_id: str | None = None
+    """The broker does not look at them (B10)."""
 
 
 class EndTransactionOutcome(Enum):
@@ -98,19 +90,13 @@ class EndTransactionOutcome(Enum):
 
 @dataclass(slots=True)
 class EndTransactionStep:
-    """One step.
-
-    Attributes
-    ----------
-    response
-        The answer, with the step that gives it; None before that, and for what is dropped.
-    stored
-        The store's answer, if something was stored.
-    """
+    """One step."""
 
     outcome: EndTransactionOutcome
     response: Response | None = None
+    """The answer, with the step that gives it; None before that, and for what is dropped."""
     stored: PutMessageResult | None = None
+    """The store's answer, if something was stored."""
 
     @property
     def record(self) -> Record | None:

@@ -43,24 +43,17 @@ TRACE_SWITCH = "TRACE_ON"
 
 @dataclass(frozen=True, slots=True)
 class SendMessageRequest:
-    """A message as a producer sends it (``SendMessageRequestHeader`` and body).
-
-    Attributes
-    ----------
-    topic, queue_id
-        Where it shall be delivered.
-    properties
-        As the client fills them, in its order: TRAN_MSG, PGROUP, UNIQ_KEY, WAIT, CHECK_IMMUNITY_TIME_IN_SECONDS and so
-        on. TRAN_MSG=true makes it a half.
-    born_timestamp
-        By the producer's clock.
-    """
+    """A message as a producer sends it (``SendMessageRequestHeader`` and body)."""
 
     topic: str
     queue_id: int
+    """Where it shall be delivered."""
     body: bytes
     born_timestamp: int
+    """By the producer's clock."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    """As the client fills them, in its order: TRAN_MSG, PGROUP, UNIQ_KEY, WAIT, CHECK_IMMUNITY_TIME_IN_SECONDS and so
+    on. TRAN_MSG=true makes it a half."""
     flag: int = 0
     sys_flag: int = 0
     reconsume_times: int = 0

@@ -76,33 +76,22 @@ class CheckBranch(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckStep:
-    """One step.
-
-    Attributes
-    ----------
-    branch
-        What happened.
-    half
-        The queue offset that the pass was about.
-    message
-        The half as the round holds it in memory, where it was read: its check count is counted up already.
-    op
-        Where the op message stands that settled the half.
-    record
-        What was stored: the copy of a put-back, or the record of a discarded half (None in 4.5.1).
-    check_request
-        What was sent after a put-back for a check.
-    thrown
-        What ended the round, where it was aborted.
-    """
+    """One step."""
 
     branch: CheckBranch
+    """What happened."""
     half: QueueOffset
+    """The queue offset that the pass was about."""
     message: MessageExt | None = None
+    """The half as the round holds it in memory, where it was read: its check count is counted up already."""
     op: QueueOffset | None = None
+    """Where the op message stands that settled the half."""
     record: Record | None = None
+    """What was stored: the copy of a put-back, or the record of a discarded half (None in 4.5.1)."""
     check_request: CheckTransactionStateRequest | None = None
+    """What was sent after a put-back for a check."""
     thrown: str = ""
+    """What ended the round, where it was aborted."""
 
     @property
     def check_times(self) -> int | None:

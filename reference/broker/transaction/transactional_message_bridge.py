@@ -41,19 +41,13 @@ class PullStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """The outcome of one pull.
-
-    Attributes
-    ----------
-    next_begin_offset
-        Where the next pull begins.
-    found
-        The records, or None when none was found (``msgFoundList``); empty when none of those found can be decoded.
-    """
+    """The outcome of one pull."""
 
     status: PullStatus
     next_begin_offset: QueueOffset
+    """Where the next pull begins."""
     found: tuple[Record, ...] | None = None
+    """The records, or None when none was found (``msgFoundList``); empty when none of those found can be decoded."""
 
 
 _ILLEGAL: Final = (

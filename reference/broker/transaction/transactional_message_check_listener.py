@@ -26,38 +26,27 @@ DISCARD_QUEUES = 1
 
 @dataclass(frozen=True, slots=True)
 class CheckTransactionStateRequest:
-    """A check on its way to a producer of the group (``CheckTransactionStateRequestHeader`` and its message).
-
-    Attributes
-    ----------
-    producer_group
-        Whom it goes to.
-    tran_state_table_offset, commit_log_offset, offset_msg_id
-        Where the copy lies that the answer must name.
-    msg_id, transaction_id
-        Both UNIQ_KEY, None if there is none.
-    topic, queue_id
-        The message's real ones.
-    store_timestamp, born_timestamp
-        Those of the half that was put back, not of the copy.
-    properties
-        The message's properties as they are in memory, with WAIT false.
-    body
-        The message's body.
-    """
+    """A check on its way to a producer of the group (``CheckTransactionStateRequestHeader`` and its message)."""
 
     producer_group: str | None
+    """Whom it goes to."""
     tran_state_table_offset: QueueOffset
     commit_log_offset: CommitLogOffset
     offset_msg_id: str
+    """Where the copy lies that the answer must name."""
     msg_id: str | None
     transaction_id: str | None
+    """Both UNIQ_KEY, None if there is none."""
     topic: str
     queue_id: int
+    """The message's real ones."""
     born_timestamp: int
     store_timestamp: int
+    """Those of the half that was put back, not of the copy."""
     properties: dict[str, str]
+    """The message's properties as they are in memory, with WAIT false."""
     body: bytes
+    """The message's body."""
 
 
 class TransactionalMessageCheckListener:

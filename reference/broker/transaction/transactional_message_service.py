@@ -14,21 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class MessageQueueOpContext:
-    """``MessageQueueOpContext``: lives in memory only (B02).
-
-    Attributes
-    ----------
-    last_write_timestamp
-        When a batch was last taken from it; at first, when it was made.
-    context_queue
-        Half offsets as they will be written, each with its comma.
-    total_size
-        Their length together, in characters.
-    """
+    """``MessageQueueOpContext``: lives in memory only (B02)."""
 
     last_write_timestamp: int
+    """When a batch was last taken from it; at first, when it was made."""
     context_queue: deque[str] = field(default_factory=deque)
+    """Half offsets as they will be written, each with its comma."""
     total_size: int = 0
+    """Their length together, in characters."""
 
 
 OFFSET_SEPARATOR = ","
@@ -36,21 +29,14 @@ OFFSET_SEPARATOR = ","
 
 @dataclass(frozen=True, slots=True)
 class OpBatch:
-    """What one run of the batch service did.
-
-    Attributes
-    ----------
-    written
-        The op messages that were stored, at most one an op queue.
-    lost
-        Bodies that were taken from memory and that the store refused (B04).
-    wakeup_timestamp
-        When the service's thread runs next by itself; 0 means at once.
-    """
+    """What one run of the batch service did."""
 
     written: tuple[Record, ...]
+    """The op messages that were stored, at most one an op queue."""
     lost: tuple[str, ...]
+    """Bodies that were taken from memory and that the store refused (B04)."""
     wakeup_timestamp: int
+    """When the service's thread runs next by itself; 0 means at once."""
 
 
 class TransactionalMessageService:
