@@ -21,7 +21,6 @@ from model_check.counterexample.itf import read_itf
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.judge.properties import World
 from spark_trace_analysis.traces.manifest import (
     MANIFEST,
     Parameters,
@@ -32,7 +31,7 @@ from spark_trace_analysis.traces.manifest import (
     write_manifest,
 )
 from spark_trace_analysis.traces.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
-from spark_trace_analysis.traces.run_settings import world_of, write_world
+from spark_trace_analysis.traces.run_settings import RunSettings, settings_of, write_settings
 from spark_trace_analysis.traces.runs import open_run
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
@@ -68,7 +67,7 @@ def recorded_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file() and path.name.endswith(TRACE_SUFFIXES))
 
 
-def record_run(file: Path, folder: Path, profile: str, world: World) -> Recording:
+def record_run(file: Path, folder: Path, profile: str, settings: RunSettings) -> Recording:
     """Write a file of traces as a run.
 
     Parameters
@@ -77,7 +76,7 @@ def record_run(file: Path, folder: Path, profile: str, world: World) -> Recordin
         JSON lines, Parquet, or ITF.
     folder
         Where the run goes; it must not exist.
-    profile, world
+    profile, settings
         What the traces are of. A counterexample says that itself, and so does the manifest beside a simulated file.
 
     Raises
@@ -88,11 +87,11 @@ def record_run(file: Path, folder: Path, profile: str, world: World) -> Recordin
     damage = Damage()
     path, known = _counterexample(file), _simulated(file)
     if path is not None:
-        profile, world, rows = path
+        profile, settings, rows = path
         traces: Iterator[RecordedTrace] = iter((RecordedTrace(0, rows),))
     else:
         if known is not None:
-            profile, world = known
+            profile, settings = known
         traces = read_recorded_traces(file, damage)
     folder.mkdir(parents=True)
     target = folder / "traces.parquet"
@@ -110,7 +109,7 @@ def record_run(file: Path, folder: Path, profile: str, world: World) -> Recordin
     content = target.read_bytes()
     written = TraceFile(target.name, first or 0, count, events, len(content), hashlib.sha256(content).hexdigest())
     parameters = Parameters(profile, (file.name,), "recorded", seed=0, traces=count, steps=1, of="recorded")
-    write_world(folder, world, sorted(seen))
+    write_settings(folder, settings, sorted(seen))
     write_manifest(folder, make_manifest(parameters, (written,)))
     return Recording(open_run(folder), damage)
 
@@ -137,15 +136,15 @@ def _batch(rows: Sequence[tuple[int, int, Row]]) -> pa.RecordBatch:
     return to_batch({name: np.array(values) for name, values in columns.items()}, _WORDS)
 
 
-def _simulated(file: Path) -> tuple[str, World] | None:
+def _simulated(file: Path) -> tuple[str, RunSettings] | None:
     """What the manifest beside a simulated file says."""
     if not (file.parent / MANIFEST).is_file():
         return None
     manifest = read_manifest(file.parent)
-    return manifest.parameters.profile, world_of(Run(file.parent, manifest))
+    return manifest.parameters.profile, settings_of(Run(file.parent, manifest))
 
 
-def _counterexample(file: Path) -> tuple[str, World, tuple[Row, ...]] | None:
+def _counterexample(file: Path) -> tuple[str, RunSettings, tuple[Row, ...]] | None:
     """The events of a counterexample in the Informal Trace Format, if the file is one."""
     if not file.name.endswith(".json"):
         return None
@@ -165,7 +164,7 @@ def _counterexample(file: Path) -> tuple[str, World, tuple[Row, ...]] | None:
         raise BadTracesError(message) from None
     except ModelCheckError as failure:
         raise BadTracesError(str(failure)) from None
-    return origin["profile"], World.of(constants), tuple(_rows_of(file, constants, picked))
+    return origin["profile"], RunSettings.of(constants), tuple(_rows_of(file, constants, picked))
 
 
 def _rows_of(file: Path, constants: Any, picked: Sequence[tuple[str, dict[str, int]]]) -> Iterator[Row]:

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent
+from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row
-from spec.events import OUTCOMES
+from spec.events import EVENTS, OUTCOMES
 from spec.language import NONE
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ PUT_BACK: Final = "put_back"
 """A put-back of which it is not known what it was for."""
 
 _COMMIT = OUTCOMES.index("commit")
-_PUT_BACKS = frozenset({"put_back_for_check", "put_back_for_immunity", "put_back_unasked"})
+_PUT_BACKS = frozenset(
+    EVENTS[place] for place in (events.put_back_for_check, events.put_back_for_immunity, events.put_back_unasked)
+)
 _SHOWN = _PUT_BACKS | {"half_stored", "message_delivered", "op_stored", "half_discarded"}
 ENDS_OF_A_PROCESS: Final = frozenset({"crashed", "power_lost", "stopped"})
 

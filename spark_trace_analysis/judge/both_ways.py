@@ -112,7 +112,7 @@ def judge(
     not_shown = []
     for number, run in enumerate(runs):
         for invariant in invariants:
-            if not can_show(run, invariant):
+            if not can_show(run, invariant.needs):
                 not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
                 continue
             key = (number, invariant.property_id)

@@ -13,9 +13,11 @@ import pyarrow as pa
 from polars import col, when
 
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.judge.properties import Invariant, World
+from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.judge.properties.running import Over
 from spark_trace_analysis.judge.running_aggregates import with_all_that_is_known
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, null_in, out_of_order
 from spec.events import EVENTS
 
@@ -26,11 +28,11 @@ _MOST = 1 << 62
 _READ = ("trace", "step", "time", "event", "action", "transaction", "half", "copy", "check_times", "outcome")
 
 
-def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World) -> Iterator[dict[str, Any]]:
+def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings) -> Iterator[dict[str, Any]]:
     """One row a property."""
     rows = read_rows(content)
     told = (
-        find_broken(rows, invariants, world)
+        find_broken(rows, invariants, settings)
         .sort("events", "trace")
         .group_by("property")
         .agg(
@@ -47,7 +49,7 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World
         yield {"traces": traces, "events": rows.height, **found.get(name, {"property": name, "violations": 0})}
 
 
-def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], world: World) -> pl.DataFrame:
+def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], settings: RunSettings) -> pl.DataFrame:
     """A row for each property and trace that breaks it: ``property``, ``trace``, ``events`` up to the violation.
 
     Parameters
@@ -55,13 +57,13 @@ def find_broken(rows: pl.DataFrame, invariants: Sequence[Invariant], world: Worl
     rows
         Of whole traces, as :func:`read_rows` gives them.
     """
-    asked = [(each.property_id, each.broken(world)) for each in invariants]
+    asked = [(each.property_id, each.broken(settings)) for each in invariants]
     known = list({column.name: column for _, broken in asked for column in broken.known}.values())
     rules: dict[Over, dict[str, pl.Expr]] = {over: {} for over in Over}
     for name, broken in asked:
         for over, rule in broken.when.items():
             rules[over][name] = rule
-    told = rows.filter((col("event") != EVENTS.index("time_passed")) | (col("copy") >= 0))
+    told = rows.filter((col("event") != events.time_passed) | (col("copy") >= 0))
     frames = with_all_that_is_known(told, known, {over: list(mine.values()) for over, mine in rules.items()})
     found = [_broken_by(frames[over], mine) for over, mine in rules.items() if mine]
     return pl.concat(found).group_by("property", "trace").agg(col("events").min())

@@ -1,6 +1,6 @@
 """The one way of judging: compiled kernels over the columns of whole traces."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -9,29 +9,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spark_trace_analysis.judge.properties import Invariant, Rows, World
+from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.judge.properties.invariant import Kernel
-from spark_trace_analysis.traces.schema import ACTIONS
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.schema import action_code
 from spark_trace_analysis.traces.whole_traces import WholeTraces, read_whole_traces
-from spec.events import EVENTS
 
 
-def find_violations(traces: WholeTraces, invariant: Invariant, world: World) -> npt.NDArray[np.int32]:
+def find_violations(traces: WholeTraces, invariant: Invariant, settings: RunSettings) -> npt.NDArray[np.int32]:
     """Give for each trace the number of events up to its first violation of a property, 0 where there is none."""
     at = np.zeros(len(traces.starts) - 1, np.int32)
-    rows = Rows(*(getattr(traces, name) for name in Rows._fields))
-    events = np.array([EVENTS.index(name) for name in invariant.events], np.int16)
-    actions = np.array([ACTIONS.index(name) for name in invariant.actions], np.int16)
-    _compiled(invariant.kernel)(traces.starts, rows, events, actions, world, at)
+    actions = np.array([action_code(action) for action in invariant.actions], np.int16)
+    _compiled(invariant.kernel)(traces, actions, settings, at)
     return at
 
 
-def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World) -> Iterator[dict[str, Any]]:
+def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings) -> Iterator[dict[str, Any]]:
     """One row a property and piece of the file."""
     for traces in read_whole_traces(pa.BufferReader(content)):
         numbers = traces.trace[traces.starts[:-1]]
         for invariant in invariants:
-            at = find_violations(traces, invariant, world)
+            at = find_violations(traces, invariant, settings)
             violating = np.flatnonzero(at)
             row: dict[str, Any] = {
                 "property": invariant.property_id,
@@ -50,6 +48,6 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], world: World
 
 
 @lru_cache(maxsize=64)
-def _compiled(kernel: Kernel) -> Callable[..., None]:
-    compiled: Callable[..., None] = numba.njit(cache=True)(kernel)
+def _compiled(kernel: Kernel) -> Kernel:
+    compiled: Kernel = numba.njit(cache=True)(kernel)
     return compiled

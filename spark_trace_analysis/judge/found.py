@@ -22,13 +22,6 @@ class Found:
     shortest: int | None = None
     events: int | None = None
 
-    def and_also(self, other: "Found") -> "Found":
-        """What is found of other traces of the run, too."""
-        firsts = [found.first for found in (self, other) if found.first is not None]
-        least = [(found.events, found.shortest) for found in (self, other) if found.events is not None]
-        events, shortest = min(least, default=(None, None))
-        return Found(self.violations + other.violations, min(firsts, default=None), shortest, events)
-
     def __str__(self) -> str:
         """In words.
 

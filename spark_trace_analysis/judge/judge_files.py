@@ -10,17 +10,17 @@ from pyspark.sql import SparkSession, functions
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.judge.found import Found, Verdicts
-from spark_trace_analysis.judge.properties import Invariant, World
+from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.traces.manifest import Run, source_fingerprint
-from spark_trace_analysis.traces.over_files import count_kept, file_rows
-from spark_trace_analysis.traces.run_settings import world_of
+from spark_trace_analysis.traces.over_files import collected, count_kept, file_rows
+from spark_trace_analysis.traces.run_settings import RunSettings, settings_of
 
 
 class JudgeFile(Protocol):
     """From a file's bytes to rows with the columns of `_JUDGED`; several of one property are added up."""
 
     def __call__(
-        self, content: pa.Buffer, invariants: Sequence[Invariant], world: World
+        self, content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings
     ) -> Iterable[Mapping[str, Any]]:
         """Look at one file."""
 
@@ -51,8 +51,8 @@ def judge_files(
         A file is missing, changed or not readable; or it holds other traces than its manifest says.
     """
     judged = tuple(invariants)
-    looks = [partial(judge_file, invariants=judged, world=world_of(run)) for run in runs]
-    rows = (
+    looks = [partial(judge_file, invariants=judged, settings=settings_of(run)) for run in runs]
+    rows = collected(
         file_rows(spark, runs, looks, _JUDGED, work, _asked(runs, judged, judge_file))
         .groupBy("run", "property")
         .agg(
@@ -63,11 +63,7 @@ def judge_files(
                 functions.when(functions.col("shortest").isNotNull(), functions.struct("shortest_events", "shortest"))
             ).alias("least"),
         )
-        .collect()
     )
-    problems = sorted(row["problem"] for row in rows if row["problem"])
-    if problems:
-        raise BadTracesError(problems[0])
     verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in judged}
     seen = [(0, 0)] * len(runs)
     for row in rows:
@@ -93,4 +89,4 @@ def _asked(runs: Sequence[Run], invariants: Sequence[Invariant], judge_file: Jud
     """A text for each run that changes with what this way says of the same file."""
     names = " ".join(each.property_id for each in invariants)
     source = source_fingerprint("", ("spec", "spark_trace_analysis"))
-    return [f"{judge_file.__module__} {names} {source} {world_of(run)}" for run in runs]
+    return [f"{judge_file.__module__} {names} {source} {settings_of(run)}" for run in runs]

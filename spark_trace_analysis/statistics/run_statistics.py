@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, Window, functions
+from pyspark.sql import SparkSession, Window, functions
 
 from model_check.errors import ModelCheckError
 from model_check.instances import switches_of
-from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.statistics.action_pairs import (
     MILLIONTHS,
     RAREST,
@@ -29,8 +28,10 @@ from spark_trace_analysis.statistics.action_pairs import (
 )
 from spark_trace_analysis.statistics.transaction_tally import QUANTITIES, Fates, Records, tally
 from spark_trace_analysis.traces.manifest import Run
-from spark_trace_analysis.traces.over_files import file_rows
+from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
+from spec.chapters.discarding import discard_half_unrecorded
+from spec.chapters.end_transaction import refuse_late_end
 
 _COUNTED = {"quantity": "string", "value": "bigint", "name": "string", "after": "string", "times": "bigint"}
 _RARE = {"trace": "bigint", "score": "bigint"}
@@ -105,7 +106,7 @@ def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
     began = perf_counter()
     looks = [partial(_count, keeps_discarded=_keeps_discarded(run)) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
-    counted = _added_up(
+    counted = collected(
         file_rows(spark, runs, looks, _COUNTED).groupBy(*keys).agg(functions.sum("times").alias("times"))
     )
     found: list[dict[str, Counter[Any]]] = [{} for _ in runs]
@@ -117,14 +118,6 @@ def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
     rare = _rarest(spark, runs, [counters.get("pair", {}) for counters in found])
     told = tuple(_of_run(run, found[number], rare[number]) for number, run in enumerate(runs))
     return Statistics(told, perf_counter() - began)
-
-
-def _added_up(frame: DataFrame) -> list[Any]:
-    rows = frame.collect()
-    problems = sorted(row["problem"] for row in rows if row["problem"])
-    if problems:
-        raise BadTracesError(problems[0])
-    return rows
 
 
 def _keeps_discarded(run: Run) -> bool:
@@ -144,8 +137,8 @@ def _count(content: pa.Buffer, *, keeps_discarded: bool) -> Iterator[dict[str, A
             yield {"quantity": "action", "name": name, "times": often}
     for name, after, often in count_pairs(actions):
         yield {"quantity": "pair", "name": name, "after": after, "times": often}
-    recorded = ~actions.mask("discard_half_unrecorded") & keeps_discarded
-    late = actions.mask("refuse_late_end")
+    recorded = ~actions.mask(discard_half_unrecorded.__name__) & keeps_discarded
+    late = actions.mask(refuse_late_end.__name__)
     quantities, sums = Counter[tuple[str, int]](), Counter[tuple[str, str]]()
     begin = 0
     for traces in read_whole_traces(pa.BufferReader(content)):
@@ -167,7 +160,7 @@ def _rarest(spark: SparkSession, runs: Sequence[Run], pairs: Sequence[Pairs]) ->
     frame = file_rows(spark, runs, looks, _RARE).withColumn("place", functions.row_number().over(by_rarity))
     found: list[list[RareTrace]] = [[] for _ in runs]
     for row in sorted(
-        _added_up(frame.where(functions.col("place") <= RAREST)), key=lambda row: (row["run"], row["place"])
+        collected(frame.where(functions.col("place") <= RAREST)), key=lambda row: (row["run"], row["place"])
     ):
         found[row["run"]].append(RareTrace(row["trace"], row["score"] / MILLIONTHS))
     return [tuple(of_run) for of_run in found]

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from model_check.check import check
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters, Run
+from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters, Run, options_of
 
 WALKS: Final = 20_000
 """Of so many walks of a run, from number 0 on, the states are told apart."""
@@ -54,10 +54,12 @@ def states_seen(spark: SparkSession, runs: Sequence[Run], walks: int = WALKS) ->
         if result.complete:
             searched.append((replace(told, traces=min(told.traces, walks)), result.distinct))
     seen = count_states(spark, [told for told, _ in searched])
-    return tuple(
-        StatesSeen(told.profile, told.environment_name, told.instance, told.traces, number, states, _command(told))
-        for (told, states), number in zip(searched, seen, strict=True)
-    )
+    return tuple(_seen(told, number, states) for (told, states), number in zip(searched, seen, strict=True))
+
+
+def _seen(told: Parameters, number: int, states: int) -> StatesSeen:
+    command = f"halfcheck check {options_of(told.profile, told.instance, told.environment)}"
+    return StatesSeen(told.profile, told.environment_name, told.instance, told.traces, number, states, command)
 
 
 def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
@@ -82,8 +84,3 @@ def count_states(spark: SparkSession, runs: Sequence[Parameters]) -> list[int]:
     distinct = spark.range(0, len(blocks), 1, tasks).mapInArrow(visit, "run bigint, state bigint").distinct()
     counted = {row["run"]: row["count"] for row in distinct.groupBy("run").count().collect()}
     return [counted[number] for number in range(len(runs))]
-
-
-def _command(told: Parameters) -> str:
-    faults = f" --faults {','.join(told.environment)}" if told.environment else ""
-    return f"halfcheck check --profile {told.profile} --instance {told.instance}{faults}"

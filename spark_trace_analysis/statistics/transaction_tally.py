@@ -10,32 +10,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.whole_traces import WholeTraces
-from spec.events import EVENTS, OUTCOMES
+from spec.events import OUTCOMES
 
-_EVENTS: Final = (
-    "half_stored",
-    "message_delivered",
-    "put_back_for_check",
-    "put_back_for_immunity",
-    "put_back_unasked",
-    "half_resumed",
-    "op_stored",
-    "op_buffered",
-    "op_lost",
-    "half_discarded",
-    "half_missed",
-    "local_outcome",
-    "crashed",
-    "power_lost",
-    "stopped",
-    "role_changed",
-)
-_CODES: Final = tuple(EVENTS.index(name) for name in _EVENTS)
-(
-    _STORED, _DELIVERED, _CHECK, _IMMUNITY, _UNASKED, _RESUMED, _OP, _BUFFERED,
-    _OP_LOST, _DISCARDED, _MISSED, _DECIDED, _CRASHED, _POWER, _STOPPED, _ROLE,
-) = _CODES  # fmt: skip
 _COMMIT: Final = OUTCOMES.index("commit")
 _ROLLBACK: Final = OUTCOMES.index("rollback")
 
@@ -141,9 +119,9 @@ def tally(traces: WholeTraces, recorded: npt.NDArray[np.bool_], late: npt.NDArra
     recorded, late
         One a row: whether a discard leaves a record, and whether the row is a refusal of a late END_TRANSACTION.
     """
-    most = int(np.count_nonzero(traces.event == _STORED))
+    most = int(np.count_nonzero(traces.event == events.half_stored))
     table = np.zeros((most, _COLUMNS), np.int64)
-    lags = np.zeros(int(np.count_nonzero(traces.event == _BUFFERED)), np.int64)
+    lags = np.zeros(int(np.count_nonzero(traces.event == events.op_buffered)), np.int64)
     told, lagged, shared = _kernel()(
         traces.starts, traces.event, traces.transaction, traces.outcome, traces.time, recorded, late, table, lags
     )
@@ -214,7 +192,7 @@ def count_events(  # noqa: C901 (one branch an event)
         for row in range(starts[n], starts[n + 1]):
             e, t, now = event[row], transaction[row], time[row]
             if t < 0:
-                if e == _OP:
+                if e == events.op_stored:
                     shared += 1
                     for w in range(waiting):
                         lags[lagged] = now - waiting_since[w]
@@ -223,48 +201,48 @@ def count_events(  # noqa: C901 (one branch an event)
                         if seen[of, _SHOWN] == _NEVER:
                             seen[of, _SHOWN] = now
                     waiting = 0
-                elif e in (_OP_LOST, _CRASHED, _POWER, _STOPPED, _ROLE):
+                elif e in (events.op_lost, events.crashed, events.power_lost, events.stopped, events.role_changed):
                     waiting = 0
                 continue
-            if e == _STORED:
+            if e == events.half_stored:
                 if seen[t, _HALVES] == 0 or now < seen[t, _SENT]:
                     seen[t, _SENT] = now
                 seen[t, _HALVES] += 1
-            elif e == _DELIVERED:
+            elif e == events.message_delivered:
                 if seen[t, _REAL] == 0 or now < seen[t, _REACHED]:
                     seen[t, _REACHED] = now
                 if seen[t, _SETTLED] == _NEVER:
                     seen[t, _SETTLED] = now
                 seen[t, _REAL] += 1
-            elif e in (_CHECK, _IMMUNITY, _UNASKED):
-                seen[t, _CHECKS] += e == _CHECK
+            elif e in (events.put_back_for_check, events.put_back_for_immunity, events.put_back_unasked):
+                seen[t, _CHECKS] += e == events.put_back_for_check
                 seen[t, _PUT_BACKS] += 1
                 seen[t, _COPIES] += 1
                 seen[t, _IS_GONE] = 0
-            elif e == _RESUMED:
+            elif e == events.half_resumed:
                 seen[t, _COPIES] += 1
                 seen[t, _IS_PARKED] = seen[t, _IS_GONE] = 0
-            elif e == _OP:
+            elif e == events.op_stored:
                 seen[t, _OPS] += 1
                 if outcome[row] == _ROLLBACK and seen[t, _SETTLED] == _NEVER:
                     seen[t, _SETTLED] = now
                 if seen[t, _SHOWN] == _NEVER:
                     seen[t, _SHOWN] = now
-            elif e == _BUFFERED:
+            elif e == events.op_buffered:
                 if outcome[row] == _ROLLBACK and seen[t, _SETTLED] == _NEVER:
                     seen[t, _SETTLED] = now
                 waiting_of[waiting] = t
                 waiting_since[waiting] = now
                 waiting += 1
-            elif e == _DISCARDED:
+            elif e == events.half_discarded:
                 if seen[t, _PARTED] == _NEVER:
                     seen[t, _PARTED] = now
                 seen[t, _RECORDED] += recorded[row]
                 seen[t, _IS_PARKED] = recorded[row]
                 seen[t, _IS_GONE] = not recorded[row]
-            elif e == _MISSED:
+            elif e == events.half_missed:
                 seen[t, _IS_GONE] = 1
-            elif e == _DECIDED:
+            elif e == events.local_outcome:
                 seen[t, _IS_COMMIT] = outcome[row] == _COMMIT
             elif late[row]:
                 seen[t, _LATE] += 1

@@ -77,6 +77,18 @@ class Parameters:
         )
 
 
+def options_of(profile: str, instance: str, faults: Sequence[str]) -> str:
+    """The options by which a command asks about an instance of a version in an environment.
+
+    Examples
+    --------
+    >>> options_of("5.3.3", "tiny", ("crash", "lose_end"))
+    '--profile 5.3.3 --instance tiny --faults crash,lose_end'
+    """
+    of_faults = f" --faults {','.join(faults)}" if faults else ""
+    return f"--profile {profile} --instance {instance}{of_faults}"
+
+
 @dataclass(frozen=True)
 class TraceFile:
     """One Parquet file: whole traces, in order."""

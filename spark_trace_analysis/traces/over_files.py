@@ -23,35 +23,19 @@ _ARROW = {"bigint": pa.int64(), "string": pa.string()}
 _ADDED = {"run": "bigint", "problem": "string"}
 
 
-def over_files(spark: SparkSession, runs: Sequence[Run], look: Look, columns: Mapping[str, str]) -> list[Row]:
-    """Give what ``look`` says of every file of the runs.
-
-    Parameters
-    ----------
-    spark
-        Its workers must see the runs under the same path.
-    runs
-        Their files are shared out among one task a core: a task costs more to start than a file to look at.
-    look
-        Called in the workers.
-    columns
-        Names of the columns of its rows, and ``bigint`` or ``string`` for each; a row may leave some out.
-
-    Returns
-    -------
-    list of Row
-        The rows of all files, in no particular order, each with ``run``, the run's place in ``runs``.
+def collected(rows: DataFrame) -> list[Row]:
+    """Rows of :func:`file_rows`, added up or not, in no particular order.
 
     Raises
     ------
     BadTracesError
-        A file is missing, changed or not readable, or ``look`` says so of it; the first by name.
+        A file is missing, changed or not readable, or a look says so of it; the first by name.
     """
-    rows = file_rows(spark, runs, [look] * len(runs), columns).collect()
-    problems = sorted(row["problem"] for row in rows if row["problem"])
+    found = rows.collect()
+    problems = sorted(row["problem"] for row in found if row["problem"])
     if problems:
         raise BadTracesError(problems[0])
-    return rows
+    return found
 
 
 def file_rows(
@@ -62,12 +46,20 @@ def file_rows(
     kept: Path | None = None,
     asked: Sequence[str] = (),
 ) -> DataFrame:
-    """Give the same as a data frame, for Spark to add up: a row has ``problem`` where a file is damaged.
+    """Give what is said of every file of the runs as a data frame, for Spark to add up.
+
+    Each row has ``run``, the run's place in ``runs``, and ``problem`` where the file is damaged.
 
     Parameters
     ----------
+    spark
+        Its workers must see the runs under the same path.
+    runs
+        Their files are shared out among one task a core: a task costs more to start than a file to look at.
     looks
-        How to look at the files of each run.
+        How to look at the files of each run; called in the workers.
+    columns
+        Names of the columns of its rows, and ``bigint`` or ``string`` for each; a row may leave some out.
     kept
         A folder that the workers see, for what was said of each file; nothing is kept without one.
     asked

@@ -4,7 +4,7 @@ Numbers of low cardinality that stand for words (``event``, ``action``) are dict
 and costs the numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,11 @@ def action_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int16]:
     translation = np.array([places.get(name, -1) for name in column.dictionary.to_pylist()], dtype=np.int16)
     codes: npt.NDArray[np.int16] = translation[column.indices.to_numpy()]
     return codes
+
+
+def action_code(action: Callable[..., None]) -> int:
+    """The place in `ACTIONS` of an action of the specification."""
+    return ACTIONS.index(action.__name__)
 
 
 def difference(found: pa.Schema) -> str | None:

@@ -7,9 +7,8 @@ driver. The run's folder appears by one rename at the end; until then a second j
 """
 
 import errno
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from spark_trace_analysis.cluster.watched import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
@@ -63,6 +63,7 @@ _HOW: Any = {
 }
 """Two bytes an event. Without compression writing takes two thirds of this time, and the files are twice as large."""
 
+_SECONDS_BETWEEN_LOOKS = 0.2
 _TASK_ROW = "files bigint, found bigint, problem string"
 _FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
 """What no second attempt of a task can better."""
@@ -185,7 +186,7 @@ def simulate(
                 discard(unfinished)
                 return complete
             unfinished.begin(parameters, source_fingerprint(parameters.instance, source.packages))
-            with _watch(unfinished, parameters, source, progress):
+            with _watching(unfinished, parameters, source, progress):
                 found = _make_files(spark, parameters, source, unfinished, tasks)
             unfinished.remove_unfinished()
             files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
@@ -294,31 +295,16 @@ def _file_of(parameters: Parameters, source: EventSource, first: int, traces: in
     return content.getvalue(), events
 
 
-@contextmanager
-def _watch(
-    unfinished: UnfinishedRun,
-    parameters: Parameters,
-    source: EventSource,
-    progress: Progress | None,
-    *,
-    every_seconds: float = 0.2,
-) -> Iterator[None]:
-    """Count the finished files from beside, because the job itself blocks until it ends."""
+def _watching(
+    unfinished: UnfinishedRun, parameters: Parameters, source: EventSource, progress: Progress | None
+) -> AbstractContextManager[None]:
+    """Count the finished files while they are made."""
     if progress is None:
-        yield
-        return
-    over = threading.Event()
+        return nullcontext()
 
     def count() -> None:
-        while not over.wait(every_seconds):
-            with suppress(OSError):
-                written = unfinished.count_finished() * source.traces_a_file(parameters)
-                progress(min(written, parameters.traces), parameters.traces)
+        with suppress(OSError):
+            written = unfinished.count_finished() * source.traces_a_file(parameters)
+            progress(min(written, parameters.traces), parameters.traces)
 
-    counter = threading.Thread(target=count, daemon=True)
-    counter.start()
-    try:
-        yield
-    finally:
-        over.set()
-        counter.join()
+    return watched(count, _SECONDS_BETWEEN_LOOKS)

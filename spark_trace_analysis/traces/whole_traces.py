@@ -1,8 +1,7 @@
 """Reading a Parquet file so that no trace is cut: the last, perhaps unfinished trace of a piece waits for the next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,7 @@ from spark_trace_analysis.traces.schema import action_codes, event_codes, null_i
 ROWS_A_PIECE = 1 << 18
 
 
-@dataclass(frozen=True)
-class WholeTraces:
+class WholeTraces(NamedTuple):
     """Some consecutive traces of one file.
 
     Attributes
@@ -40,7 +38,7 @@ class WholeTraces:
     time: npt.NDArray[np.int64]
 
 
-_READ = [field.name for field in fields(WholeTraces)][1:]
+_READ = WholeTraces._fields[1:]
 _CODES = {"event": event_codes, "action": action_codes}
 _Columns = tuple[npt.NDArray[Any], ...]
 """As `_READ` names them."""

@@ -7,6 +7,8 @@ differ on one, its rows are taken away one by one as long as they still do.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from functools import cache
 from time import perf_counter
@@ -20,7 +22,8 @@ from hypothesis import strategies as st
 
 from spark_trace_analysis.judge.by_expressions import find_broken, read_rows
 from spark_trace_analysis.judge.by_kernel import find_violations
-from spark_trace_analysis.judge.properties import ALL, World
+from spark_trace_analysis.judge.properties import ALL, Invariant, kernel_room
+from spark_trace_analysis.traces.run_settings import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.events import EVENTS, OUTCOMES
@@ -43,12 +46,12 @@ Found = dict[tuple[str, int], int]
 """Property and trace to the events up to the violation."""
 
 
-def drawn(number: int) -> tuple[Columns, World]:
+def drawn(number: int) -> tuple[Columns, RunSettings]:
     """Sequences of one kind."""
     random = np.random.default_rng(number)
     columns = _edited(random) if random.random() < 0.5 else _of_nothing(random)
     columns["time"] = columns["time"] + random.choice([0, _EPOCH])
-    return columns, World(*random.integers(0, [4, 5, 2, 2, 2, 2, 2]).tolist())
+    return columns, RunSettings(*random.integers(0, [4, 5, 2, 2, 2, 2, 2]).tolist())
 
 
 @cache
@@ -65,15 +68,24 @@ def _by_hand() -> list[Columns]:
     ]
 
 
+def events_of(invariant: Invariant) -> list[str]:
+    """The events that a property's kernel looks for, each by itself or in a group."""
+    source = inspect.getsource(invariant.kernel)
+    groups = [codes for name, codes in vars(kernel_room).items() if name.isupper() and name in source]
+    named = [EVENTS[code] for codes in groups for code in codes] + re.findall(r"\bevents\.(\w+)", source)
+    return sorted(set(named), key=EVENTS.index)
+
+
 def _of_nothing(random: np.random.Generator) -> Columns:
     """What one property looks at, or some of it, and a few other things."""
     looked_at = ALL[random.integers(len(ALL))]
-    most = len(looked_at.events)
+    its_events = events_of(looked_at)
+    most = len(its_events)
     events = [
-        *random.permutation(looked_at.events)[: random.integers(min(4, most), min(9, most) + 1)],
+        *random.permutation(its_events)[: random.integers(min(4, most), min(9, most) + 1)],
         *random.choice(EVENTS, 2),
     ]
-    asked_for = [*looked_at.actions, "", *random.choice(_WORDS, 2)]
+    asked_for = [*(action.__name__ for action in looked_at.actions), "", *random.choice(_WORDS, 2)]
     words = np.array([(EVENTS.index(event), _WORDS.index(random.choice(asked_for))) for event in events])
     counts = random.integers(1, random.integers(2, 60), SEQUENCES)
     rows = int(counts.sum())
@@ -136,23 +148,23 @@ def as_parquet(columns: Mapping[str, Any]) -> pa.Buffer:
     return sink.getvalue()
 
 
-def judged(columns: Mapping[str, Any], world: World) -> tuple[Found, Found]:
+def judged(columns: Mapping[str, Any], settings: RunSettings) -> tuple[Found, Found]:
     """What the kernels and the expressions say."""
     content = as_parquet(columns)
-    told = find_broken(read_rows(content), ALL, world)
+    told = find_broken(read_rows(content), ALL, settings)
     by_expressions = {(row["property"], row["trace"]): row["events"] for row in told.to_dicts()}
     by_kernels: Found = {}
     for traces in read_whole_traces(pa.BufferReader(content)):
         numbers = traces.trace[traces.starts[:-1]]
         for invariant in ALL:
-            at = find_violations(traces, invariant, world)
+            at = find_violations(traces, invariant, settings)
             by_kernels |= {(invariant.property_id, int(numbers[n])): int(at[n]) for n in np.flatnonzero(at)}
     return by_kernels, by_expressions
 
 
-def difference(columns: Mapping[str, Any], world: World) -> str:
+def difference(columns: Mapping[str, Any], settings: RunSettings) -> str:
     """The shortest sequence on which the ways differ as they do on one of these; empty if they agree."""
-    by_kernels, by_expressions = judged(columns, world)
+    by_kernels, by_expressions = judged(columns, settings)
     apart = [key for key in sorted(by_kernels | by_expressions) if by_kernels.get(key) != by_expressions.get(key)]
     if not apart:
         return ""
@@ -161,13 +173,13 @@ def difference(columns: Mapping[str, Any], world: World) -> str:
     row = 0
     while row < len(kept):
         fewer = np.delete(kept, row)
-        found = judged(_rows(columns, fewer), world) if len(fewer) else ({}, {})
+        found = judged(_rows(columns, fewer), settings) if len(fewer) else ({}, {})
         if found[0].get((name, 0)) != found[1].get((name, 0)):
             kept = fewer
         else:
             row += 1
     shortest = _rows(columns, kept)
-    ways = [found.get((name, 0)) for found in judged(shortest, world)]
+    ways = [found.get((name, 0)) for found in judged(shortest, settings)]
     lines = [
         f"{EVENTS[shortest['event'][n]]} {_WORDS[shortest['action'][n]]} "
         + " ".join(
@@ -175,7 +187,7 @@ def difference(columns: Mapping[str, Any], world: World) -> str:
         )
         for n in range(len(kept))
     ]
-    return "\n".join([f"{name}: after {ways[0]} events by the kernel, {ways[1]} by the expression; {world}", *lines])
+    return "\n".join([f"{name}: after {ways[0]} events by the kernel, {ways[1]} by the expression; {settings}", *lines])
 
 
 def _rows(columns: Mapping[str, Any], rows: Any) -> Columns:
@@ -207,10 +219,10 @@ def judge_arbitrary(sequences: int, number: int, progress: Callable[[int], None]
     @given(st.randoms(use_true_random=True))
     def both_ways_agree(random: Random) -> None:
         nonlocal seen
-        columns, world = drawn(random.getrandbits(64))
-        found = difference(columns, world)
+        columns, settings = drawn(random.getrandbits(64))
+        found = difference(columns, settings)
         assert not found, found
-        for name, _ in judged(columns, world)[0]:
+        for name, _ in judged(columns, settings)[0]:
             broken[name] += 1
         seen += SEQUENCES
         progress(seen)

@@ -16,7 +16,7 @@ from model_check.clock_events import TICKS
 from model_check.explicit.code_generation.compile import HEADER, _text, compile_machine, load_generated
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, OBSERVED
 from model_check.instances import constants_for
-from spark_trace_analysis.judge.properties import World
+from spark_trace_analysis.traces.run_settings import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.events import EVENTS
@@ -74,7 +74,7 @@ class JudgedWalks:
     """
 
     traces: WholeTraces
-    world: World
+    settings: RunSettings
     broken_at: dict[str, npt.NDArray[np.int32]]
 
 
@@ -135,7 +135,7 @@ def judged_walks(
         first = np.where(first > steps, 0, first).astype(np.int32)
         before = broken_at.get(clause.identifier)
         broken_at[clause.identifier] = first if before is None else _earlier(before, first)
-    return JudgedWalks(traces, World.of(constants), broken_at)
+    return JudgedWalks(traces, RunSettings.of(constants), broken_at)
 
 
 def _earlier(left: npt.NDArray[np.int32], right: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from conformance.golden_stores import golden_store
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.large_audit import row_from
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.rocketmq_store import RocketmqStore, register
@@ -38,7 +38,7 @@ def test_spark_tells_the_same_and_writes_every_row(spark: SparkSession, tmp_path
         everything=True, question=NO_TRACE, out=tmp_path / "rows", split_bytes=20_000, bucket_bytes=30_000
     )
     assert_same(one, audit_by_spark(spark, CRASH, options))
-    rows = [row_from(told) for told in pq.read_table(tmp_path / "rows").to_pylist()]
+    rows = [TransactionRow.of(told) for told in pq.read_table(tmp_path / "rows").to_pylist()]
     assert sorted(rows, key=lambda row: row.first_offset) == list(one.transactions)
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 

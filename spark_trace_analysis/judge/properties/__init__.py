@@ -5,7 +5,7 @@ is a module with one ``Invariant``; ``ALL`` is the order in which they are judge
 others are missing.
 """
 
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.invariant import Invariant
 from spark_trace_analysis.judge.properties.l1_no_orphan import NO_ORPHAN
 from spark_trace_analysis.judge.properties.l2_full_budget import FULL_BUDGET
 from spark_trace_analysis.judge.properties.l3_head_of_line import HEAD_OF_LINE
@@ -44,4 +44,4 @@ NOT_SHOWN: dict[str, str] = {
 }
 """Property → why no trace shows it."""
 
-__all__ = ["ALL", "AT_MOST_ONE_DELIVERY", "DECISION_AGREEMENT", "NOT_SHOWN", "Invariant", "Rows", "World"]
+__all__ = ["ALL", "NOT_SHOWN", "Invariant"]

@@ -1,10 +1,20 @@
-"""What the kernels share: scratch arrays with a place a transaction or half, made once and emptied trace by trace."""
+"""What the kernels share: scratch arrays with a place a transaction or half, made once and emptied trace by trace.
+
+The groups of events here are the kernels' own: expressions have theirs (`so_far`), so that an error in one is found.
+"""
 
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
+
+from spark_trace_analysis.traces import events
+
+ACKNOWLEDGEMENTS = (events.op_stored, events.op_buffered, events.op_lost)
+ENDS_OF_A_PROCESS = (events.crashed, events.stopped, events.role_changed, events.power_lost, events.offsets_regressed)
+PUT_BACKS = (events.put_back_for_check, events.put_back_for_immunity, events.put_back_unasked)
+PASSES = (events.half_passed, events.half_discarded, events.half_missed, events.half_escaped)
 
 
 @numba.njit(cache=True)

@@ -1,53 +1,48 @@
 """L2: a half is discarded only after as many checks as ``transactionCheckMax`` says were really sent."""
 
 import numpy as np
-import numpy.typing as npt
 from polars import col, when
 
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import discarding
 
 
-def find_early_discards(
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_early_discards(rows: WholeTraces, actions: Codes, settings: RunSettings, at: Until) -> None:
     """Find a discarded half of which more checks are counted than were sent, or that had checks left."""
-    checked, discarded = events
     cannot_be_copied, unknown = actions[0], -1
     checks = np.zeros(room_for(rows.transaction), np.int32)
     for n in range(len(at)):
-        forget(checks, rows.transaction, starts[n], starts[n + 1], 0)
-        for row in range(starts[n], starts[n + 1]):
+        forget(checks, rows.transaction, rows.starts[n], rows.starts[n + 1], 0)
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             t = rows.transaction[row]
             if t < 0:
                 continue
-            if rows.event[row] == checked:
+            if rows.event[row] == events.put_back_for_check:
                 checks[t] += 1
-            elif rows.event[row] == discarded:
-                is_spent = rows.check_times[row] >= world.check_max
+            elif rows.event[row] == events.half_discarded:
+                is_spent = rows.check_times[row] >= settings.check_max
                 is_old = rows.action[row] != cannot_be_copied
-                if world.parks_poison and rows.action[row] == unknown:
+                if settings.parks_poison and rows.action[row] == unknown:
                     is_old = False
                 if (is_spent and checks[t] < rows.check_times[row]) or (not is_spent and is_old):
-                    at[n] = row - starts[n] + 1
+                    at[n] = row - rows.starts[n] + 1
                     break
 
 
-def from_the_early_discard(world: World) -> Broken:
+def from_the_early_discard(settings: RunSettings) -> Broken:
     """A discard with checks left, or after fewer checks than it counts."""
-    is_old = ~is_action("discard_what_cannot_be_copied")
-    if world.parks_poison:
+    is_old = ~is_action(discarding.discard_what_cannot_be_copied)
+    if settings.parks_poison:
         is_old &= col("action") >= 0
-    is_early = when(col("check_times") >= world.check_max).then(col("asked") < col("check_times")).otherwise(is_old)
+    is_early = when(col("check_times") >= settings.check_max).then(col("asked") < col("check_times")).otherwise(is_old)
     return Broken(
-        {Over.TRANSACTION: is_event("half_discarded") & is_early},
-        (count("asked", Over.TRANSACTION, is_event("put_back_for_check")),),
+        {Over.TRANSACTION: is_event(events.half_discarded) & is_early},
+        (count("asked", Over.TRANSACTION, is_event(events.put_back_for_check)),),
     )
 
 
@@ -59,8 +54,7 @@ FULL_BUDGET = Invariant(
         "where checks for another half of it make up for that"
     ),
     is_exact=False,
-    events=("put_back_for_check", "half_discarded"),
-    actions=("discard_what_cannot_be_copied",),
+    actions=(discarding.discard_what_cannot_be_copied,),
     kernel=find_early_discards,
     broken=from_the_early_discard,
 )

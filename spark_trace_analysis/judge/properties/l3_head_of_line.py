@@ -1,63 +1,55 @@
 """L3: no two rounds on end leave the half offset where it was for the same reason."""
 
 import numpy as np
-import numpy.typing as npt
 from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.kernel_room import ENDS_OF_A_PROCESS, PASSES, PUT_BACKS
 from spark_trace_analysis.judge.properties.running import Broken, Over, is_action, is_event, last
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import broken_round
 
 
-def find_stuck(
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    _world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_stuck(rows: WholeTraces, actions: Codes, _settings: RunSettings, at: Until) -> None:
     """Find the second of two rounds that end for the same reason, and leave no half behind."""
-    ended = events[0]
-    ends_of_a_process, steps = events[1:6], events[6:]
     reasons = np.array([1, 1, 2, 3, 3, 3, 4, 4])
     for n in range(len(at)):
         last, moved = 0, False
-        for row in range(starts[n], starts[n + 1]):
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             event = rows.event[row]
-            if event == ended:
+            if event == events.round_ended:
                 reason = 0
                 for place in range(len(actions)):
                     if rows.action[row] == actions[place] and not moved:
                         reason = reasons[place]
                 if reason > 0 and reason == last:
-                    at[n] = row - starts[n] + 1
+                    at[n] = row - rows.starts[n] + 1
                     break
                 last, moved = reason, False
-            else:
-                for other in ends_of_a_process:
-                    if event == other:
-                        last, moved = 0, False
-                for step in steps:
-                    if event == step:
-                        last, moved = 0, True
+            elif event in ENDS_OF_A_PROCESS:
+                last, moved = 0, False
+            elif event in PASSES or event in PUT_BACKS:
+                last, moved = 0, True
 
 
 _REASONS = (
-    ("abort_at_null_result", "end_round_at_missed_half"),
-    ("abort_at_undecodable_half",),
-    ("fail_to_begin_round", "abort_at_next_ops", "abort_at_unreadable_pull"),
-    ("spin_at_failed_check", "spin_at_failed_immunity"),
+    (broken_round.abort_at_null_result, broken_round.end_round_at_missed_half),
+    (broken_round.abort_at_undecodable_half,),
+    (broken_round.fail_to_begin_round, broken_round.abort_at_next_ops, broken_round.abort_at_unreadable_pull),
+    (broken_round.spin_at_failed_check, broken_round.spin_at_failed_immunity),
 )
 
 
-def from_the_second_round(_world: World) -> Broken:
+def from_the_second_round(_settings: RunSettings) -> Broken:
     """A round that ends for the reason for which the one before it ended."""
     reason = lit(0)
     for number, actions in enumerate(_REASONS, start=1):
         reason = when(is_action(*actions)).then(lit(number)).otherwise(reason)
-    reason = when(is_event("round_ended") & (col("moved").fill_null(0) == 0)).then(reason).otherwise(lit(0))
-    is_of_a_round = so_far.LEFT_BEHIND | so_far.END_OF_A_PROCESS | is_event("round_ended")
+    reason = when(is_event(events.round_ended) & (col("moved").fill_null(0) == 0)).then(reason).otherwise(lit(0))
+    is_of_a_round = so_far.LEFT_BEHIND | so_far.END_OF_A_PROCESS | is_event(events.round_ended)
     return Broken(
         {Over.TRACE: (reason > 0) & (reason == col("stuck_before"))},
         (so_far.MOVED, last("stuck_before", Over.TRACE, when(is_of_a_round).then(reason), is_before=True)),
@@ -72,21 +64,6 @@ HEAD_OF_LINE = Invariant(
         "step of the clock is the reason"
     ),
     is_exact=False,
-    events=(
-        "round_ended",
-        "crashed",
-        "stopped",
-        "role_changed",
-        "power_lost",
-        "offsets_regressed",
-        "half_passed",
-        "put_back_for_check",
-        "put_back_for_immunity",
-        "put_back_unasked",
-        "half_discarded",
-        "half_missed",
-        "half_escaped",
-    ),
     actions=tuple(action for actions in _REASONS for action in actions),
     kernel=find_stuck,
     broken=from_the_second_round,

@@ -1,25 +1,20 @@
 """L5: a commit that the producer sends of its own accord becomes visible without a check."""
 
 import numpy as np
-import numpy.typing as npt
 from polars import col
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import COMMIT, Broken, Over, count, is_action, is_event
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import end_transaction, network, producer
 
 
-def find_hindered(
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    _world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_hindered(rows: WholeTraces, actions: Codes, _settings: RunSettings, at: Until) -> None:
     """Find a producer's own commit that is lost or refused, or a local transaction that is never run."""
-    stored, decided, delivered, sent, refused, message_lost, power_lost = events
     commits, gone, unrun, lose_end, repeated = actions
     unknown, commit = -1, 1
     size = room_for(rows.transaction)
@@ -28,42 +23,42 @@ def find_hindered(
     has_committed = np.zeros(size, np.bool_)
     is_not_judged = np.zeros(size, np.bool_)
     for n in range(len(at)):
-        forget(first_half, rows.transaction, starts[n], starts[n + 1], -1)
-        forget(is_sent, rows.transaction, starts[n], starts[n + 1], False)
-        forget(has_committed, rows.transaction, starts[n], starts[n + 1], False)
-        forget(is_not_judged, rows.transaction, starts[n], starts[n + 1], False)
+        forget(first_half, rows.transaction, rows.starts[n], rows.starts[n + 1], -1)
+        forget(is_sent, rows.transaction, rows.starts[n], rows.starts[n + 1], False)
+        forget(has_committed, rows.transaction, rows.starts[n], rows.starts[n + 1], False)
+        forget(is_not_judged, rows.transaction, rows.starts[n], rows.starts[n + 1], False)
         power_is_lost = False
-        for row in range(starts[n], starts[n + 1]):
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             event, action, t = rows.event[row], rows.action[row], rows.transaction[row]
-            power_is_lost = power_is_lost or event == power_lost
+            power_is_lost = power_is_lost or event == events.power_lost
             if t < 0:
                 continue
             is_broken = False
-            if event == stored:
+            if event == events.half_stored:
                 is_not_judged[t] = is_not_judged[t] or is_sent[t]
                 is_sent[t] = True
                 first_half[t] = rows.half[row]
-            elif event in (delivered, sent):
+            elif event in (events.message_delivered, events.end_sent):
                 is_not_judged[t] = True
-            elif event == decided:
+            elif event == events.local_outcome:
                 is_broken = action in (gone, unrun)
                 has_committed[t] = has_committed[t] or (action == commits and rows.outcome[row] == commit)
-            elif (event == message_lost and action == lose_end) or (
-                event == refused and action != repeated and action != unknown
+            elif (event == events.message_lost and action == lose_end) or (
+                event == events.end_refused and action != repeated and action != unknown
             ):
                 is_own = has_committed[t] and rows.half[row] == first_half[t] and first_half[t] >= 0
                 is_broken = is_own and not is_not_judged[t] and not power_is_lost
             if is_broken:
-                at[n] = row - starts[n] + 1
+                at[n] = row - rows.starts[n] + 1
                 break
 
 
-def from_the_hindrance(_world: World) -> Broken:
+def from_the_hindrance(_settings: RunSettings) -> Broken:
     """An own commit that is lost or refused, or a local transaction that is not run."""
-    is_unrun = is_event("local_outcome") & is_action("commit_what_is_gone", "roll_back_unrun")
-    commits = is_event("local_outcome") & is_action("commit_locally") & (col("outcome") == COMMIT)
-    is_lost = is_event("message_lost") & is_action("lose_end")
-    is_refused = is_event("end_refused") & (col("action") >= 0) & ~is_action("ignore_repeated_end")
+    is_unrun = is_event(events.local_outcome) & is_action(producer.commit_what_is_gone, producer.roll_back_unrun)
+    commits = is_event(events.local_outcome) & is_action(producer.commit_locally) & (col("outcome") == COMMIT)
+    is_lost = is_event(events.message_lost) & is_action(network.lose_end)
+    is_refused = is_event(events.end_refused) & (col("action") >= 0) & ~is_action(end_transaction.ignore_repeated_end)
     is_own = (col("own_commits") > 0) & (col("half") == col("first_half")) & (col("half") >= 0)
     is_judged = (col("sent") == 1) & (col("delivered") == 0) & (col("strayed") == 0) & (col("power_lost") == 0)
     return Broken(
@@ -73,7 +68,7 @@ def from_the_hindrance(_world: World) -> Broken:
             so_far.SENT,
             so_far.FIRST_HALF,
             so_far.POWER_LOST,
-            count("strayed", Over.TRANSACTION, is_event("end_sent")),
+            count("strayed", Over.TRANSACTION, is_event(events.end_sent)),
             count("own_commits", Over.TRANSACTION, commits),
         ),
     )
@@ -87,16 +82,13 @@ COMMIT_PROGRESS = Invariant(
         "message was repeated, or the power went"
     ),
     is_exact=False,
-    events=(
-        "half_stored",
-        "local_outcome",
-        "message_delivered",
-        "end_sent",
-        "end_refused",
-        "message_lost",
-        "power_lost",
+    actions=(
+        producer.commit_locally,
+        producer.commit_what_is_gone,
+        producer.roll_back_unrun,
+        network.lose_end,
+        end_transaction.ignore_repeated_end,
     ),
-    actions=("commit_locally", "commit_what_is_gone", "roll_back_unrun", "lose_end", "ignore_repeated_end"),
     needs="local_outcome",
     kernel=find_hindered,
     broken=from_the_hindrance,

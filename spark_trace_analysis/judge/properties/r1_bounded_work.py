@@ -1,86 +1,88 @@
 """R1: a round writes no more than it has to, and does not spin."""
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
-from spark_trace_analysis.judge.properties.kernel_room import forget, is_among, room_for
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.kernel_room import (
+    ACKNOWLEDGEMENTS,
+    ENDS_OF_A_PROCESS,
+    PASSES,
+    PUT_BACKS,
+    forget,
+    is_among,
+    room_for,
+)
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, most
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import broken_round
 
 
-def find_wasted_work(  # noqa: C901 (one branch an event)
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_wasted_work(rows: WholeTraces, actions: Codes, settings: RunSettings, at: Until) -> None:  # noqa: C901
     """Find a pull for more of nothing, a round that ends at a failed write, a second copy, and a copy too many."""
-    stored, resumed, delivered, escaped, op_stored, op_buffered, op_lost = events[:7]
-    pulled, ended, power_lost, stopped, crashed, role_changed, regressed = events[7:14]
-    put_backs, other_steps = events[14:17], events[17:]
     size = room_for(rows.transaction)
     halves = np.zeros(size, np.int32)
     sent = np.zeros(size, np.int32)
     furthest = np.zeros(size, np.int32)
     is_settled = np.zeros(size, np.bool_)
     for n in range(len(at)):
-        forget(halves, rows.transaction, starts[n], starts[n + 1], 0)
-        forget(sent, rows.transaction, starts[n], starts[n + 1], 0)
-        forget(furthest, rows.transaction, starts[n], starts[n + 1], -1)
-        forget(is_settled, rows.transaction, starts[n], starts[n + 1], False)
+        forget(halves, rows.transaction, rows.starts[n], rows.starts[n + 1], 0)
+        forget(sent, rows.transaction, rows.starts[n], rows.starts[n + 1], 0)
+        forget(furthest, rows.transaction, rows.starts[n], rows.starts[n + 1], -1)
+        forget(is_settled, rows.transaction, rows.starts[n], rows.starts[n + 1], False)
         moved, has_ops, power_is_lost, has_escaped = False, False, False, False
-        for row in range(starts[n], starts[n + 1]):
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             event, t = rows.event[row], rows.transaction[row]
             is_broken = False
-            is_put_back = event == put_backs[0] or event == put_backs[1] or event == put_backs[2]
-            if event == power_lost:
+            is_put_back = event in PUT_BACKS
+            if event == events.power_lost:
                 power_is_lost, moved = True, False
-            elif event == pulled:
+            elif event == events.ops_pulled:
                 is_broken = not has_ops and not power_is_lost
-            elif event in (op_stored, stopped):
-                has_ops = has_ops or event == op_stored or world.flushes_on_stop > 0
-            has_escaped = has_escaped or event == escaped
-            if event == ended:
-                is_at_write = rows.action[row] == actions[0] or rows.action[row] == actions[1]
-                is_broken = is_at_write and not moved and not world.ends_at_failed_put
+            elif event in (events.op_stored, events.stopped):
+                has_ops = has_ops or event == events.op_stored or settings.flushes_on_stop > 0
+            has_escaped = has_escaped or event == events.half_escaped
+            if event == events.round_ended:
+                is_broken = is_among(rows.action[row], actions) and not moved and not settings.ends_at_failed_put
                 moved = False
-            elif event in (crashed, stopped, role_changed, regressed):
+            elif event in ENDS_OF_A_PROCESS:
                 moved = False
-            elif is_put_back or is_among(event, other_steps):
+            elif is_put_back or event in PASSES:
                 moved = True
             if t >= 0:
-                is_acknowledged = event in (op_stored, op_buffered, op_lost) and rows.half[row] >= 0
-                if event in (delivered, resumed) or is_acknowledged:
+                is_acknowledged = event in ACKNOWLEDGEMENTS and rows.half[row] >= 0
+                if event in (events.message_delivered, events.half_resumed) or is_acknowledged:
                     is_settled[t] = True
-                if event == stored:
+                if event == events.half_stored:
                     sent[t] += 1
-                if event in (stored, resumed) or is_put_back:
+                if event in (events.half_stored, events.half_resumed) or is_put_back:
                     halves[t] += 1
-                    is_broken = is_broken or (halves[t] > world.check_max + 1 and not power_is_lost)
+                    is_broken = is_broken or (halves[t] > settings.check_max + 1 and not power_is_lost)
                 if is_put_back:
                     is_again = 0 <= rows.half[row] <= furthest[t] and not is_settled[t] and sent[t] == 1
                     is_broken = is_broken or (is_again and not power_is_lost and not has_escaped)
                     furthest[t] = max(furthest[t], rows.half[row])
             if is_broken:
-                at[n] = row - starts[n] + 1
+                at[n] = row - rows.starts[n] + 1
                 break
 
 
-def from_the_wasted_work(world: World) -> Broken:
+def from_the_wasted_work(settings: RunSettings) -> Broken:
     """A pull of nothing, an end at a failed write, a copy too many and a second copy."""
-    brings_ops = is_event("op_stored", "stopped") if world.flushes_on_stop else is_event("op_stored")
-    is_idle_pull = is_event("ops_pulled") & (col("ops") == 0) & (col("power_lost") == 0)
-    is_idle_end = is_event("round_ended") & is_action("spin_at_failed_check", "spin_at_failed_immunity")
-    is_idle_end &= (col("moved").fill_null(0) == 0) & lit(not world.ends_at_failed_put)
-    adds = so_far.PUT_BACK | is_event("half_stored", "half_resumed")
+    brings_ops = is_event(events.op_stored, events.stopped) if settings.flushes_on_stop else is_event(events.op_stored)
+    is_idle_pull = is_event(events.ops_pulled) & (col("ops") == 0) & (col("power_lost") == 0)
+    is_idle_end = is_event(events.round_ended) & is_action(
+        broken_round.spin_at_failed_check, broken_round.spin_at_failed_immunity
+    )
+    is_idle_end &= (col("moved").fill_null(0) == 0) & lit(not settings.ends_at_failed_put)
+    adds = so_far.PUT_BACK | is_event(events.half_stored, events.half_resumed)
     is_again = so_far.PUT_BACK & (col("half") >= 0) & (col("half") <= col("furthest")) & (col("sent") == 1)
     is_again &= pl.sum_horizontal("delivered", "acknowledged", "resumed", "escaped") == 0
-    is_too_many = adds & (col("halves") > world.check_max + 1)
+    is_too_many = adds & (col("halves") > settings.check_max + 1)
     return Broken(
         {
             Over.TRACE: is_idle_pull | is_idle_end,
@@ -93,7 +95,7 @@ def from_the_wasted_work(world: World) -> Broken:
             so_far.SENT,
             so_far.POWER_LOST,
             so_far.ESCAPED,
-            count("resumed", Over.TRANSACTION, is_event("half_resumed")),
+            count("resumed", Over.TRANSACTION, is_event(events.half_resumed)),
             count("ops", Over.TRACE, brings_ops),
             count("halves", Over.TRANSACTION, adds),
             most("furthest", Over.TRANSACTION, when(so_far.PUT_BACK).then("half"), is_before=True),
@@ -110,30 +112,7 @@ BOUNDED_WORK = Invariant(
         "for more where there are op messages"
     ),
     is_exact=False,
-    events=(
-        "half_stored",
-        "half_resumed",
-        "message_delivered",
-        "half_escaped",
-        "op_stored",
-        "op_buffered",
-        "op_lost",
-        "ops_pulled",
-        "round_ended",
-        "power_lost",
-        "stopped",
-        "crashed",
-        "role_changed",
-        "offsets_regressed",
-        "put_back_for_check",
-        "put_back_for_immunity",
-        "put_back_unasked",
-        "half_passed",
-        "half_discarded",
-        "half_missed",
-        "half_escaped",
-    ),
-    actions=("spin_at_failed_check", "spin_at_failed_immunity"),
+    actions=(broken_round.spin_at_failed_check, broken_round.spin_at_failed_immunity),
     kernel=find_wasted_work,
     broken=from_the_wasted_work,
 )

@@ -1,13 +1,13 @@
 """What an expression may ask of the rows before it: running aggregates over a trace, a transaction or a half."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
 import polars as pl
 
-from spark_trace_analysis.traces.schema import ACTIONS
+from spark_trace_analysis.traces.schema import action_code
 from spec.events import EVENTS, OUTCOMES
 
 COMMIT, ROLLBACK = OUTCOMES.index("commit"), OUTCOMES.index("rollback")
@@ -75,14 +75,14 @@ class Broken:
     known: tuple[Known, ...]
 
 
-def is_event(*names: str) -> pl.Expr:
+def is_event(*places: int) -> pl.Expr:
     """Whether a row is one of these events."""
-    return _is_among("event", [EVENTS.index(name) for name in names])
+    return _is_among("event", places)
 
 
-def is_action(*names: str) -> pl.Expr:
+def is_action(*actions: Callable[..., None]) -> pl.Expr:
     """Whether a row is the work of one of these actions of the specification."""
-    return _is_among("action", [ACTIONS.index(name) for name in names])
+    return _is_among("action", map(action_code, actions))
 
 
 def _is_among(column: str, codes: Iterable[int]) -> pl.Expr:

@@ -1,66 +1,61 @@
 """S10: SUCCESS to an END_TRANSACTION implies that its op entry survives."""
 
 import numpy as np
-import numpy.typing as npt
 from polars import col, lit, when
 
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, last, mark
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import escape
 
 
-def find_lost_entries(
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_lost_entries(rows: WholeTraces, actions: Codes, settings: RunSettings, at: Until) -> None:
     """Find an op entry that was not stored, or that died in the op batch with the process."""
-    op_stored, op_buffered, op_lost, crashed, stopped, role_changed, power_lost = events
     acts = actions[0]
     is_named = np.zeros(room_for(rows.half), np.bool_)
     for n in range(len(at)):
-        forget(is_named, rows.half, starts[n], starts[n + 1], False)
+        forget(is_named, rows.half, rows.starts[n], rows.starts[n + 1], False)
         waiting = False
-        for row in range(starts[n], starts[n + 1]):
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             event, half = rows.event[row], rows.half[row]
             is_lost = False
-            is_end_of_batch = event == role_changed and rows.action[row] == acts
-            if event == stopped:
-                is_end_of_batch = not world.flushes_on_stop
-            if event == op_buffered and half >= 0:
+            is_end_of_batch = event == events.role_changed and rows.action[row] == acts
+            if event == events.stopped:
+                is_end_of_batch = not settings.flushes_on_stop
+            if event == events.op_buffered and half >= 0:
                 waiting = waiting or not is_named[half]
                 is_named[half] = True
-            elif event == op_stored:
+            elif event == events.op_stored:
                 waiting = False
                 if half >= 0:
                     is_named[half] = True
-            elif event == op_lost and half >= 0:
+            elif event == events.op_lost and half >= 0:
                 is_lost = not is_named[half]
-            elif event in (op_lost, crashed) or is_end_of_batch:
+            elif event in (events.op_lost, events.crashed) or is_end_of_batch:
                 is_lost, waiting = waiting, False
-            elif event in (power_lost, stopped):
+            elif event in (events.power_lost, events.stopped):
                 waiting = False
             if is_lost:
-                at[n] = row - starts[n] + 1
+                at[n] = row - rows.starts[n] + 1
                 break
 
 
-def from_the_lost_entry(world: World) -> Broken:
+def from_the_lost_entry(settings: RunSettings) -> Broken:
     """An entry that is not stored; an end of the process that finds one in the op batch."""
     names_half = col("half") >= 0
-    ends = (is_event("op_lost") & ~names_half) | is_event("crashed")
-    ends |= is_event("role_changed") & is_action("act_for_dead_master")
-    if not world.flushes_on_stop:
-        ends |= is_event("stopped")
-    empties = is_event("op_stored", "power_lost", "stopped") | ends
-    joins = mark("joins", Over.HALF, is_event("op_buffered") & (col("named") == 1))
+    ends = (is_event(events.op_lost) & ~names_half) | is_event(events.crashed)
+    ends |= is_event(events.role_changed) & is_action(escape.act_for_dead_master)
+    if not settings.flushes_on_stop:
+        ends |= is_event(events.stopped)
+    empties = is_event(events.op_stored, events.power_lost, events.stopped) | ends
+    joins = mark("joins", Over.HALF, is_event(events.op_buffered) & (col("named") == 1))
     return Broken(
-        {Over.HALF: is_event("op_lost") & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},
+        {Over.HALF: is_event(events.op_lost) & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},
         (
-            count("named", Over.HALF, is_event("op_stored", "op_buffered")),
+            count("named", Over.HALF, is_event(events.op_stored, events.op_buffered)),
             joins,
             last("waiting", Over.TRACE, when(col("joins")).then(lit(1)).when(empties).then(lit(0)), is_before=True),
         ),
@@ -75,8 +70,7 @@ HONEST_ACKNOWLEDGEMENT = Invariant(
         "op queue is in no event"
     ),
     is_exact=False,
-    events=("op_stored", "op_buffered", "op_lost", "crashed", "stopped", "role_changed", "power_lost"),
-    actions=("act_for_dead_master",),
+    actions=(escape.act_for_dead_master,),
     kernel=find_lost_entries,
     broken=from_the_lost_entry,
 )

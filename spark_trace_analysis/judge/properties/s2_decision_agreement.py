@@ -5,62 +5,57 @@ trace may say so in one event, ``half_rolled_back``, as does that of a half whic
 """
 
 import numpy as np
-import numpy.typing as npt
 from polars import col
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
-from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
 from spark_trace_analysis.judge.properties.running import ROLLBACK, Broken, Over, count, is_event
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import discarding
 
 
-def find_contradicted(
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_contradicted(rows: WholeTraces, actions: Codes, settings: RunSettings, at: Until) -> None:
     """Find the event by which the broker has both delivered one transaction and decided against it."""
-    delivered, rolled_back, op_stored, op_buffered, op_lost, discarded = events
     unrecorded = actions[0]
     rollback = 2
     is_delivered, is_rolled_back, is_parked = 1, 2, 4
     seen = np.zeros(room_for(rows.transaction), np.int8)
     for n in range(len(at)):
-        forget(seen, rows.transaction, starts[n], starts[n + 1], 0)
-        for row in range(starts[n], starts[n + 1]):
+        forget(seen, rows.transaction, rows.starts[n], rows.starts[n + 1], 0)
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             t, event = rows.transaction[row], rows.event[row]
             if t < 0:
                 continue
-            names_op = event in (op_stored, op_buffered, op_lost)
-            if event == delivered:
+            names_op = event in ACKNOWLEDGEMENTS
+            if event == events.message_delivered:
                 if seen[t] & is_delivered == 0 and seen[t] & is_parked and rows.half[row] >= 0:
-                    at[n] = row - starts[n] + 1
+                    at[n] = row - rows.starts[n] + 1
                     break
                 seen[t] |= is_delivered
-            elif event == rolled_back or (names_op and rows.outcome[row] == rollback):
+            elif event == events.half_rolled_back or (names_op and rows.outcome[row] == rollback):
                 seen[t] |= is_rolled_back
-            elif event == discarded and world.keeps_discarded and rows.action[row] != unrecorded:
+            elif event == events.half_discarded and settings.keeps_discarded and rows.action[row] != unrecorded:
                 seen[t] |= is_parked
             if seen[t] & is_delivered and seen[t] & is_rolled_back:
-                at[n] = row - starts[n] + 1
+                at[n] = row - rows.starts[n] + 1
                 break
 
 
-def from_the_contradiction(world: World) -> Broken:
+def from_the_contradiction(settings: RunSettings) -> Broken:
     """What is both, and the first delivery of what lies aside."""
-    rolled_back = is_event("half_rolled_back") | (
-        is_event("op_stored", "op_buffered", "op_lost") & (col("outcome") == ROLLBACK)
+    rolled_back = is_event(events.half_rolled_back) | (
+        is_event(events.op_stored, events.op_buffered, events.op_lost) & (col("outcome") == ROLLBACK)
     )
-    is_first_delivery = is_event("message_delivered") & (col("half") >= 0) & (col("delivered") == 1)
+    is_first_delivery = is_event(events.message_delivered) & (col("half") >= 0) & (col("delivered") == 1)
     return Broken(
         {
             Over.TRANSACTION: ((col("delivered") > 0) & (col("rolled_back") > 0))
             | (is_first_delivery & (col("parked") > 0))
         },
-        (so_far.DELIVERED, so_far.parked(world), count("rolled_back", Over.TRANSACTION, rolled_back)),
+        (so_far.DELIVERED, so_far.parked(settings), count("rolled_back", Over.TRANSACTION, rolled_back)),
     )
 
 
@@ -69,8 +64,7 @@ DECISION_AGREEMENT = Invariant(
     sentence="no transaction is both rolled back and delivered, or delivered when it was parked",
     shows="a rollback is acknowledged and a real message stored, or a real message when the half lies aside",
     is_exact=True,
-    events=("message_delivered", "half_rolled_back", "op_stored", "op_buffered", "op_lost", "half_discarded"),
-    actions=("discard_half_unrecorded",),
+    actions=(discarding.discard_half_unrecorded,),
     kernel=find_contradicted,
     broken=from_the_contradiction,
 )

@@ -5,37 +5,32 @@ longer immunity of its own, nor when it was born by another clock.
 """
 
 import numpy as np
-import numpy.typing as npt
 from polars import col, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Invariant, Rows, World
-from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, first, is_action, is_event, least
+from spark_trace_analysis.traces import events
+from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.whole_traces import WholeTraces
+from spec.chapters import producer
 
 
-def find_needless_checks(  # noqa: C901 (one branch an event)
-    starts: npt.NDArray[np.int64],
-    rows: Rows,
-    events: npt.NDArray[np.int16],
-    actions: npt.NDArray[np.int16],
-    world: World,
-    at: npt.NDArray[np.int32],
-) -> None:
+def find_needless_checks(rows: WholeTraces, actions: Codes, settings: RunSettings, at: Until) -> None:  # noqa: C901
     """Find the first check of a transaction, where an END_TRANSACTION of it was acknowledged before, in time."""
-    stored, op_stored, op_buffered, op_lost, checked, unasked = events
     by_another_clock = actions[0]
     unsent, open_, quiet, not_judged = 0, 1, 2, 3
     size = room_for(rows.transaction)
     state = np.zeros(size, np.int8)
     since = np.zeros(size, np.int64)
     for n in range(len(at)):
-        forget(state, rows.transaction, starts[n], starts[n + 1], unsent)
-        for row in range(starts[n], starts[n + 1]):
+        forget(state, rows.transaction, rows.starts[n], rows.starts[n + 1], unsent)
+        for row in range(rows.starts[n], rows.starts[n + 1]):
             t, event = rows.transaction[row], rows.event[row]
             if t < 0:
                 continue
-            if event == stored:
+            if event == events.half_stored:
                 if rows.action[row] == by_another_clock:
                     state[t] = not_judged
                 elif state[t] == unsent:
@@ -43,24 +38,24 @@ def find_needless_checks(  # noqa: C901 (one branch an event)
                     since[t] = rows.time[row]
                 elif state[t] == open_:
                     since[t] = min(since[t], rows.time[row])
-            elif (event in (op_stored, op_buffered, op_lost)) and rows.half[row] >= 0:
+            elif (event in ACKNOWLEDGEMENTS) and rows.half[row] >= 0:
                 if state[t] == open_:
-                    state[t] = quiet if rows.time[row] - since[t] <= world.timeout else not_judged
+                    state[t] = quiet if rows.time[row] - since[t] <= settings.timeout else not_judged
                 elif state[t] == unsent:
                     state[t] = not_judged
-            elif event in (checked, unasked):
+            elif event in (events.put_back_for_check, events.put_back_unasked):
                 if state[t] == quiet:
-                    at[n] = row - starts[n] + 1
+                    at[n] = row - rows.starts[n] + 1
                     break
                 state[t] = not_judged
 
 
-def from_the_needless_check(world: World) -> Broken:
+def from_the_needless_check(settings: RunSettings) -> Broken:
     """The first check of what was acknowledged in time after its oldest half was born."""
-    skewed = is_event("half_stored") & is_action("send_half_by_another_clock")
-    is_still_open = is_event("half_stored") & col("settled_first_at").is_null()
-    is_in_time = col("settled_first_at") - col("born") <= world.timeout
-    is_first_check = is_event("put_back_for_check", "put_back_unasked") & (col("checked") == 1)
+    skewed = is_event(events.half_stored) & is_action(producer.send_half_by_another_clock)
+    is_still_open = is_event(events.half_stored) & col("settled_first_at").is_null()
+    is_in_time = col("settled_first_at") - col("born") <= settings.timeout
+    is_first_check = is_event(events.put_back_for_check, events.put_back_unasked) & (col("checked") == 1)
     return Broken(
         {Over.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
         (
@@ -80,8 +75,7 @@ QUIET_COMMIT = Invariant(
         "before; not, where only a longer immunity of its own makes that in time"
     ),
     is_exact=False,
-    events=("half_stored", "op_stored", "op_buffered", "op_lost", "put_back_for_check", "put_back_unasked"),
-    actions=("send_half_by_another_clock",),
+    actions=(producer.send_half_by_another_clock,),
     kernel=find_needless_checks,
     broken=from_the_needless_check,
 )

@@ -42,7 +42,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_trace_shows_a_violation_only_where_some_state_is_one(world: str, invariant: Invariant) -> None:
     judged = walks(world)
-    shown = find_violations(judged.traces, invariant, judged.world)
+    shown = find_violations(judged.traces, invariant, judged.settings)
     real = judged.broken_at[invariant.property_id]
     assert not np.any((shown > 0) & (real == 0)), "each violation that is shown is real"
     assert not np.any((shown > 0) & (shown < real)), "and is shown when it has happened"
@@ -55,11 +55,11 @@ def test_the_expressions_say_of_each_walk_what_the_kernels_say(world: str) -> No
     judged = walks(world)
     rows = pl.DataFrame({name: getattr(judged.traces, name) for name in JUDGED})
     rows = rows.with_columns(step=pl.int_range(pl.len(), dtype=pl.Int32).over("trace"))
-    told = find_broken(rows, ALL, judged.world)
+    told = find_broken(rows, ALL, judged.settings)
     for invariant in ALL:
         mine = told.filter(pl.col("property") == invariant.property_id)
         by_expression = dict(zip(mine["trace"], mine["events"], strict=True))
-        at = find_violations(judged.traces, invariant, judged.world)
+        at = find_violations(judged.traces, invariant, judged.settings)
         numbers = judged.traces.trace[judged.traces.starts[:-1]]
         assert by_expression == {int(numbers[n]): int(at[n]) for n in np.flatnonzero(at)}
 
@@ -67,6 +67,7 @@ def test_the_expressions_say_of_each_walk_what_the_kernels_say(world: str) -> No
 @pytest.mark.parametrize("invariant", ALL, ids=lambda each: each.property_id)
 def test_some_world_shows_a_violation(invariant: Invariant) -> None:
     shown = [
-        int(np.count_nonzero(find_violations(walks(world).traces, invariant, walks(world).world))) for world in WORLDS
+        int(np.count_nonzero(find_violations(walks(world).traces, invariant, walks(world).settings)))
+        for world in WORLDS
     ]
     assert (sum(shown) == 0) is (invariant.property_id in NOWHERE_BROKEN), shown

@@ -82,10 +82,10 @@ def test_a_cut_file_is_refused_by_the_expressions_too() -> None:
 
 @pytest.mark.parametrize("number", range(12))
 def test_milliseconds_since_1970_are_judged_as_ticks_are(number: int) -> None:
-    columns, world = drawn(number)
+    columns, settings = drawn(number)
     ticks = {**columns, "time": columns["time"] - columns["time"].min()}
     epoch = {**ticks, "time": ticks["time"] + 1_790_000_000_000}
-    assert judged(ticks, world) == judged(epoch, world)
+    assert judged(ticks, settings) == judged(epoch, settings)
 
 
 def test_times_that_are_none_are_refused() -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.statistics.run_statistics import statistics
 from spark_trace_analysis.traces.event_source import WALKS
 from spark_trace_analysis.traces.manifest import Parameters, Run
-from spark_trace_analysis.traces.over_files import over_files
+from spark_trace_analysis.traces.over_files import collected, file_rows
 from spark_trace_analysis.traces.simulate import simulate
 
 WriteRun = Callable[[Path, Sequence[Sequence[tuple[Any, ...]]]], Run]
@@ -27,6 +27,10 @@ def count_rows(content: pa.Buffer) -> Iterator[dict[str, Any]]:
     yield {"events": pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows}
 
 
+def looked_at(spark: SparkSession, runs: Sequence[Run]) -> list[Row]:
+    return collected(file_rows(spark, runs, [count_rows] * len(runs), {"events": "bigint"}))
+
+
 def test_each_file_is_looked_at_once_and_knows_its_run(
     spark: SparkSession, simulated: list[Run], tmp_path: Path
 ) -> None:
@@ -34,7 +38,7 @@ def test_each_file_is_looked_at_once_and_knows_its_run(
     many = simulate(spark, parameters, tmp_path / "many", source=replace(WALKS, events_a_file=600)).run
     assert len(many.manifest.files) == 6, "more files than tasks"
     runs = [simulated[0], many, simulated[0]]
-    rows = over_files(spark, runs, count_rows, {"events": "bigint"})
+    rows = looked_at(spark, runs)
     assert Counter((row["run"], row["events"]) for row in rows) == Counter(
         (number, file.events) for number, run in enumerate(runs) for file in run.manifest.files
     )
@@ -57,7 +61,7 @@ def test_of_several_damaged_files_the_first_by_name_is_told(
     for run in runs[:2]:
         (run.folder / "traces.parquet").unlink()
     with pytest.raises(BadTracesError, match=rf"^{tmp_path / 'b'}/traces\.parquet: ") as damage:
-        over_files(spark, runs, count_rows, {"events": "bigint"})
+        looked_at(spark, runs)
     assert "\n" not in str(damage.value)
 
 
@@ -68,4 +72,4 @@ def test_a_file_that_is_no_parquet_is_named(spark: SparkSession, write_run: Writ
     file = replace(run.manifest.files[0], sha256=sha256(content).hexdigest())
     fitting = replace(run, manifest=replace(run.manifest, files=(file,)))
     with pytest.raises(BadTracesError, match=r"traces\.parquet: (?!its SHA-256)"):
-        over_files(spark, [fitting], count_rows, {"events": "bigint"})
+        looked_at(spark, [fitting])

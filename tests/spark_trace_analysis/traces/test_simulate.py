@@ -296,7 +296,7 @@ def test_progress_is_told_from_the_finished_files(tmp_path: Path) -> None:
         unfinished.begin(SMALL, "0" * 16)
         unfinished.write("traces-000000000000.parquet", pa.py_buffer(b"PAR1"), 0, 20_000, 5)
         report: Progress = lambda done, total: told.append((done, total))  # noqa: E731
-        with simulation._watch(unfinished, SMALL, WALKS, report, every_seconds=0.01):
+        with simulation._watching(unfinished, SMALL, WALKS, report):
             while not told:
                 pass
     assert told[0] == (20_000, 45_000)
