@@ -25,6 +25,12 @@ ENVIRONMENTS: Final = ((), ("crash",), ("lose_end",), ("slow_local",), ("put_fai
 
 STARTING, SIMULATING, JUDGING, GATHERING = "start Spark", "simulate", "judge", "statistics"
 COUNTING, REMAKING, WRITING = "states seen", "minimal traces", "page"
+PHASES: Final = {
+    "gathering statistics": GATHERING,
+    "counting the states that walks have seen": COUNTING,
+    "making the minimal violating traces again": REMAKING,
+}
+"""What the way to the page says that it does, to the names of its phases."""
 
 
 def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> None:
@@ -33,11 +39,8 @@ def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> Non
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.report.data import ReportData
-    from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.page import write
     from spark_trace_analysis.report.simulation_section import simulation_section
-    from spark_trace_analysis.statistics.run_statistics import statistics
-    from spark_trace_analysis.statistics.states_seen import states_seen
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import simulate
     from spec.profiles import VERSIONS
@@ -55,21 +58,15 @@ def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> Non
             runs.append(simulate(spark, parameters, out).run)
         _tell(phase=JUDGING)
         judgement = judge(spark, runs)
-        _tell(phase=GATHERING)
-        gathered = statistics(spark, runs)
-        _tell(phase=COUNTING)
-        seen = states_seen(spark, runs)
-        _tell(phase=REMAKING)
-        shortest = minimal_traces(runs, judgement.counts)
-        _tell(phase=WRITING)
         made_by = "make bench-spark"
-        section = simulation_section(runs, judgement, gathered, made_by, shortest=shortest, states=seen)
+        section = simulation_section(spark, runs, judgement, made_by, {}, lambda phase: _tell(phase=PHASES[phase]))
+        _tell(phase=WRITING)
         write(ReportData("Simulated traces", (), made_by, simulation=section), folder / "page.html")
     _tell(
         traces=judgement.traces,
         events=judgement.events,
         written_bytes=sum(file.size_bytes for run in runs for file in run.manifest.files),
-        idle_events=sum(run.actions.get(name, 0) for run in gathered.runs for name in idle),
+        idle_events=sum(run.actions.get(name, 0) for run in section.statistics for name in idle),
         properties=len({count.property_id for count in judgement.counts}),
         violations=sum(count.violations for count in judgement.counts),
         page_bytes=(folder / "page.html").stat().st_size,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
     from spark_trace_analysis.judge.both_ways import Count, Judgement
-    from spark_trace_analysis.report.simulation_data import SimulationSection
+    from spark_trace_analysis.report.simulation_section import SimulationSection
     from spark_trace_analysis.traces.manifest import Run
 
 MANIFEST = "manifest.json"
@@ -74,10 +74,7 @@ def command(
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge
-    from spark_trace_analysis.report.minimal_traces import minimal_traces
     from spark_trace_analysis.report.simulation_section import simulation_section
-    from spark_trace_analysis.statistics.run_statistics import statistics
-    from spark_trace_analysis.statistics.states_seen import states_seen
 
     if report is not None and report.is_dir():
         message = f"--report {report} is a directory, give the name of a file"
@@ -109,19 +106,8 @@ def command(
                 explained = explain_some(spark, runs, explain, read_conf)
                 seconds["explain"] = perf_counter() - started
             if report is not None:
-                begin("gathering statistics")
-                gathered = statistics(spark, runs)
-                seconds["statistics"] = gathered.seconds
-                begin("counting the states that walks have seen")
-                counted = perf_counter()
-                seen = states_seen(spark, runs)
-                seconds["states seen"] = perf_counter() - counted
-                begin("making the minimal violating traces again")
-                shortest = minimal_traces(runs, judgement.counts)
                 made_by = f"halfcheck analyze {directory} --report {report}"
-                section = simulation_section(
-                    runs, judgement, gathered, made_by, seconds, shortest=shortest, states=seen
-                )
+                section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
                 begin("writing the report")
                 seconds["report"] = _write_report(section, runs, report)
     _print(judgement, seconds, explained, as_json=as_json)
@@ -135,7 +121,7 @@ def _runs_of(
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
-    from spark_trace_analysis.judge.properties import World
+    from spark_trace_analysis.traces.run_settings import RunSettings
     from spark_trace_analysis.traces.runs import find_runs
 
     if directory.is_file():
@@ -147,7 +133,7 @@ def _runs_of(
         return find_runs(directory), None
     conf_file = broker_conf or find_broker_conf(beside)
     conf = BrokerConf() if conf_file is None else read_broker_conf(conf_file)
-    world = World.of(constants_for(profile, (), "tiny"))._replace(
+    settings = RunSettings.of(constants_for(profile, (), "tiny"))._replace(
         check_max=conf.or_default("transactionCheckMax", profile),
         timeout=conf.or_default("transactionTimeOut", profile),
     )
@@ -155,7 +141,7 @@ def _runs_of(
     runs = []
     for number, file in enumerate(files):
         try:
-            recording = record_run(file, folder / f"{number:06d}", profile, world)
+            recording = record_run(file, folder / f"{number:06d}", profile, settings)
         except OSError as failure:
             message = f"{file}: can't be read ({failure.strerror})"
             raise BadTracesError(message) from None

@@ -27,12 +27,9 @@ from spark_trace_analysis.report.data import (
     RefusedSpecification,
     ReportData,
 )
-from spark_trace_analysis.report.minimal_traces import minimal_traces
 from spark_trace_analysis.report.searched import contradictions, searched
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
-from spark_trace_analysis.statistics.run_statistics import statistics
-from spark_trace_analysis.statistics.states_seen import states_seen
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
 from spec.profiles import VERSIONS
@@ -189,18 +186,7 @@ class Verification:
                 "judge by kernels": judgement.kernel_seconds,
                 "judge by expressions": judgement.expression_seconds,
             }
-            self.say("gathering statistics")
-            gathered = statistics(spark, runs)
-            self.seconds["statistics"] = gathered.seconds
-            self.say("counting the states that walks have seen")
-            counted = perf_counter()
-            seen = states_seen(spark, runs)
-            self.seconds["states seen"] = perf_counter() - counted
-        self.say("making the minimal violating traces again")
-        shortest = minimal_traces(runs, judgement.counts)
-        section = simulation_section(
-            runs, judgement, gathered, self.command, self.seconds, shortest=shortest, states=seen
-        )
+            section = simulation_section(spark, runs, judgement, self.command, self.seconds, self.say)
         return ReportData(
             title="RocketMQ's transactional messages, verified",
             facts=self._facts(),

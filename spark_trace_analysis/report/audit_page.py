@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
-    from spark_trace_analysis.audit.table import AnyAudit
+    from spark_trace_analysis.audit.audit import Audit
 
 
 def as_time(milliseconds: int) -> str:
@@ -29,7 +29,7 @@ def as_time(milliseconds: int) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{milliseconds % 1000:03} UTC"
 
 
-def write_audit_page(audit: AnyAudit, path: Path, limit: int) -> None:
+def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
     """Write the page; it appears under its name when it is whole.
 
     Parameters

@@ -1,13 +1,13 @@
 """What the report shows, as plain data: whoever has such a tree gets a page.
 
 The table of verdicts is in ``verdict_table``, schedules are in ``told_steps``, what simulated traces show in
-``simulation_data``.
+``simulation_section``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from spark_trace_analysis.report.simulation_data import SimulationSection
+from spark_trace_analysis.report.simulation_section import SimulationSection
 from spark_trace_analysis.report.verdict_table import VerdictTable
 
 __all__ = [

@@ -10,7 +10,7 @@ from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.report.told_steps import Counterexample, told_steps
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, Run
+from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, Run, options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
@@ -50,7 +50,6 @@ def _told(run: Run, count: Count) -> Counterexample:
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     clause = next((clause for clause in replayed.violated if clause.identifier == count.property_id), None)
     sentence = next((one.sentence for one in ALL if one.property_id == count.property_id), "")
-    faults = f" --faults {','.join(told.environment)}" if told.environment else ""
     return Counterexample(
         property_id=count.property_id,
         clause="" if clause is None else clause.clause,
@@ -61,6 +60,6 @@ def _told(run: Run, count: Count) -> Counterexample:
         resembles=() if clause is None else resembled(TRANSACTIONAL_MESSAGES, constants, clause, path),
         steps=told_steps(replayed.events),
         messages=drawn_path(replayed.events),
-        command=f"halfcheck replay --profile {told.profile} --instance {told.instance}{faults}"
+        command=f"halfcheck replay {options_of(told.profile, told.instance, told.environment)}"
         f' --steps "{write_path(path)}"',
     )

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.wording.clauses import meaning_of
+from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.told_steps import Counterexample
@@ -39,7 +40,9 @@ def render(data: ReportData) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    shortest = data.simulation.shortest if data.simulation else ()
+    section = data.simulation
+    shortest = section.shortest if section else ()
+    simulated = list(zip(section.runs, section.statistics, strict=True)) if section else []
     schedules = data.table.schedules if data.table else {}
     profiles, environments = _choices(data)
     templates.filters |= {
@@ -67,7 +70,11 @@ def render(data: ReportData) -> str:
         pair_counts=Markup(_pair_counts(data)),  # noqa: S704
         profiles=profiles,
         environments=environments,
-        all_traces=sum(run.traces for run in data.simulation.runs) if data.simulation else 0,
+        simulated=simulated,
+        rarest=[(run, told, one) for run, told in simulated for one in told.rarest],
+        invariants=ALL,
+        not_shown=NOT_SHOWN,
+        all_traces=sum(told.traces for _, told in simulated),
         explained=sum(audit.explanation.accepted is True for audit in data.audits),
         killed=sum(bool(mutant.variable) for mutant in data.mutants.mutants) if data.mutants else 0,
         all_transactions=sum(sum(audit.counts.values()) for audit in data.audits),

@@ -24,7 +24,7 @@ from spark_trace_analysis.report.plot_style import (
     svg,
     whole_numbers,
 )
-from spark_trace_analysis.report.simulation_data import SimulationSection
+from spark_trace_analysis.report.simulation_section import SimulationSection
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.statistics.run_statistics import Distribution, RunStatistics
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from model_check.verdicts.environment import name_of
 from spark_trace_analysis.report.data import Searched
+from spark_trace_analysis.traces.manifest import options_of
 
 if TYPE_CHECKING:
     from model_check.check import CheckResult
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 def searched(result: CheckResult) -> Searched:
     """What the page shows of a search."""
     violated = _violated(result)
-    faults = f" --faults {','.join(result.faults)}" if result.faults else ""
     return Searched(
         profile=result.profile,
         environment=result.faults,
@@ -25,7 +25,7 @@ def searched(result: CheckResult) -> Searched:
         distinct=result.distinct,
         depth=result.depth,
         seconds=result.seconds,
-        command=f"halfcheck check --profile {result.profile} --instance {result.instance.name}{faults}",
+        command=f"halfcheck check {options_of(result.profile, result.instance.name, result.faults)}",
     )
 
 

@@ -1,77 +1,87 @@
-"""From judged runs and their statistics to the report's section on simulation."""
+"""The way from judged runs to the report's section on simulation, and what that section shows, as plain data."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-from spark_trace_analysis.judge.both_ways import Judgement
-from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
-from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
-from spark_trace_analysis.report.told_steps import Counterexample
-from spark_trace_analysis.statistics.run_statistics import Statistics
-from spark_trace_analysis.statistics.states_seen import StatesSeen
-from spark_trace_analysis.traces.manifest import Run
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from spark_trace_analysis.report.minimal_traces import minimal_traces
+from spark_trace_analysis.statistics.run_statistics import statistics
+from spark_trace_analysis.statistics.states_seen import states_seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from spark_trace_analysis.judge.both_ways import Count, Judgement
+    from spark_trace_analysis.report.told_steps import Counterexample
+    from spark_trace_analysis.statistics.run_statistics import RunStatistics
+    from spark_trace_analysis.statistics.states_seen import StatesSeen
+    from spark_trace_analysis.traces.manifest import Run
+
+
+@dataclass(frozen=True)
+class SimulationSection:
+    """Simulated traces: how many, what they violate, what they look like, how long it took.
+
+    Attributes
+    ----------
+    runs, statistics
+        The runs, and what each looks like.
+    seconds
+        Time by phase.
+    command
+        What makes the section again.
+    shortest
+        The minimal violating trace of each property in each environment, over all traces, up to the violation.
+    states
+        Only of instances that are small enough to be searched.
+    """
+
+    runs: tuple[Run, ...]
+    counts: tuple[Count, ...]
+    statistics: tuple[RunStatistics, ...]
+    seconds: Mapping[str, float]
+    command: str
+    shortest: tuple[Counterexample, ...] = ()
+    states: tuple[StatesSeen, ...] = ()
 
 
 def simulation_section(
+    spark: SparkSession,
     runs: Sequence[Run],
     judgement: Judgement,
-    statistics: Statistics,
     command: str,
-    seconds: Mapping[str, float] | None = None,
-    *,
-    shortest: Sequence[Counterexample] = (),
-    states: Sequence[StatesSeen] = (),
+    seconds: MutableMapping[str, float],
+    say: Callable[[str], None],
 ) -> SimulationSection:
-    """Gather what the page shows of simulated traces.
+    """Gather what the page shows of runs that are judged.
 
     Parameters
     ----------
-    runs, judgement, statistics
-        The runs and what was found in them.
     command
         What makes the section again.
     seconds
-        Time by phase, where other phases than judging and statistics belong to it.
-    shortest, states
-        As ``SimulationSection`` says.
+        Time by phase; those of this function are added.
+    say
+        Told what is being done.
+
+    Raises
+    ------
+    BadTracesError
+        A file is missing, changed or not readable.
+    ModelCheckError
+        A trace is not the walk that its run's parameters say.
     """
-    return SimulationSection(
-        runs=tuple(
-            SimulatedRun(
-                run.parameters.profile,
-                run.parameters.environment_name,
-                run.parameters.traces,
-                run.manifest.events,
-                f"{run.parameters.command} --out {run.folder}",
-            )
-            for run in runs
-        ),
-        counts=judgement.counts,
-        statistics=statistics.runs,
-        seconds=seconds
-        or {
-            "kernels": judgement.kernel_seconds,
-            "expressions": judgement.expression_seconds,
-            "statistics": statistics.seconds,
-        },
-        command=command,
-        shortest=tuple(shortest),
-        states=tuple(states),
-        rarest=tuple(
-            RareSchedule(
-                told.profile,
-                told.environment,
-                one.trace,
-                one.mean_log_frequency,
-                run.parameters.command_of(one.trace),
-            )
-            for run, told in zip(runs, statistics.runs, strict=True)
-            for one in told.rarest
-        ),
-        shown=(
-            *(
-                ShownProperty(one.property_id, one.sentence, one.shows, "exactly" if one.is_exact else "in part")
-                for one in ALL
-            ),
-            *(ShownProperty(property_id, "", why, "not") for property_id, why in NOT_SHOWN.items()),
-        ),
-    )
+    say("gathering statistics")
+    gathered = statistics(spark, runs)
+    seconds["statistics"] = gathered.seconds
+    say("counting the states that walks have seen")
+    began = perf_counter()
+    seen = states_seen(spark, runs)
+    seconds["states seen"] = perf_counter() - began
+    say("making the minimal violating traces again")
+    shortest = minimal_traces(runs, judgement.counts)
+    return SimulationSection(tuple(runs), judgement.counts, gathered.runs, seconds, command, shortest, seen)

@@ -13,6 +13,7 @@ from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
 from model_check.wording.guarantees import GUARANTEES
 from spark_trace_analysis.report.told_steps import Counterexample, told_steps
+from spark_trace_analysis.traces.manifest import options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -25,23 +26,30 @@ if TYPE_CHECKING:
 
 
 class Takes(StrEnum):
-    """What it takes to break something, the least first."""
+    """What it takes to break something, the least first.
 
-    QUIET = "quiet"
-    ONE = "one"
-    TWO = "two"
-    UNBROKEN = "unbroken"
-    UNDECIDED = "undecided"
+    Attributes
+    ----------
+    words
+        As a cell says it.
+    meaning
+        As the legend says it.
+    """
 
-    @property
-    def words(self) -> str:
-        """As a cell says it."""
-        return _WORDS[self]
+    QUIET = "quiet", "quiet world", "broken in the quiet world, where nothing goes wrong"
+    ONE = "one", "one fault", "broken by one fault"
+    TWO = "two", "two faults", "broken by two faults together"
+    UNBROKEN = "unbroken", "unbroken", "nothing found breaks it"
+    UNDECIDED = "undecided", "not decided", "nothing found, some searches were cut short"
 
-    @property
-    def meaning(self) -> str:
-        """As the legend says it."""
-        return _MEANINGS[self]
+    words: str
+    meaning: str
+
+    def __new__(cls, value: str, words: str, meaning: str) -> Takes:
+        """A value with its words."""
+        self = str.__new__(cls, value)
+        self._value_, self.words, self.meaning = value, words, meaning
+        return self
 
     @property
     def is_broken(self) -> bool:
@@ -55,20 +63,6 @@ _NAMED: Final = 6
 """Minimal sets that a line names."""
 
 _BY_FAULTS: Final = (Takes.QUIET, Takes.ONE, Takes.TWO)
-_WORDS: Final = {
-    Takes.QUIET: "quiet world",
-    Takes.ONE: "one fault",
-    Takes.TWO: "two faults",
-    Takes.UNBROKEN: "unbroken",
-    Takes.UNDECIDED: "not decided",
-}
-_MEANINGS: Final = {
-    Takes.QUIET: "broken in the quiet world, where nothing goes wrong",
-    Takes.ONE: "broken by one fault",
-    Takes.TWO: "broken by two faults together",
-    Takes.UNBROKEN: "nothing found breaks it",
-    Takes.UNDECIDED: "nothing found, some searches were cut short",
-}
 
 
 @dataclass(frozen=True)
@@ -271,7 +265,6 @@ def _taken(one: MinimalCounterexample, profile: str) -> tuple[Constants, Propert
 def _told(one: MinimalCounterexample, profile: str) -> Counterexample:
     constants, rule, path = _taken(one, profile)
     events = replay(TRANSACTIONAL_MESSAGES, constants, path).events
-    faults = f" --faults {','.join(one.faults)}" if one.faults else ""
     return Counterexample(
         property_id=rule.identifier,
         clause=rule.clause,
@@ -282,5 +275,5 @@ def _told(one: MinimalCounterexample, profile: str) -> Counterexample:
         resembles=_resembled(one, profile),
         steps=told_steps(events),
         messages=drawn_path(events),
-        command=f'halfcheck replay --profile {profile} --instance {one.instance}{faults} --steps "{one.steps}"',
+        command=f'halfcheck replay {options_of(profile, one.instance, one.faults)} --steps "{one.steps}"',
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
@@ -20,13 +21,14 @@ from spark_trace_analysis.report.data import (
     ReportData,
     Searched,
 )
-from spark_trace_analysis.report.simulation_data import RareSchedule, ShownProperty, SimulatedRun, SimulationSection
+from spark_trace_analysis.report.simulation_section import SimulationSection
 from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
 from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics
 from spark_trace_analysis.statistics.states_seen import StatesSeen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
+from spark_trace_analysis.traces.manifest import Parameters, Run, make_manifest
 
 
 def of_run(environment: str) -> RunStatistics:
@@ -37,6 +39,11 @@ def of_run(environment: str) -> RunStatistics:
         fates=Fates(10, 3, 2, 1), written=Records(1_500, 300, 600, 700, 2),
         pairs={("send_half", "tick"): 1_234, ("tick", "send_half"): 5}, rarest=(RareTrace(77, -9.125),),
     )  # fmt: skip
+
+
+def simulated(*faults: str) -> Run:
+    parameters = Parameters("5.3.3", faults, "small", seed=7, traces=1_000, steps=60)
+    return Run(Path("x"), replace(make_manifest(parameters, ()), events=43_210))
 
 
 def explanation(accepted: bool | None, faults: dict[str, int]) -> Explanation:
@@ -104,15 +111,13 @@ BRIEF = ReportData(
     lockstep=(lockstep(agrees=True, unseen=("write_op_batch was never possible",)),),
     mutants=MutantSection((mutant("op end taken as illegal", "offsets.op"),), "halfcheck fuzz --mutants --seed 7"),
     simulation=SimulationSection(
-        (SimulatedRun("5.3.3", "quiet", 1_000, 43_210, "halfcheck simulate --traces 1000 --out x"),),
+        (simulated("crash"), simulated()),
         (Count("5.3.3", "quiet", "S1", 1_000, 42, 17, 18, 9), Count("5.3.3", "crash", "S1", 1_000, 0, None)),
         (of_run("crash"), of_run("quiet")),
         {"kernels": 1.5},
         "halfcheck analyze x --report y.html",
         shortest=(TOLD,),
         states=(StatesSeen("5.3.3", "quiet", "small", 1_000, 250, 20_000, "halfcheck check --instance small"),),
-        shown=(ShownProperty("S7", "the op offset passes nothing unread", "no event carries it", "not"),),
-        rarest=(RareSchedule("5.3.3", "quiet", 77, -9.125, "halfcheck simulate --trace 77"),),
     ),
     notes=("A verdict holds to its depth.",),
 )  # fmt: skip
