@@ -17,7 +17,7 @@ from halfcheck.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from spark_trace_analysis.audit.table import AnyAudit
+    from spark_trace_analysis.audit.audit import Audit
 
 _SMALL_BYTES = 64 << 20
 _ALL_CORES = "local[*]"
@@ -64,7 +64,7 @@ def command(
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
-    from spark_trace_analysis.audit.columns.row_files import require_takes_files
+    from spark_trace_analysis.audit.audit_files import require_takes_files
 
     if version is not None:
         from model_check.releases import profile_for
@@ -84,9 +84,7 @@ def command(
 
         write_audit_page(audit, report, limit)
     if as_json:
-        from spark_trace_analysis.audit.table import audit_json
-
-        print(json.dumps(audit_json(audit, everything=everything, limit=limit), ensure_ascii=False, indent=2))
+        print(json.dumps(audit.to_json(everything=everything, limit=limit), ensure_ascii=False, indent=2))
     else:
         from halfcheck.printing.audit_table import print_audit
 
@@ -108,11 +106,11 @@ def _audit(
     *,
     everything: bool,
     limit: int,
-) -> AnyAudit:
+) -> Audit:
     """In this process if the store is small, otherwise as a Spark job."""
     if master is None and work is None and not conf and _is_small(store):
+        from spark_trace_analysis.audit.audit_files import require_new, write_audit
         from spark_trace_analysis.audit.audit_store import audit_store
-        from spark_trace_analysis.audit.columns.row_files import require_new, write_audit
 
         if out is not None:
             require_new(out)

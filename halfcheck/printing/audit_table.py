@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from spark_trace_analysis.audit.table import AnyAudit, TransactionRow
+    from spark_trace_analysis.audit.audit import Audit
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 _MANY: Final = 50
 """Beyond this number of transactions the table leaves out the plain ones."""
@@ -27,7 +28,7 @@ _BESIDE_THE_KEY: Final = 55
 """The columns that no width cuts, but for the key: state, five counts, and the gaps between them."""
 
 
-def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
+def print_audit(audit: Audit, *, everything: bool, limit: int) -> None:
     """Print an audit, as wide as there is room.
 
     Parameters
@@ -61,7 +62,7 @@ def print_audit(audit: AnyAudit, *, everything: bool, limit: int) -> None:
         say(console, f"{audit.damage - min(len(audit.corrupt), limit)} more pieces of damage are not shown")
 
 
-def _print_what_is_wrong(console: Console, audit: AnyAudit, rows: Sequence[TransactionRow]) -> None:
+def _print_what_is_wrong(console: Console, audit: Audit, rows: Sequence[TransactionRow]) -> None:
     """What became of transactions, the gravest first; then damage, and a trace that is not explained."""
     grave = audit.total - audit.plain
     if len(rows) < grave:

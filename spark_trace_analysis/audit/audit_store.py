@@ -12,37 +12,37 @@ from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
-from reference.format.consumer_offsets import TRANSACTION_GROUP, ConsumerOffsets, read_consumer_offsets
+from reference.format.consumer_offsets import TRANSACTION_GROUP, read_consumer_offsets
 from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import CrossCheck
 from reference.format.errors import NotAStoreError
 from reference.format.frame import Frame
+from spark_trace_analysis.audit.audit import Audit, counted
 from spark_trace_analysis.audit.explanation.trace_verdict import (
     TraceVerdict,
     judge_trace,
     profiles_for,
-    settings_of,
+    validation_settings,
     why_judged_by,
 )
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
+from spark_trace_analysis.audit.rules.log_facts import LogFacts
 from spark_trace_analysis.audit.rules.put_back_parents import link_put_backs
 from spark_trace_analysis.audit.rules.resembles import Circumstances
 from spark_trace_analysis.audit.rules.rows import row_of
 from spark_trace_analysis.audit.rules.state import ScanOffsets
-from spark_trace_analysis.audit.table import Audit
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from spark_trace_analysis.audit.rules.history import History
     from spec.switches import Switches
 
 _PROGRESS_RECORDS = 10_000
@@ -75,26 +75,9 @@ def audit_store(
     NotJudgedError
         Its halves lie in RocksDB.
     """
-    log = CommitLog.open(store)
-    conf_path = find_broker_conf(store)
-    conf = None if conf_path is None else read_broker_conf(conf_path)
-    saved = read_consumer_offsets(store)
-    reading = _Reading(store, log, conf)
+    reading = _Reading(OpenedStore(store, version, question or Question()))
     reading.read(on_progress)
-    return reading.judge(saved, version, notes_on(saved), question or Question())
-
-
-def notes_on(saved: ConsumerOffsets) -> list[str]:
-    """What a reader should know of the saved offsets."""
-    return [] if saved.source else ["no saved consumer offsets: a broker that starts here checks every copy again"]
-
-
-def notes_on_version(given: str | None, marks: VersionMarks) -> list[str]:
-    """What a reader should know where the records do not look like those of the version that was named."""
-    seen = marks.version()
-    if given is None or seen is None or profile_for(given)[0] in profiles_for(seen):
-        return []
-    return [f"the records look like those of {seen.replace('-', ' to ')}, and --version names {given}"]
+    return reading.judge()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,111 +106,217 @@ class Question:
     report: Callable[[int, int], None] | None = None
 
 
+class OpenedStore:
+    """A store as an audit begins with it, and what is asked about it.
+
+    Parameters
+    ----------
+    path
+        The store directory.
+    version
+        The version of the broker that wrote it, if it was named.
+
+    Attributes
+    ----------
+    known_conf, conf
+        The settings of its ``broker.conf``, None if there is none; and those, or the defaults.
+    saved
+        The offsets of ``consumerOffset.json``.
+    """
+
+    def __init__(self, path: Path, version: str | None, question: Question) -> None:
+        self.path, self.version, self.question = path, version, question
+        self.log = CommitLog.open(path)
+        self.conf_path = find_broker_conf(path)
+        self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
+        self.conf = self.known_conf or BrokerConf()
+        self.saved = read_consumer_offsets(path)
+        self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
+
+    def circumstances(self, facts: LogFacts, *, log_is_complete: bool) -> tuple[ScanOffsets, Circumstances]:
+        """Where the next round begins in each half queue and its op queue, and what else the rules must know."""
+        version = self.version or facts.marks.version()
+        offsets = ScanOffsets(
+            {queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
+            {queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
+        )
+        return offsets, Circumstances(
+            version=version,
+            check_max=self._check_max(facts, version),
+            check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
+            half_end=facts.half_end,
+            half_saved=offsets.half,
+            log_is_complete=log_is_complete,
+        )
+
+    def _check_max(self, facts: LogFacts, version: str | None) -> int:
+        """The configured maximum; without a broker.conf the highest count at which the store shows a discard.
+
+        A version that leaves no record of a discard shows the highest count of all.
+        """
+        if self.known_conf is not None:
+            return self.conf.or_default("transactionCheckMax", version)
+        highest = facts.discard_checks
+        if is_before(version, RECORDED_DISCARDS):
+            highest = max(highest, facts.copy_checks)
+        return highest or self.conf.or_default("transactionCheckMax", version)
+
+    def notes(self, facts: LogFacts) -> tuple[str, ...]:
+        """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
+        notes = []
+        seen = facts.marks.version()
+        if self.version is not None and seen is not None and profile_for(self.version)[0] not in profiles_for(seen):
+            notes.append(
+                f"the records look like those of {seen.replace('-', ' to ')}, and --version names {self.version}"
+            )
+        if not self.saved.source:
+            notes.append("no saved consumer offsets: a broker that starts here checks every copy again")
+        return tuple(notes)
+
+    def foreign_keys(self) -> Iterator[CorruptRegion]:
+        """Queues that the check service's own group does not read: a name in the file must be wrong."""
+        for key in self.saved.table:
+            topic, _, group = key.partition("@")
+            if group == TRANSACTION_GROUP and topic not in (HALF_TOPIC, OP_TOPIC) and "ROCKSDB" not in topic:
+                reason = f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}"
+                yield CorruptRegion(self.saved.source or "", 0, reason)
+
+    def offsets_ahead(self, facts: LogFacts) -> Iterator[CorruptRegion]:
+        """Saved half offsets beyond the end of their queue."""
+        for queue_id, end in facts.half_end.items():
+            offset = self.saved.get(HALF_TOPIC, queue_id) or 0
+            if offset > end:
+                reason = f"the saved half offset is {offset}, the half queue ends at {end} (B14)"
+                yield CorruptRegion(self.saved.source or "", 0, reason)
+
+    def explain(
+        self,
+        facts: LogFacts,
+        circumstances: Circumstances,
+        damage: CorruptRegion | None,
+        trace_of: Callable[[], StoreTrace],
+    ) -> TraceVerdict:
+        """Hold the store against the specification, unless there is a reason not to.
+
+        Parameters
+        ----------
+        damage
+            The first piece of it, if there is any.
+        trace_of
+            Gives the store's trace, if nothing else speaks against it.
+        """
+        most = self.question.most_events
+        if damage is not None:
+            reason = f"a record is damaged: {damage}"
+        elif self.log.start:
+            reason = f"the commit log begins at {self.log.start}: what was before is gone"
+        elif facts.events > most:
+            reason = f"it holds {facts.events} records, more than {most}; halfcheck diff takes the time"
+        elif (trace := trace_of()).unfit:
+            reason = trace.unfit[0]
+        else:
+            return self._ask(trace, circumstances)
+        return TraceVerdict(facts.events, None, reason=reason)
+
+    def _ask(self, trace: StoreTrace, circumstances: Circumstances) -> TraceVerdict:
+        question, version = self.question, circumstances.version
+        events = len(trace.events)
+        if self.saved.source is not None:
+            trace.add_saved_offsets(self.saved.get(HALF_TOPIC, 0) or 0, self.saved.get(OP_TOPIC, 0) or 0)
+        driver_path = find_driver_log(self.path)
+        driver = None if driver_path is None else read_driver_log(driver_path)
+        check_max = None if question.conf else circumstances.check_max
+        profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(version))
+        asked = [
+            (name, switches, validation_settings(question.conf or self.conf, _release(version, name), check_max))
+            for name, switches in profiles
+        ]
+        told = judge_trace(trace, driver, asked, question.report)
+        if told.accepted is False and self.known_conf is None and question.conf is None:
+            reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
+            told = TraceVerdict(events, None, told.profile, reason)
+        conf_path = self.conf_path if question.conf is None else question.conf_path
+        why = "" if question.profiles or told.profile is None else why_judged_by(told.profile, version)
+        return replace(told, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
+
+
+def _release(version: str | None, profile: str) -> str:
+    """Whose defaults a store's broker had: those of its release, or of the profile where a range of them fits."""
+    return profile if version is None or "-" in version else version
+
+
 class _Reading:
     """One pass over the log, and what it gathers."""
 
-    def __init__(self, store: Path, log: CommitLog, known_conf: BrokerConf | None) -> None:
-        conf = known_conf or BrokerConf()
-        self.conf_is_known = known_conf is not None
+    def __init__(self, store: OpenedStore) -> None:
         self.store = store
-        self.log = log
-        self.conf = conf
-        self.grouping = Grouping(conf.or_default("transactionTimeOut", None))
-        self.marks = VersionMarks()
-        self.consistency = Consistency(log.start)
-        self.trace = StoreTrace(conf.or_default("transactionTimeOut", None))
-        self.records = 0
-        self.events = 0
+        self.log = store.log
+        self.facts = LogFacts()
+        self.grouping = Grouping(store.timeout_ms)
+        self.consistency = Consistency(store.log.start)
+        self.trace = StoreTrace(store.timeout_ms)
         self.corrupt: list[CorruptRegion] = []
 
     def read(self, on_progress: Callable[[int, int], None] | None) -> None:
-        cross_check = CrossCheck(self.log, open_consume_queues(self.store))
-        total = self.log.size_bytes
+        facts, total = self.facts, self.log.size_bytes
+        cross_check = CrossCheck(self.log, open_consume_queues(self.store.path))
         for entry in self.log.read(concerns_a_transaction):
             if isinstance(entry, CorruptRegion):
                 self.corrupt.append(entry)
                 continue
-            self.records += 1
+            facts.records += 1
             cross_check.see(entry)
             if isinstance(entry, Frame):
-                require_halves_in_the_log(self.store, entry)
+                require_halves_in_the_log(self.store.path, entry)
             else:
                 kind, history = self.grouping.add(entry)
-                self.marks.see(entry, kind)
+                facts.marks.see(entry, kind)
                 self.consistency.see(entry, kind, history)
                 self.trace.add(entry, kind)
-                self.events += 1
-            if on_progress is not None and self.records % _PROGRESS_RECORDS == 0:
+                facts.events += 1
+            if on_progress is not None and facts.records % _PROGRESS_RECORDS == 0:
                 on_progress(entry.physical_offset - self.log.start, total)
-        if not self.records and self.corrupt:
+        if not facts.records and self.corrupt:
             message = f"{self.log.files[0].path} is not a commit log: {self.corrupt[0].reason}"
             raise NotAStoreError(message)
         self._add_corrupt(cross_check.finish())
         for record, reason in self.grouping.strange_ops:
             self._add_corrupt([CorruptRegion(*self.log.place(record.physical_offset), reason)])
 
-    def judge(self, saved: ConsumerOffsets, version: str | None, notes: list[str], question: Question) -> Audit:
-        grouping = self.grouping
-        histories = list(grouping.histories.values())
+    def judge(self) -> Audit:
+        store, facts, saved = self.store, self.facts, self.store.saved
+        histories = list(self.grouping.histories.values())
         owner = {copy.commit_log_offset: history for history in histories for copy in history.copies}
-        link_put_backs(grouping.put_backs(), owner)
+        link_put_backs(self.grouping.put_backs(), owner)
         if saved.corrupt is not None:
             self._add_corrupt([saved.corrupt])
         self._add_corrupt(
             CorruptRegion(*self.log.place(offset), reason) for offset, reason in self.consistency.finish(histories)
         )
-        offsets = scan_offsets(saved, grouping.half_end)
-        circumstances = Circumstances(
-            version=version or self.marks.version(),
-            check_max=self._check_max(histories, version or self.marks.version()),
-            check_interval_ms=self.conf.or_default("transactionCheckInterval", version or self.marks.version()),
-            half_end=grouping.half_end,
-            half_saved=offsets.half,
-            log_is_complete=self.log.start == 0 and not self.corrupt,
-        )
-        self._add_corrupt(foreign_keys(saved))
-        self._add_corrupt(offsets_ahead(saved, grouping.half_end))
+        facts.half_end = self.grouping.half_end
+        for history in histories:
+            discard_checks = [discard.check_times or 0 for discard in history.discards]
+            copy_checks = [copy.check_times or 0 for copy in history.copies]
+            facts.discard_checks = max(facts.discard_checks, *discard_checks, 0)
+            facts.copy_checks = max(facts.copy_checks, *copy_checks, 0)
+        is_complete = self.log.start == 0 and not self.corrupt
+        offsets, circumstances = store.circumstances(facts, log_is_complete=is_complete)
+        self._add_corrupt(store.foreign_keys())
+        self._add_corrupt(store.offsets_ahead(facts))
+        rows = tuple(row_of(history, offsets, circumstances) for history in histories)
         return Audit(
-            store=str(self.store),
+            store=str(store.path),
             version=circumstances.version,
-            records=self.records,
-            events=self.events,
+            records=facts.records,
+            events=facts.events,
             corrupt=tuple(self.corrupt),
-            transactions=tuple(row_of(history, offsets, circumstances) for history in histories),
-            notes=(*notes_on_version(version, self.marks), *notes),
-            trace=self._trace_verdict(saved, circumstances, question),
+            damage=len(self.corrupt),
+            transactions=rows,
+            counts=counted(rows),
+            plain=sum(row.is_plain for row in rows),
+            notes=store.notes(facts),
+            trace=store.explain(facts, circumstances, next(iter(self.corrupt), None), lambda: self.trace),
         )
-
-    def _trace_verdict(self, saved: ConsumerOffsets, circumstances: Circumstances, question: Question) -> TraceVerdict:
-        """Hold the store against the specification, unless there is a reason not to."""
-        reason = self._unfit_for_a_trace(question)
-        if reason is not None:
-            return TraceVerdict(self.events, None, reason=reason)
-        known = self.conf if self.conf_is_known else None
-        return ask(self.store, self.trace, saved, circumstances, known, question)
-
-    def _unfit_for_a_trace(self, question: Question) -> str | None:
-        if self.corrupt:
-            return f"a record is damaged: {self.corrupt[0]}"
-        if self.log.start:
-            return f"the commit log begins at {self.log.start}: what was before is gone"
-        if self.trace.unfit:
-            return self.trace.unfit[0]
-        if self.events > question.most_events:
-            return too_many(self.events, question.most_events)
-        return None
-
-    def _check_max(self, histories: list[History], version: str | None) -> int:
-        """The configured maximum; without a broker.conf the highest count at which the store shows a discard.
-
-        A version that leaves no record of a discard shows the highest count of all.
-        """
-        if self.conf_is_known:
-            return self.conf.or_default("transactionCheckMax", version)
-        discarded = [discard.check_times or 0 for history in histories for discard in history.discards]
-        if is_before(version, RECORDED_DISCARDS):
-            discarded += [copy.check_times or 0 for history in histories for copy in history.copies]
-        return max(discarded, default=0) or self.conf.or_default("transactionCheckMax", version)
 
     def _add_corrupt(self, regions: Iterable[CorruptRegion]) -> None:
         """Add damage, unless something was found in the same place before."""
@@ -236,68 +325,3 @@ class _Reading:
             if (region.file, region.offset) not in known:
                 known.add((region.file, region.offset))
                 self.corrupt.append(region)
-
-
-def ask(
-    store: Path,
-    trace: StoreTrace,
-    saved: ConsumerOffsets,
-    circumstances: Circumstances,
-    known_conf: BrokerConf | None,
-    question: Question,
-) -> TraceVerdict:
-    """Hold the trace of a store against the specification."""
-    if saved.source is not None:
-        trace.add_saved_offsets(saved.get(HALF_TOPIC, 0) or 0, saved.get(OP_TOPIC, 0) or 0)
-    driver_path = find_driver_log(store)
-    driver = None if driver_path is None else read_driver_log(driver_path)
-    conf = question.conf or known_conf or BrokerConf()
-    check_max = None if question.conf else circumstances.check_max
-    profiles = question.profiles or tuple((name, PROFILES[name]) for name in profiles_for(circumstances.version))
-    asked = [
-        (name, switches, settings_of(conf, _release(circumstances.version, name), check_max))
-        for name, switches in profiles
-    ]
-    events = len(trace.events) - (saved.source is not None)
-    told = judge_trace(trace, driver, asked, question.report)
-    if told.accepted is False and known_conf is None and question.conf is None:
-        reason = f"its broker.conf is missing, and with the default settings it is {told.sentence()}"
-        told = TraceVerdict(events, None, told.profile, reason)
-    conf_path = find_broker_conf(store) if question.conf is None else question.conf_path
-    why = "" if question.profiles or told.profile is None else why_judged_by(told.profile, circumstances.version)
-    return replace(told, why_profile=question.why or why, broker_conf=None if conf_path is None else str(conf_path))
-
-
-def _release(version: str | None, profile: str) -> str:
-    """Whose defaults a store's broker had: those of its release, or of the profile where a range of them fits."""
-    return profile if version is None or "-" in version else version
-
-
-def too_many(events: int, most: int) -> str:
-    """Why a long trace is not asked about."""
-    return f"it holds {events} records, more than {most}; halfcheck diff takes the time"
-
-
-def scan_offsets(saved: ConsumerOffsets, half_end: Mapping[int, int]) -> ScanOffsets:
-    """Where the next round begins in each half queue of a store and in its op queue."""
-    return ScanOffsets(
-        {queue_id: saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in half_end},
-        {queue_id: saved.get(OP_TOPIC, queue_id) or 0 for queue_id in half_end},
-    )
-
-
-def offsets_ahead(saved: ConsumerOffsets, half_end: Mapping[int, int]) -> Iterator[CorruptRegion]:
-    """Saved half offsets beyond the end of their queue."""
-    for queue_id, end in half_end.items():
-        offset = saved.get(HALF_TOPIC, queue_id) or 0
-        if offset > end:
-            reason = f"the saved half offset is {offset}, the half queue ends at {end} (B14)"
-            yield CorruptRegion(saved.source or "", 0, reason)
-
-
-def foreign_keys(saved: ConsumerOffsets) -> Iterator[CorruptRegion]:
-    """Queues that the check service's own group does not read: a name in the file must be wrong."""
-    for key in saved.table:
-        topic, _, group = key.partition("@")
-        if group == TRANSACTION_GROUP and topic not in (HALF_TOPIC, OP_TOPIC) and "ROCKSDB" not in topic:
-            yield CorruptRegion(saved.source or "", 0, f"{group} reads {topic!r}, expected {HALF_TOPIC} or {OP_TOPIC}")

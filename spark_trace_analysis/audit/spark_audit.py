@@ -8,31 +8,19 @@ and an audit that was killed goes on from what is there.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
-from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
-from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_offsets
 from reference.format.errors import NotAStoreError
-from spark_trace_analysis.audit.audit_store import (
-    Question,
-    ask,
-    foreign_keys,
-    notes_on,
-    notes_on_version,
-    offsets_ahead,
-    scan_offsets,
-    too_many,
-)
-from spark_trace_analysis.audit.columns.row_files import SUMMARY, move, new_directory, require_new
-from spark_trace_analysis.audit.columns.stage_files import read_findings, write_facts
-from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
-from spark_trace_analysis.audit.large_audit import LargeAudit
+from spark_trace_analysis.audit.audit import Audit
+from spark_trace_analysis.audit.audit_files import move, require_new, writing_audit
+from spark_trace_analysis.audit.audit_store import OpenedStore, Question
+from spark_trace_analysis.audit.columns.stage_files import read_findings
 from spark_trace_analysis.audit.rules.damage import Damage
 from spark_trace_analysis.audit.rules.findings import Rank, found
-from spark_trace_analysis.audit.rules.resembles import Circumstances
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.stages.group_stage import GroupTask
 from spark_trace_analysis.audit.stages.judged_buckets import (
@@ -43,16 +31,16 @@ from spark_trace_analysis.audit.stages.judged_buckets import (
 )
 from spark_trace_analysis.audit.stages.judging_rounds import JudgingRounds
 from spark_trace_analysis.audit.stages.op_stage import OpTask
-from spark_trace_analysis.audit.stages.scan_progress import watched
 from spark_trace_analysis.audit.stages.scan_task import ScanTask
 from spark_trace_analysis.audit.stages.spark_stage import run_stage
+from spark_trace_analysis.audit.stages.start_scan import start_scan
 from spark_trace_analysis.audit.stages.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
-from spark_trace_analysis.audit.work_folder import count_finished, key_of, work_folder
+from spark_trace_analysis.audit.work_folder import count_finished, key_of, place_of, work_folder
+from spark_trace_analysis.cluster.watched import watched
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import classify
 from spark_trace_analysis.records.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
 from spark_trace_analysis.records.store_splits import SPLIT_BYTES, Split, splits_of
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,7 +53,6 @@ BUCKET_BYTES = 256 << 20
 """So many bytes of the log go into a bucket, on average."""
 
 _MOST_FILES_TIMES_BUCKETS = 1 << 18
-_RULES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +91,7 @@ class Options:
     on_progress: Callable[[int, int], None] | None = None
 
 
-def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeAudit:
+def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> Audit:
     """Say what became of every transaction in a store; the same as :func:`audit_store`, for a store of any size.
 
     Raises
@@ -116,35 +103,30 @@ def audit_by_spark(spark: SparkSession, store: Path, options: Options) -> LargeA
     NotJudgedError
         Its halves lie in RocksDB.
     """
-    store = store.absolute()
     if options.out is not None:
         require_new(options.out)
-    job = _Job(spark, store, options)
-    with work_folder(job.key, options) as folder:
+    job = _Job(spark, OpenedStore(store.absolute(), options.version, options.question), options)
+    with work_folder(job.key, place_of(options.work, options.out)) as folder:
         found_there = count_finished(folder)
         return replace(job.run(folder), tasks_found=found_there)
 
 
 class _Job:
-    def __init__(self, spark: SparkSession, store: Path, options: Options) -> None:
+    def __init__(self, spark: SparkSession, store: OpenedStore, options: Options) -> None:
         self.spark = spark
         self.store = store
         self.options = options
-        self.log = CommitLog.open(store)
-        path = find_broker_conf(store)
-        self.known_conf = None if path is None else read_broker_conf(path)
-        self.conf = self.known_conf or BrokerConf()
-        self.saved: ConsumerOffsets = read_consumer_offsets(store)
-        require_no_rocksdb_queue(store)
-        open_consume_queues(store)
+        self.log = store.log
+        require_no_rocksdb_queue(store.path)
+        open_consume_queues(store.path)
         size = self.log.size_bytes
         self.buckets = max(min(-(-size // options.bucket_bytes), 1 << 12), 1)
         self.split_bytes = max(options.split_bytes, size * self.buckets // _MOST_FILES_TIMES_BUCKETS)
-        self.key = key_of(store, self.log, self.saved, self.conf, options)
+        sizes = {"split_bytes": options.split_bytes, "bucket_bytes": options.bucket_bytes}
+        self.key = key_of(store.path, self.log, store.saved, store.conf, {"version": options.version, **sizes})
 
-    def run(self, folder: Path) -> LargeAudit:
-        timeout_ms = self.conf.or_default("transactionTimeOut", self.options.version)
-        scan = ScanTask(self.store, folder, self.buckets, timeout_ms)
+    def run(self, folder: Path) -> Audit:
+        scan = ScanTask(self.store.path, folder, self.buckets, self.store.timeout_ms)
         splits = self._scan(scan)
         whole = put_together(self.log, splits, scan)
         numbers = [split.number for split in splits]
@@ -160,16 +142,14 @@ class _Job:
         run_stage(self.spark, "join ops", ops.run, range(self.buckets), lambda bucket: ops.path(bucket, "json"))
         for bucket in range(self.buckets):
             damage.take(read_findings(ops.path(bucket, "jsonl")))
-        if self.saved.corrupt is not None:
-            damage.take([found(Rank.SAVED_OFFSETS, 0, self.saved.corrupt)])
+        if self.store.saved.corrupt is not None:
+            damage.take([found(Rank.SAVED_OFFSETS, 0, self.store.saved.corrupt)])
         is_complete = self.log.start == 0 and not damage.count
         tasks = (self._group_task(ops, whole, is_complete=is_sound) for is_sound in (is_complete, False))
         groups, rounds = JudgingRounds(self.spark, self.log, *tasks).run(damage)
-        require_deliveries_from_the_queue(self.store, self.log, damage.broken_links())
-        for region in foreign_keys(self.saved):
-            damage.take([found(Rank.FOREIGN_QUEUE, 0, region)])
-        for region in offsets_ahead(self.saved, whole.half_end):
-            damage.take([found(Rank.OFFSET_AHEAD, 0, region)])
+        require_deliveries_from_the_queue(self.store.path, self.log, damage.broken_links())
+        damage.take(found(Rank.FOREIGN_QUEUE, 0, region) for region in self.store.foreign_keys())
+        damage.take(found(Rank.OFFSET_AHEAD, 0, region) for region in self.store.offsets_ahead(whole))
         audit = self._result(groups, rounds, whole, damage)
         if self.options.out is not None:
             self._publish(self.options.out, rounds, audit)
@@ -182,13 +162,24 @@ class _Job:
         def done(split: Split) -> Path:
             return scan.path("scan", split.number, "json")
 
-        with watched(self.options.on_progress, splits, done):
-            run_stage(self.spark, "read", scan.run, splits, done)
+        read = partial(start_scan, scan)
+        with self._watching(splits, done):
+            run_stage(self.spark, "read", read, splits, done)
         broken = set(broken_joins(self.log, splits, scan))
         whole = [Split(len(splits) + index, index, 0, len(self.log.files[index].data)) for index in sorted(broken)]
-        run_stage(self.spark, "read again", scan.run, whole, done)
+        run_stage(self.spark, "read again", read, whole, done)
         joined = [split for split in splits if split.file not in broken] + whole
         return sorted(joined, key=lambda split: (split.file, split.start))
+
+    def _watching(self, splits: Sequence[Split], done: Callable[[Split], Path]) -> AbstractContextManager[None]:
+        """Tell now and then how many bytes were read: those of the splits whose file is there."""
+        on_progress = self.options.on_progress
+        if on_progress is None:
+            return nullcontext()
+        total = sum(split.end - split.start for split in splits)
+        return watched(
+            lambda: on_progress(sum(one.end - one.start for one in splits if done(one).exists()), total), 0.5
+        )
 
     def _check_queues(self, scan: ScanTask, whole: WholeLog, damage: Damage) -> None:
         findings, doubtful = wrong_queues(self.log, scan, whole.matched)
@@ -200,16 +191,7 @@ class _Job:
             damage.take(read_findings(task.path(number, "jsonl")))
 
     def _group_task(self, ops: OpTask, whole: WholeLog, *, is_complete: bool) -> GroupTask:
-        offsets = scan_offsets(self.saved, whole.half_end)
-        version = self.options.version or whole.marks.version()
-        circumstances = Circumstances(
-            version=version,
-            check_max=self._check_max(whole, version),
-            check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
-            half_end=whole.half_end,
-            half_saved=offsets.half,
-            log_is_complete=is_complete,
-        )
+        offsets, circumstances = self.store.circumstances(whole, log_is_complete=is_complete)
         reach = self.log.files[-1].end - self.log.start
         return GroupTask(
             ops=ops,
@@ -220,16 +202,7 @@ class _Job:
             range_bytes=reach // self.buckets + 1,
         )
 
-    def _check_max(self, whole: WholeLog, version: str | None) -> int:
-        """The configured maximum; without a broker.conf the highest count at which the store shows a discard."""
-        if self.known_conf is not None:
-            return self.conf.or_default("transactionCheckMax", version)
-        highest = whole.discard_checks
-        if is_before(version, RECORDED_DISCARDS):
-            highest = max(highest, whole.copy_checks)
-        return highest or self.conf.or_default("transactionCheckMax", version)
-
-    def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> LargeAudit:
+    def _result(self, task: GroupTask, rounds: Sequence[GroupTask], whole: WholeLog, damage: Damage) -> Audit:
         counts = {state.value: 0 for state in TransactionState}
         plain = 0
         for bucket, one in enumerate(rounds):
@@ -237,8 +210,8 @@ class _Job:
             plain += facts["plain"]
             for state, count in facts["counts"].items():
                 counts[state] += count
-        return LargeAudit(
-            store=str(self.store),
+        return Audit(
+            store=str(self.store.path),
             version=task.circumstances.version,
             records=whole.records,
             events=whole.events,
@@ -249,33 +222,22 @@ class _Job:
             transactions=tuple(
                 all_rows(rounds) if self.options.everything else gravest_rows(rounds, self.options.limit)
             ),
-            notes=(*notes_on_version(self.options.version, whole.marks), *notes_on(self.saved)),
-            trace=self._trace(task, whole, damage),
+            notes=self.store.notes(whole),
+            trace=self.store.explain(
+                whole, task.circumstances, next(damage.regions(), None), lambda: self._trace(task)
+            ),
         )
 
-    def _trace(self, task: GroupTask, whole: WholeLog, damage: Damage) -> TraceVerdict:
-        """Hold a short trace against the specification, as in one process."""
-        question = self.options.question
-        reason = None
-        if damage.count:
-            reason = f"a record is damaged: {next(damage.regions())}"
-        elif self.log.start:
-            reason = f"the commit log begins at {self.log.start}: what was before is gone"
-        elif whole.events > question.most_events:
-            reason = too_many(whole.events, question.most_events)
-        if reason is not None:
-            return TraceVerdict(whole.events, None, reason=reason)
-        trace = StoreTrace(task.ops.scan.timeout_ms)
+    def _trace(self, task: GroupTask) -> StoreTrace:
+        """The trace of a short store."""
+        trace = StoreTrace(self.store.timeout_ms)
         for at in places_of_records(task):
             record = self.log.record_at(at)
             trace.add(record, classify(record))
-        if trace.unfit:
-            return TraceVerdict(whole.events, None, reason=trace.unfit[0])
-        return ask(self.store, trace, self.saved, task.circumstances, self.known_conf, question)
+        return trace
 
-    def _publish(self, out: Path, rounds: Sequence[GroupTask], audit: LargeAudit) -> None:
-        """Put the rows of all transactions into a new directory, which appears when it is whole."""
-        with new_directory(out) as unfinished:
+    def _publish(self, out: Path, rounds: Sequence[GroupTask], audit: Audit) -> None:
+        """Put the rows of all transactions into a new directory."""
+        with writing_audit(audit, out) as unfinished:
             for bucket, one in enumerate(rounds):
                 move(one.path("rows", bucket, "parquet"), unfinished / f"transactions-{bucket:05d}.parquet")
-            write_facts(unfinished / SUMMARY, replace(audit, transactions=()).to_json(limit=0))

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf
     from reference.format.commit_log import CommitLog
     from reference.format.consumer_offsets import ConsumerOffsets
-    from spark_trace_analysis.audit.spark_audit import Options
 
 _KEY = "key.json"
 
 
-def key_of(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: Options) -> dict[str, Any]:
-    """What the files between the stages depend on: the store's files, the settings and the sources."""
+def key_of(
+    store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf, options: dict[str, Any]
+) -> dict[str, Any]:
+    """What the files between the stages depend on: the store's files, the settings, some options and the sources."""
     digest = hashlib.sha256()
     for package in (reference.format, spark_trace_analysis):
         for root in package.__path__:
@@ -47,9 +48,7 @@ def key_of(store: Path, log: CommitLog, saved: ConsumerOffsets, conf: BrokerConf
         "queues": queues.hexdigest(),
         "saved": repr(saved),
         "conf": {name: value for name, value in asdict(conf).items() if value is not None},
-        "version": options.version,
-        "split_bytes": options.split_bytes,
-        "bucket_bytes": options.bucket_bytes,
+        **options,
         "source": digest.hexdigest(),
     }
 
@@ -65,9 +64,8 @@ def count_finished(folder: Path) -> int:
 
 
 @contextmanager
-def work_folder(key: dict[str, Any], options: Options) -> Iterator[Path]:
+def work_folder(key: dict[str, Any], folder: Path | None) -> Iterator[Path]:
     """The folder of the files between the stages; it is removed when the audit is done, and kept if it is cut short."""
-    folder = place_of(options.work, options.out)
     if folder is None:
         temporary = Path(mkdtemp(prefix="halfcheck-audit-"))
         try:

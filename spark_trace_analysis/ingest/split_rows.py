@@ -52,18 +52,9 @@ _ARROW = {
     "map<string,string>": pa.map_(pa.string(), pa.string()),
 }
 NUMBERS = {
-    "position": Outline.POSITION,
-    "size": Outline.SIZE,
-    "queue_id": Outline.QUEUE_ID,
-    "queue_offset": Outline.QUEUE_OFFSET,
-    "flag": Outline.FLAG,
-    "sys_flag": Outline.SYS_FLAG,
-    "born_timestamp": Outline.BORN_TIMESTAMP,
-    "store_timestamp": Outline.STORE_TIMESTAMP,
-    "reconsume_times": Outline.RECONSUME_TIMES,
-    "prepared_transaction_offset": Outline.PREPARED_OFFSET,
-    "body_crc": Outline.BODY_CRC,
-    "body_size": Outline.BODY_SIZE,
+    name: Outline[name.upper()]
+    for name, kind in SCHEMA.items()
+    if kind in ("bigint", "int") and name != "physical_offset"
 }
 """Column to the number of a record's outline that it is."""
 
@@ -155,25 +146,13 @@ class SplitRows:
             record = known if isinstance(known, Record) else self._records.reader.record_at(at)
         except MalformedRecordError:
             return {"position": at, "physical_offset": self._records.reader.file.start + at}
-        return {
+        row = {name: getattr(record, name) for name in self._columns if hasattr(record, name)}
+        properties = list(record.properties.items())
+        return row | {
             "position": at,
-            "physical_offset": record.physical_offset,
             "size": record.total_size,
-            "topic": record.topic,
-            "queue_id": record.queue_id,
-            "queue_offset": record.queue_offset,
-            "flag": record.flag,
-            "sys_flag": record.sys_flag,
-            "born_timestamp": record.born_timestamp,
-            "store_timestamp": record.store_timestamp,
-            "born_host": record.born_host,
-            "store_host": record.store_host,
-            "reconsume_times": record.reconsume_times,
-            "prepared_transaction_offset": record.prepared_transaction_offset,
-            "body_crc": record.body_crc,
             "body_size": len(record.body),
-            "body": record.body,
-            "properties": list(record.properties.items()),
+            "properties": properties,
         }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent
 from reference.format import properties
-from spark_trace_analysis.audit.rules.grouping import check_times, identity_of, immunity_ms
+from spark_trace_analysis.records.identity import check_times, identity_of, immunity_ms
 from spark_trace_analysis.records.op_body import is_batched, parse_op_body
 from spark_trace_analysis.records.record_kind import RecordKind
 from spec.language import NONE

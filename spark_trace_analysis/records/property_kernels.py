@@ -12,8 +12,9 @@ from numba import njit
 from reference.format import properties
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import HASH_START, copy_bytes, hash_bytes, hash_of, hash_step, mixed
-from spark_trace_analysis.records.record_kernels import Bytes, Columns
-from spark_trace_analysis.records.told_fields import NOTHING, Told
+from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline, TopicKind
+from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
 
 _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS = (
     hash_bytes(name.encode())
@@ -91,16 +92,17 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
     """One record; `o` are the outlines, `t` is what it tells."""
     for field in range(_FIELDS):
         t[field, j] = 0
-    t[4, j] = t[5, j] = _NOTHING
-    topic_kind, sys_flag, flag, prepared = o[20, i], o[7, i], o[5, i], o[11, i]
-    position, store_timestamp, born_timestamp = o[0, i], o[9, i], o[8, i]
-    if o[12, i] == 0:
-        t[1, j] = 1
+    t[Told.CHECK_TIMES, j] = t[Told.IMMUNITY_SECONDS, j] = _NOTHING
+    topic_kind, sys_flag, flag = o[Outline.TOPIC_KIND, i], o[Outline.SYS_FLAG, i], o[Outline.FLAG, i]
+    store_timestamp, born_timestamp = o[Outline.STORE_TIMESTAMP, i], o[Outline.BORN_TIMESTAMP, i]
+    position, prepared = o[Outline.POSITION, i], o[Outline.PREPARED_TRANSACTION_OFFSET, i]
+    if o[Outline.BODY_AT, i] == 0:
+        t[Told.IS_ODD, j] = 1
         return
-    is_odd = not o[19, i] or o[21, i] != 0
-    for at in range(o[14, i], o[14, i] + o[15, i]):
+    is_odd = not o[Outline.IS_BODY_SOUND, i] or o[Outline.IS_REPAIRED, i] != 0
+    for at in range(o[Outline.TOPIC_AT, i], o[Outline.TOPIC_AT, i] + o[Outline.TOPIC_SIZE, i]):
         is_odd |= data[at] >= 128
-    start, end = o[17, i], o[17, i] + o[18, i]
+    start, end = o[Outline.PROPERTIES_AT, i], o[Outline.PROPERTIES_AT, i] + o[Outline.PROPERTIES_SIZE, i]
     count = 0
     at = start
     born_at = position + 48
@@ -148,48 +150,49 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
         if name_hash == _CHECK:
             number, is_number = _number(data, value_at, at)
             is_odd |= not is_number
-            t[4, j] = number
+            t[Told.CHECK_TIMES, j] = number
         elif name_hash == _PREPARED:
-            t[6, j] = 1
-            t[10, j] = value_hash
+            t[Told.HAS_PREPARED_QUEUE_OFFSET, j] = 1
+            t[Told.PREPARED_QUEUE_OFFSET, j] = value_hash
         elif name_hash in (_WAIT, _TRAN):
             is_odd |= value_hash != _TRUE and value_hash != _FALSE
             has_wait |= name_hash == _WAIT
             has_tran |= name_hash == _TRAN
         elif name_hash == _TOPIC:
             real_topic = value_hash
-            t[18, j], t[19, j] = value_at, at - value_at
-            t[12, j] |= 32
+            t[Told.TOPIC_AT, j], t[Told.TOPIC_SIZE, j] = value_at, at - value_at
+            t[Told.FEATURES, j] |= Feature.REAL_TOPIC
         elif name_hash == _QUEUE:
             real_queue = value_hash
         elif name_hash != _CRC and name_hash != _DELAY:
             stays += mixed(name * np.uint64(3) + value)
             if name_hash == _UNIQUE:
                 key = value_hash
-                t[14, j], t[15, j] = value_at, at - value_at
+                t[Told.KEY_AT, j], t[Told.KEY_SIZE, j] = value_at, at - value_at
             elif name_hash == _ID:
                 identity = value_hash
-                t[12, j] |= 1
+                t[Told.FEATURES, j] |= Feature.TRANSACTION_ID
             elif name_hash == _GROUP:
                 group = value_hash
-                t[16, j], t[17, j] = value_at, at - value_at
+                t[Told.GROUP_AT, j], t[Told.GROUP_SIZE, j] = value_at, at - value_at
             elif name_hash == _IMMUNITY:
                 number, is_number = _number(data, value_at, at)
                 is_odd |= not is_number
-                t[5, j] = number
+                t[Told.IMMUNITY_SECONDS, j] = number
             elif name_hash == _REGION:
-                t[12, j] |= 4
+                t[Told.FEATURES, j] |= Feature.REGION
             elif name_hash == _TAGS:
                 tags = value_hash
                 for index in range(value_at, at):
                     value_code = value_code * np.uint32(31) + np.uint32(data[index])
-                t[20, j] = np.int64(np.int32(value_code))
+                t[Told.TAGS_CODE, j] = np.int64(np.int32(value_code))
     if end > start and data[end - 1] == 2:
-        t[12, j] |= 2
-    t[13, j] = hash_of(data, store_at, store_end)
-    if topic_kind == 2:
-        t[0, j] = 4
-        is_odd |= count != 2 or not has_wait or tags != _D or flag != 0 or prepared != 0 or o[10, i] != 0
+        t[Told.FEATURES, j] |= Feature.TRAILING_SEPARATOR
+    t[Told.STORE_HOST, j] = hash_of(data, store_at, store_end)
+    if topic_kind == TopicKind.OP:
+        t[Told.KIND, j] = RecordKind.OP
+        is_odd |= count != 2 or not has_wait or tags != _D
+        is_odd |= flag != 0 or prepared != 0 or o[Outline.RECONSUME_TIMES, i] != 0
         for index in range(count):
             is_odd |= names[index] == _WAIT and values[index] != _TRUE
         is_odd |= sys_flag & ~(_BORN_V6 | _STORE_V6) != 0
@@ -197,41 +200,44 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
         is_odd |= born_end - born_at != store_end - store_at
         for index in range(born_end - born_at):
             is_odd |= data[born_at + index] != data[store_at + index]
-        entries, is_list, has_comma = _count_entries(data, o[12, i], o[12, i] + o[13, i])
+        body_at = o[Outline.BODY_AT, i]
+        entries, is_list, has_comma = _count_entries(data, body_at, body_at + o[Outline.BODY_SIZE, i])
         is_odd |= not is_list
-        t[21, j] = entries
-        t[12, j] |= 64 if has_comma else 0
-        t[1, j] = is_odd
+        t[Told.ENTRIES, j] = entries
+        t[Told.FEATURES, j] |= Feature.BATCHED if has_comma else 0
+        t[Told.IS_ODD, j] = is_odd
         return
-    if topic_kind == 1:
-        t[0, j] = 0 if t[4, j] == _NOTHING else 1
+    if topic_kind == TopicKind.HALF:
+        is_put_back = t[Told.CHECK_TIMES, j] != _NOTHING
+        t[Told.KIND, j] = RecordKind.PUT_BACK if is_put_back else RecordKind.FIRST_HALF
     else:
-        t[0, j] = 3 if topic_kind == 3 else 2
-    is_odd |= key == 0 or t[15, j] == 0 or group == 0
+        t[Told.KIND, j] = RecordKind.DISCARDED if topic_kind == TopicKind.DISCARD else RecordKind.DELIVERED
+    is_odd |= key == 0 or t[Told.KEY_SIZE, j] == 0 or group == 0
     is_odd |= identity != 0 and identity != key
-    if topic_kind != 4:
+    if topic_kind != TopicKind.DELIVERED:
         is_odd |= real_topic == 0 or real_queue == 0 or not has_tran or prepared != 0
-        is_odd |= t[0, j] != 0 and flag != 0
+        is_odd |= t[Told.KIND, j] != RecordKind.FIRST_HALF and flag != 0
     else:
-        queue_id = o[4, i]
+        queue_id = o[Outline.QUEUE_ID, i]
         is_odd |= queue_id < 0
         queue = _hash_of_number(max(queue_id, 0))
-        is_odd |= real_topic != 0 and real_topic != o[16, i]
+        is_odd |= real_topic != 0 and real_topic != o[Outline.TOPIC_HASH, i]
         is_odd |= real_queue != 0 and real_queue != queue
-        real_topic, real_queue = o[16, i], queue
-        t[18, j], t[19, j] = o[14, i], o[15, i]
+        real_topic, real_queue = o[Outline.TOPIC_HASH, i], queue
+        t[Told.TOPIC_AT, j], t[Told.TOPIC_SIZE, j] = o[Outline.TOPIC_AT, i], o[Outline.TOPIC_SIZE, i]
     born_host = hash_of(data, born_at, born_end)
-    birth = birth_hash(born_timestamp, born_host, o[3, i])
+    birth = birth_hash(born_timestamp, born_host, o[Outline.BODY_CRC, i])
     unchanging = mixed(np.uint64(birth) + np.uint64(sys_flag & ~12))
-    unchanging = mixed(unchanging + np.uint64(o[10, i]))
+    unchanging = mixed(unchanging + np.uint64(o[Outline.RECONSUME_TIMES, i]))
     unchanging = mixed(unchanging ^ stays) + np.uint64(has_wait)
-    t[7, j], t[8, j], t[9, j], t[11, j] = np.int64(unchanging), real_topic, real_queue, birth
-    t[2, j], t[3, j] = key, group
+    t[Told.UNCHANGING, j], t[Told.BIRTH, j] = np.int64(unchanging), birth
+    t[Told.REAL_TOPIC, j], t[Told.REAL_QUEUE, j] = real_topic, real_queue
+    t[Told.KEY_HASH, j], t[Told.GROUP_HASH, j] = key, group
     if _is_in_order(codes, count, 16):
-        t[12, j] |= 8
+        t[Told.FEATURES, j] |= Feature.SMALL_ORDER
     if _is_in_order(codes, count, 128):
-        t[12, j] |= 16
-    t[1, j] = is_odd
+        t[Told.FEATURES, j] |= Feature.LARGE_ORDER
+    t[Told.IS_ODD, j] = is_odd
 
 
 @njit(cache=True)
@@ -267,8 +273,8 @@ def _tell(data: Any, outlines: Any, chosen: Any, told: Any) -> None:
 def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: Any) -> None:
     count = 0
     for number in range(len(chosen)):
-        start = outlines[12, chosen[number]]
-        end = start + outlines[13, chosen[number]]
+        start = outlines[Outline.BODY_AT, chosen[number]]
+        end = start + outlines[Outline.BODY_SIZE, chosen[number]]
         value, digits = np.int64(0), 0
         for at in range(start, end):
             if data[at] == 44:

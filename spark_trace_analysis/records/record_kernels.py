@@ -41,7 +41,7 @@ class Outline(IntEnum):
     BORN_TIMESTAMP = 8
     STORE_TIMESTAMP = 9
     RECONSUME_TIMES = 10
-    PREPARED_OFFSET = 11
+    PREPARED_TRANSACTION_OFFSET = 11
     BODY_AT = 12
     BODY_SIZE = 13
     TOPIC_AT = 14
@@ -82,13 +82,13 @@ _BORN_V6, _STORE_V6 = BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
     """:func:`spark_trace_analysis.records.record_kind.concerns_a_transaction`, and the kind of it."""
     if topic_hash == _HALF:
-        return 1
+        return TopicKind.HALF
     if topic_hash == _OP:
-        return 2
+        return TopicKind.OP
     if topic_hash == _DISCARD:
-        return 3
+        return TopicKind.DISCARD
     if sys_flag & 12 != 8:
-        return 0
+        return TopicKind.ORDINARY
     for number in range(len(prefixes)):
         length = np.int64(prefixes[number, 0])
         if size < length:
@@ -99,8 +99,8 @@ def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, p
                 same = False
                 break
         if same:
-            return 0
-    return 4
+            return TopicKind.ORDINARY
+    return TopicKind.DELIVERED
 
 
 @njit(cache=True)
@@ -157,28 +157,28 @@ def _scan(
         if checks_bodies and body_size:
             is_sound = crc32(data, body_at, body_at + body_size, tables) & 0x7FFFFFFF == crc
         topic_hash = hash_of(data, topic_at, topic_at + topic_size)
-        columns[0, count] = position
-        columns[1, count] = size
-        columns[2, count] = magic
-        columns[3, count] = crc
-        columns[4, count] = int_at(data, position + 12)
-        columns[5, count] = int_at(data, position + 16)
-        columns[6, count] = long_at(data, position + 20)
-        columns[7, count] = sys_flag
-        columns[8, count] = long_at(data, position + 40)
-        columns[9, count] = store_timestamp
-        columns[10, count] = int_at(data, body_at - 16)
-        columns[11, count] = long_at(data, body_at - 12)
-        columns[12, count] = body_at
-        columns[13, count] = body_size
-        columns[14, count] = topic_at
-        columns[15, count] = topic_size
-        columns[16, count] = topic_hash
-        columns[17, count] = at
-        columns[18, count] = properties_size
-        columns[19, count] = is_sound
-        columns[20, count] = _topic_kind(data, topic_at, topic_size, topic_hash, sys_flag, prefixes)
-        columns[21, count] = 0
+        columns[Outline.POSITION, count] = position
+        columns[Outline.SIZE, count] = size
+        columns[Outline.MAGIC, count] = magic
+        columns[Outline.BODY_CRC, count] = crc
+        columns[Outline.QUEUE_ID, count] = int_at(data, position + 12)
+        columns[Outline.FLAG, count] = int_at(data, position + 16)
+        columns[Outline.QUEUE_OFFSET, count] = long_at(data, position + 20)
+        columns[Outline.SYS_FLAG, count] = sys_flag
+        columns[Outline.BORN_TIMESTAMP, count] = long_at(data, position + 40)
+        columns[Outline.STORE_TIMESTAMP, count] = store_timestamp
+        columns[Outline.RECONSUME_TIMES, count] = int_at(data, body_at - 16)
+        columns[Outline.PREPARED_TRANSACTION_OFFSET, count] = long_at(data, body_at - 12)
+        columns[Outline.BODY_AT, count] = body_at
+        columns[Outline.BODY_SIZE, count] = body_size
+        columns[Outline.TOPIC_AT, count] = topic_at
+        columns[Outline.TOPIC_SIZE, count] = topic_size
+        columns[Outline.TOPIC_HASH, count] = topic_hash
+        columns[Outline.PROPERTIES_AT, count] = at
+        columns[Outline.PROPERTIES_SIZE, count] = properties_size
+        columns[Outline.IS_BODY_SOUND, count] = is_sound
+        columns[Outline.TOPIC_KIND, count] = _topic_kind(data, topic_at, topic_size, topic_hash, sys_flag, prefixes)
+        columns[Outline.IS_REPAIRED, count] = 0
         count += 1
         position = after
     return position, count, False

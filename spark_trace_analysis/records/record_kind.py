@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from reference.format import properties
@@ -28,15 +28,20 @@ NOT_A_DELIVERY = (
 """Topics whose records keep the commit bits of the message that they copy: retries, dead letters, waiting rooms."""
 
 
-class RecordKind(StrEnum):
-    """The parts that a record can play in the life of a transaction."""
+class RecordKind(IntEnum):
+    """The parts that a record can play in the life of a transaction: halves come first, op messages behind the rest."""
 
-    FIRST_HALF = "first half"
-    PUT_BACK = "put back"
-    OP = "op"
-    DELIVERED = "delivered"
-    DISCARDED = "discarded"
-    OTHER = "other"
+    FIRST_HALF = 0
+    PUT_BACK = 1
+    DELIVERED = 2
+    DISCARDED = 3
+    OP = 4
+    OTHER = 5
+
+    @property
+    def words(self) -> str:
+        """Such as ``first half``."""
+        return self.name.lower().replace("_", " ")
 
 
 def concerns_a_transaction(frame: Frame) -> bool:

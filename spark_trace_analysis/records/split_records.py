@@ -62,6 +62,37 @@ class SplitRecords:
     end: int | None = None
     is_end: bool = False
 
+    def record(self, number: int) -> Record:
+        """One record, decoded by Python."""
+        known = self.by_python.get(number)
+        if isinstance(known, Record):
+            return known
+        outline = self.outlines[:, number]
+        return self.reader.decode(int(outline[Outline.POSITION]), int(outline[Outline.SIZE]))
+
+    def frame(self, number: int) -> Frame:
+        """The frame of one record."""
+        known = self.by_python.get(number)
+        if isinstance(known, Frame):
+            return known
+        o = self.outlines[:, number]
+        if isinstance(known, Record):
+            topic = known.topic.encode()
+        else:
+            at = int(o[Outline.TOPIC_AT])
+            topic = self.data[at : at + int(o[Outline.TOPIC_SIZE])].tobytes()
+        return Frame(
+            physical_offset=int(self.reader.file.start + o[Outline.POSITION]),
+            total_size=int(o[Outline.SIZE]),
+            topic=topic,
+            queue_id=int(o[Outline.QUEUE_ID]),
+            queue_offset=int(o[Outline.QUEUE_OFFSET]),
+            sys_flag=int(o[Outline.SYS_FLAG]),
+            store_timestamp=int(o[Outline.STORE_TIMESTAMP]),
+            prepared_transaction_offset=int(o[Outline.PREPARED_TRANSACTION_OFFSET]),
+            is_body_sound=bool(o[Outline.IS_BODY_SOUND]),
+        )
+
 
 def read_split(log: CommitLog, split: Split, *, checks_bodies: bool = True) -> SplitRecords:
     """Read the records of one split.
@@ -138,7 +169,7 @@ def _outline(entry: Record | Frame, file_start: int) -> Columns:
     outline[Outline.QUEUE_OFFSET] = entry.queue_offset
     outline[Outline.SYS_FLAG] = entry.sys_flag
     outline[Outline.STORE_TIMESTAMP] = entry.store_timestamp
-    outline[Outline.PREPARED_OFFSET] = entry.prepared_transaction_offset
+    outline[Outline.PREPARED_TRANSACTION_OFFSET] = entry.prepared_transaction_offset
     outline[Outline.TOPIC_HASH] = hash_bytes(topic)
     outline[Outline.IS_BODY_SOUND] = entry.has_sound_body if isinstance(entry, Record) else entry.is_body_sound
     outline[Outline.TOPIC_KIND] = kind_of_topic(topic, entry.sys_flag)

@@ -36,17 +36,6 @@ class Told(IntEnum):
     ENTRIES = 21
 
 
-class Kind(IntEnum):
-    """:class:`spark_trace_analysis.records.record_kind.RecordKind` as a number."""
-
-    FIRST_HALF = 0
-    PUT_BACK = 1
-    DELIVERED = 2
-    DISCARDED = 3
-    OP = 4
-    OTHER = 5
-
-
 class Feature(IntEnum):
     """Bits of a record that tell versions apart, and whether its properties stand in a known order."""
 

@@ -28,7 +28,7 @@ from reference.scenarios.crash import Boundary, Manner, crash
 from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, run_to_rest, write_store
 from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import Question, audit_store
-from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
+from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
 from spark_trace_analysis.ingest.driver_log import read_driver_log
 from spark_trace_analysis.ingest.read_store import read_store_trace
 from spark_trace_analysis.records.record_kind import RecordKind, classify
@@ -196,7 +196,7 @@ def _ask_the_specification(told: Run, folder: Path, judgement: Judgement, manner
     records = [event for event in events if event.kind is not EventKind.OFFSETS_SAVED]
     crashes = tuple(sum(event.time <= died_at for event in records) for died_at in told.cluster.died_at)
     trace = Trace(events, driver.requests, driver.checked, tuple(gap for gap in crashes if gap))
-    verdict = validate(trace, settings_of(conf, profile), PROFILES[profile])
+    verdict = validate(trace, validation_settings(conf, profile), PROFILES[profile])
     judgement.faults = verdict.faults
     if not verdict.accepted:
         judgement.wrong.append(f"refused with the crash before event {crashes}: {verdict.divergence}")

@@ -20,7 +20,7 @@ from spec.profiles import PROFILES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spark_trace_analysis.audit.table import Audit
+    from spark_trace_analysis.audit.audit import Audit
 
 SEEDS = range(1, 6)
 

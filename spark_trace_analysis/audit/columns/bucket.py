@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from spark_trace_analysis.records.told_fields import Kind
+from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ class Bucket:
     @property
     def puts_back(self) -> Flags:
         """Whether it has a copy with a check count."""
-        return self.sums(self.column("kind") == Kind.PUT_BACK) > 0
+        return self.sums(self.column("kind") == RecordKind.PUT_BACK) > 0
 
     def namesakes(self) -> Iterator[list[int]]:
         """The transactions that share a UNIQ_KEY, in the order of their first records."""

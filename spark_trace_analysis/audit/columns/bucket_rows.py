@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_trace_analysis.audit.columns.bucket import ranges
-from spark_trace_analysis.audit.columns.row_files import ROW_SCHEMA, table_of
+from spark_trace_analysis.audit.columns.row_tables import ROW_SCHEMA, table_of
 from spark_trace_analysis.audit.columns.stage_files import appearing
 from spark_trace_analysis.audit.columns.straight_histories import STATES
-from spark_trace_analysis.audit.rules.rows import DELIVERED, DISCARDED, EVENTS, HALF, OP, PUT_BACK
+from spark_trace_analysis.audit.rules.rows import EVENTS
 from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.records.told_fields import Kind
+from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
     from spark_trace_analysis.audit.columns.straight_histories import Straight
-    from spark_trace_analysis.audit.table import TransactionRow
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
-_WORDS = {Kind.FIRST_HALF: HALF, Kind.PUT_BACK: PUT_BACK, Kind.DELIVERED: DELIVERED, Kind.DISCARDED: DISCARDED}
-_WORD_OF_KIND = np.array([EVENTS.index(_WORDS[kind]) for kind in sorted(_WORDS)], np.int8)
 _REPEATED = ["group", "topic", "state", "also.list.element", "resembles.list.element", "history.list.element.event"]
 """Columns in which values recur, so that a dictionary makes them small."""
 
@@ -66,8 +64,8 @@ def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Number
     lengths = sizes + ops
     is_op = np.zeros(int(lengths.sum()), bool)
     is_op[np.cumsum(lengths)[ops > 0] - 1] = True
-    word = np.full(len(is_op), EVENTS.index(OP), np.int8)
-    word[~is_op] = _WORD_OF_KIND[bucket.column("kind")[records]]
+    word = np.full(len(is_op), RecordKind.OP, np.int8)
+    word[~is_op] = bucket.column("kind")[records]
     at, time = np.empty(len(is_op), np.int64), np.empty(len(is_op), np.int64)
     at[~is_op], at[is_op] = bucket.at[records], bucket.op_column("at")[op_places]
     time[~is_op] = bucket.column("store_timestamp")[records]

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference.format.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
-from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
-from reference.format.frame import Frame
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
 from spark_trace_analysis.records.record_kernels import Outline
 from spark_trace_analysis.records.told_fields import NOTHING
 
@@ -32,7 +30,9 @@ _LEAST_TAGS_CODE = -(1 << 31)
 _SPARSE = 8
 """Of a stretch of a queue in which fewer than one entry in so many is asked for, each is read by itself."""
 
-_RULES = 1000
+_FAR = 1000
+"""Wanted entries that lie so far apart are read in two stretches."""
+
 _EDGE = 3
 
 
@@ -51,30 +51,6 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     missing: list[Finding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-
-
-def frame_of(records: SplitRecords, number: int) -> Frame:
-    """The frame of one record of a split."""
-    known = records.by_python.get(number)
-    if isinstance(known, Frame):
-        return known
-    o = records.outlines[:, number]
-    if isinstance(known, Record):
-        topic = known.topic.encode()
-    else:
-        at = int(o[Outline.TOPIC_AT])
-        topic = records.data[at : at + int(o[Outline.TOPIC_SIZE])].tobytes()
-    return Frame(
-        physical_offset=int(records.reader.file.start + o[Outline.POSITION]),
-        total_size=int(o[Outline.SIZE]),
-        topic=topic,
-        queue_id=int(o[Outline.QUEUE_ID]),
-        queue_offset=int(o[Outline.QUEUE_OFFSET]),
-        sys_flag=int(o[Outline.SYS_FLAG]),
-        store_timestamp=int(o[Outline.STORE_TIMESTAMP]),
-        prepared_transaction_offset=int(o[Outline.PREPARED_OFFSET]),
-        is_body_sound=bool(o[Outline.IS_BODY_SOUND]),
-    )
 
 
 def check_columns(
@@ -112,9 +88,9 @@ class _Columns:
     def check(self) -> Checked:
         o, numbers = self.o, self.numbers
         kind = o[Outline.SYS_FLAG, numbers] & TRANSACTION_BITS
-        names_half = (kind == 0) & (o[Outline.PREPARED_OFFSET, numbers] != 0)
+        names_half = (kind == 0) & (o[Outline.PREPARED_TRANSACTION_OFFSET, numbers] != 0)
         for number in numbers[((kind != 0) & (kind != TRANSACTION_COMMIT)) | names_half]:
-            self.rules.check_flags(frame_of(self.records, int(number)))
+            self.rules.check_flags(self.records.frame(int(number)))
             self._take(int(number))
         self._check_queues()
         self._check_times()
@@ -133,9 +109,9 @@ class _Columns:
 
     def _take(self, number: int, rank: Rank = Rank.RECORD) -> None:
         """Take over what the rules have found of one record."""
-        at = int(self.physical[number]) * _RULES
+        at = int(self.physical[number])
         for rule, region in enumerate(self.rules.found):
-            self.checked.findings.append(found(rank, at + rule, region))
+            self.checked.findings.append(found(rank, order_of(at, rule), region))
         self.rules.found.clear()
         for missing in self.rules.missing:
             self.checked.missing.append(found(Rank.MISSING_ENTRY, missing.commit_log_offset, missing.region()))
@@ -149,7 +125,7 @@ class _Columns:
         order = np.lexsort((numbers, queue_ids, topics))
         changes = np.flatnonzero((np.diff(topics[order]) != 0) | (np.diff(queue_ids[order]) != 0)) + 1
         for chosen in np.split(numbers[order], changes):
-            frame = frame_of(self.records, int(chosen[0]))
+            frame = self.records.frame(int(chosen[0]))
             key = frame.topic.decode(errors="replace"), frame.queue_id
             queue = self.queues.get(key)
             if queue is not None:
@@ -173,20 +149,13 @@ class _Columns:
             self.last_dispatched = max(self.last_dispatched, int(self.physical[right].max()))
         before = self.rules.matched.get(key, 0)
         for number in chosen[~is_right & ~is_batch]:
-            record = self._record(int(number)) if self.tags_codes[number] != NOTHING else None
-            self.rules.check_entry(queue, key, record or frame_of(self.records, int(number)))
+            record = self.records.record(int(number)) if self.tags_codes[number] != NOTHING else None
+            self.rules.check_entry(queue, key, record or self.records.frame(int(number)))
             self._take(int(number))
         count += self.rules.matched.get(key, 0) - before
         self.last_dispatched = max(self.last_dispatched, self.rules.last_dispatched)
         if count:
             self.matched[f"{key[0]}/{key[1]}"] = count
-
-    def _record(self, number: int) -> Record:
-        known = self.records.by_python.get(number)
-        if isinstance(known, Record):
-            return known
-        o = self.o[:, number]
-        return self.records.reader.decode(int(o[Outline.POSITION]), int(o[Outline.SIZE]))
 
     def _check_counting(self, key: tuple[str, int], chosen: Numbers) -> None:
         """Without any consume queue the records of a queue must count up; how it begins, all splits together know."""
@@ -196,8 +165,7 @@ class _Columns:
         for place in np.flatnonzero((offsets != expected) & (offsets != 0) & ~is_batch):
             at = int(self.physical[chosen[place]])
             reason = wrong_count(key, int(offsets[place]), int(expected[place]))
-            region = CorruptRegion(*self.log.place(at), reason)
-            self.checked.findings.append(found(Rank.RECORD, at * _RULES, region))
+            self.checked.findings.append(at_record(self.log, Rank.RECORD, at, reason))
         first = [int(self.physical[chosen[0]]), int(offsets[0]), bool(is_batch[0]), int(offsets[-1]) + 1]
         self.edges.append([key[0], key[1], *first])
 
@@ -206,7 +174,7 @@ class _Columns:
         times = self.o[Outline.STORE_TIMESTAMP, self.numbers]
         low, middle, high = times[:-2], times[1:-1], times[2:]
         for place in np.flatnonzero((low <= high) & ((middle < low) | (middle > high))):
-            before, record, after = (frame_of(self.records, int(self.numbers[place + step])) for step in range(_EDGE))
+            before, record, after = (self.records.frame(int(self.numbers[place + step])) for step in range(_EDGE))
             self.rules.is_start = False
             self.rules.check_neighbours(before, record, after)
             self._take(int(self.numbers[place + 1]), Rank.TIMES)
@@ -220,9 +188,9 @@ def _entries(queue: ConsumeQueue, offsets: Numbers) -> np.ndarray[Any, Any]:
         return result
     wanted = offsets[inside]
     low, high = int(wanted.min()), int(wanted.max())
-    if high - low > _SPARSE * len(wanted) + _RULES:
+    if high - low > _SPARSE * len(wanted) + _FAR:
         order = np.argsort(wanted, kind="stable")
-        gaps = np.flatnonzero(np.diff(wanted[order]) > _RULES) + 1
+        gaps = np.flatnonzero(np.diff(wanted[order]) > _FAR) + 1
         for part in np.split(inside[order], gaps):
             result[part] = _stretch(queue, offsets[part])
         return result

@@ -5,33 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference.format import properties
-from reference.format.corrupt_region import CorruptRegion
 from reference.format.stored_message import host_bytes
 from spark_trace_analysis.audit.columns.release_masks import mask_of
 from spark_trace_analysis.audit.rules.consistency import is_in_a_known_order, wrong_form
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
-from spark_trace_analysis.audit.rules.grouping import check_times, identity_of, immunity_ms
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
 from spark_trace_analysis.records.bytes_kernels import hash_bytes
+from spark_trace_analysis.records.identity import check_times, identity_of, immunity_ms
 from spark_trace_analysis.records.op_body import parse_op_body
 from spark_trace_analysis.records.property_kernels import birth_hash
 from spark_trace_analysis.records.record_kind import RecordKind, classify
-from spark_trace_analysis.records.told_fields import NOTHING, Feature, Kind, Told
+from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
 from spark_trace_analysis.records.version import writers_of
 
 if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
     from reference.format.record import Record
-
-_KINDS = {
-    RecordKind.FIRST_HALF: Kind.FIRST_HALF,
-    RecordKind.PUT_BACK: Kind.PUT_BACK,
-    RecordKind.DELIVERED: Kind.DELIVERED,
-    RecordKind.DISCARDED: Kind.DISCARDED,
-    RecordKind.OP: Kind.OP,
-    RecordKind.OTHER: Kind.OTHER,
-}
-
-_RULES = 1000
 
 
 class OddRecords:
@@ -72,7 +60,7 @@ class OddRecords:
         kind = classify(record)
         at = record.physical_offset
         values = record.properties
-        told[Told.KIND], told[Told.IS_ODD] = _KINDS[kind], 1
+        told[Told.KIND], told[Told.IS_ODD] = kind, 1
         checks = check_times(record)
         told[Told.CHECK_TIMES] = NOTHING if checks is None else checks
         immunity = immunity_ms(values.get(properties.IMMUNITY_SECONDS), self._timeout_ms)
@@ -84,7 +72,7 @@ class OddRecords:
         told[Told.ENTRIES] = 0
         told[Told.KEY_SIZE] = told[Told.GROUP_SIZE] = told[Told.TOPIC_SIZE] = 0
         self.findings.extend(
-            self._finding(Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
+            at_record(self._log, Rank.FORM, at, reason, rule) for rule, reason in enumerate(wrong_form(record, kind))
         )
         if kind is RecordKind.OP:
             self._tell_op(record)
@@ -106,7 +94,4 @@ class OddRecords:
             self.ops.append((record.physical_offset, list(offsets)))
         elif record.has_sound_body:
             reason = f"the op body {record.body[:40]!r} is not a list of half offsets"
-            self.findings.append(self._finding(Rank.OP, record.physical_offset, reason))
-
-    def _finding(self, rank: Rank, at: int, reason: str, rule: int = 0) -> Finding:
-        return found(rank, at * _RULES + rule, CorruptRegion(*self._log.place(at), reason))
+            self.findings.append(at_record(self._log, Rank.OP, record.physical_offset, reason))

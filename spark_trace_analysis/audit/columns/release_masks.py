@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spark_trace_analysis.records.told_fields import Feature, Kind, Told
+from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.told_fields import Feature, Told
 from spark_trace_analysis.records.version import (
     RELEASES,
     WRITERS_OF_DISCARDS,
@@ -48,8 +49,8 @@ def masks_of(told: Any) -> Any:
     """For each record the releases that could have written it, as bits."""
     kind, bits = told[Told.KIND], told[Told.FEATURES]
     masks = _MASK_OF_HALF[bits & 31]
-    masks = np.where(kind == Kind.DISCARDED, mask_of(WRITERS_OF_DISCARDS), masks)
+    masks = np.where(kind == RecordKind.DISCARDED, mask_of(WRITERS_OF_DISCARDS), masks)
     keeps, loses = (mask_of(writers_of_delivery(keeps_real_topic=keeps)) for keeps in (True, False))
-    masks = np.where(kind == Kind.DELIVERED, np.where(bits & Feature.REAL_TOPIC, keeps, loses), masks)
+    masks = np.where(kind == RecordKind.DELIVERED, np.where(bits & Feature.REAL_TOPIC, keeps, loses), masks)
     one, many = (mask_of(writers_of_op(is_batched=is_batched)) for is_batched in (False, True))
-    return np.where(kind == Kind.OP, np.where(bits & Feature.BATCHED, many, one), masks)
+    return np.where(kind == RecordKind.OP, np.where(bits & Feature.BATCHED, many, one), masks)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from spark_trace_analysis.records.property_kernels import gather, list_entries
 from spark_trace_analysis.records.record_kernels import Outline
-from spark_trace_analysis.records.told_fields import Kind, Told
+from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.told_fields import Told
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.odd_records import OddRecords
@@ -55,7 +56,7 @@ class SplitEvents:
 def entry_columns(events: SplitEvents) -> dict[str, Any]:
     """The op entries, each with the end of the half queue as far as this split knows it."""
     o, told, start = events.records.outlines, events.told, events.records.reader.file.start
-    is_plain_op = (told[Told.KIND] == Kind.OP) & (told[Told.IS_ODD] == 0)
+    is_plain_op = (told[Told.KIND] == RecordKind.OP) & (told[Told.IS_ODD] == 0)
     plain = events.numbers[is_plain_op]
     offsets, owners = list_entries(events.records.data, o, plain, int(told[Told.ENTRIES, is_plain_op].sum()))
     numbers = plain[owners] if len(owners) else np.empty(0, np.int64)
@@ -67,7 +68,7 @@ def entry_columns(events: SplitEvents) -> dict[str, Any]:
         order = np.argsort(numbers, kind="stable")
         offsets, numbers = offsets[order], numbers[order]
     queue_ids = o[Outline.QUEUE_ID, numbers]
-    halves = events.numbers[told[Told.KIND] <= Kind.PUT_BACK]
+    halves = events.numbers[told[Told.KIND] <= RecordKind.PUT_BACK]
     ends = np.zeros(len(numbers), np.int64)
     for queue in np.unique(queue_ids):
         of_queue = halves[o[Outline.QUEUE_ID, halves] == queue]
@@ -86,7 +87,7 @@ def entry_columns(events: SplitEvents) -> dict[str, Any]:
 
 def half_columns(events: SplitEvents) -> dict[str, Any]:
     """The halves and their copies by their place in the queue."""
-    halves = events.chosen(events.told[Told.KIND] <= Kind.PUT_BACK)
+    halves = events.chosen(events.told[Told.KIND] <= RecordKind.PUT_BACK)
     return {
         "key": halves.told[Told.KEY_HASH],
         "group": halves.told[Told.GROUP_HASH],
@@ -98,7 +99,7 @@ def half_columns(events: SplitEvents) -> dict[str, Any]:
 
 def record_columns(events: SplitEvents) -> dict[str, Any]:
     """Halves, copies, deliveries and discards by transaction."""
-    places = np.flatnonzero(events.told[Told.KIND] <= Kind.DISCARDED)
+    places = np.flatnonzero(events.told[Told.KIND] <= RecordKind.DISCARDED)
     chosen = events.chosen(places)
     told = chosen.told
     texts = {int(np.searchsorted(places, place)): text for place, text in events.odd.texts.items()}
@@ -114,7 +115,7 @@ def record_columns(events: SplitEvents) -> dict[str, Any]:
         "store_timestamp": chosen.outline(Outline.STORE_TIMESTAMP),
         "born_timestamp": chosen.outline(Outline.BORN_TIMESTAMP),
         "flag": chosen.outline(Outline.FLAG).astype(np.int32),
-        "prepared_offset": chosen.outline(Outline.PREPARED_OFFSET),
+        "prepared_offset": chosen.outline(Outline.PREPARED_TRANSACTION_OFFSET),
         "is_renewed": told[Told.HAS_PREPARED_QUEUE_OFFSET].astype(bool),
         "immunity_ms": told[Told.IMMUNITY_SECONDS],
         "unchanging": told[Told.UNCHANGING],

@@ -91,6 +91,21 @@ def read_facts(path: Path) -> dict[str, Any] | None:
     return facts
 
 
+def facts_at(path: Path) -> dict[str, Any]:
+    """The facts of a task that is done.
+
+    Raises
+    ------
+    RuntimeError
+        The file is gone.
+    """
+    facts = read_facts(path)
+    if facts is None:
+        message = f"{path} is missing: the folder was changed during the audit"
+        raise RuntimeError(message)
+    return facts
+
+
 def write_findings(path: Path, findings: Iterable[Finding]) -> int:
     """Write what a task found damaged, if anything; gives the number."""
     kept = list(findings)

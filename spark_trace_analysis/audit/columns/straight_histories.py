@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.records.told_fields import NOTHING, Kind
+from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.told_fields import NOTHING
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
@@ -52,8 +53,8 @@ class Straight:
 def straight_histories(bucket: Bucket, offsets: ScanOffsets, at: Circumstances) -> Straight:
     """Find and judge the straight histories."""
     kind = bucket.column("kind")
-    put_backs = bucket.sums(kind == Kind.PUT_BACK)
-    deliveries, discards = (bucket.sums(kind == one) for one in (Kind.DELIVERED, Kind.DISCARDED))
+    put_backs = bucket.sums(kind == RecordKind.PUT_BACK)
+    deliveries, discards = (bucket.sums(kind == one) for one in (RecordKind.DELIVERED, RecordKind.DISCARDED))
     last = bucket.starts + put_backs
     is_straight = bucket.all_of(_continues(bucket, kind))
     is_straight &= (bucket.sizes == 1 + put_backs + deliveries + discards) & (bucket.op_counts <= 1)
@@ -80,11 +81,13 @@ def _continues(bucket: Bucket, kind: Any) -> Flags:
     place = np.arange(len(kind)) - bucket.starts[bucket.owner]
     before = np.maximum(np.arange(len(kind)) - 1, 0)
     queue, offset = bucket.column("queue_id"), bucket.column("queue_offset")
-    renews = (bucket.column("check_times") == place) & (kind[before] <= Kind.PUT_BACK)
+    renews = (bucket.column("check_times") == place) & (kind[before] <= RecordKind.PUT_BACK)
     renews &= (queue == queue[before]) & (offset > offset[before])
     is_last = place == bucket.sizes[bucket.owner] - 1
     flags: Flags = np.where(
-        place == 0, kind == Kind.FIRST_HALF, np.where(kind == Kind.PUT_BACK, renews, is_last & (kind > Kind.PUT_BACK))
+        place == 0,
+        kind == RecordKind.FIRST_HALF,
+        np.where(kind == RecordKind.PUT_BACK, renews, is_last & (kind > RecordKind.PUT_BACK)),
     )
     return flags
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.instances import constants_for
 from model_check.trace_validation.follow import SEEN, NamedEvent, TooManyStatesError, follow
 from model_check.trace_validation.validate import validate
-from spark_trace_analysis.audit.explanation.trace_verdict import settings_of
+from spark_trace_analysis.audit.explanation.trace_verdict import validation_settings
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.ingest.observed_rows import observed
 from spark_trace_analysis.traces.manifest import MANIFEST, read_manifest
@@ -177,7 +177,7 @@ def _instance_beside(path: Path) -> str:
 
 def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
     """A broker's own recording says what it did, but not what producers did."""
-    settings = settings_of(question.conf, question.profile)
+    settings = validation_settings(question.conf, question.profile)
     recording = observed(trace, settings.timeout, with_discards=question.switches.keeps_discarded)
     verdict = validate(recording.trace, settings, question.switches, question.report)
     found = verdict.divergence

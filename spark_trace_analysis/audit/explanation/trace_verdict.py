@@ -165,7 +165,7 @@ def why_judged_by(profile: str, version: str | None) -> str:
     return by_one if asked == profile else f"{alike}: {asked} were asked in turn"
 
 
-def settings_of(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:
+def validation_settings(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:
     """The settings of a broker; what its `broker.conf` leaves out is the default of its release."""
     return Settings.of_release(
         release,

@@ -229,9 +229,10 @@ def wrong_form(record: Record, kind: RecordKind) -> Iterator[str]:
         if key not in values:
             yield f"it is a half without the property {key}"
     if record.prepared_transaction_offset:
-        yield f"a {kind} message with the prepared transaction offset {record.prepared_transaction_offset}, expected 0"
+        half = record.prepared_transaction_offset
+        yield f"a {kind.words} message with the prepared transaction offset {half}, expected 0"
     if kind is not RecordKind.FIRST_HALF and record.flag:
-        yield f"a {kind} message with the flag {record.flag}, a broker writes 0"
+        yield f"a {kind.words} message with the flag {record.flag}, a broker writes 0"
 
 
 def _wrong_op(record: Record) -> Iterator[str]:

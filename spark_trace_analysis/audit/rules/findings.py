@@ -15,6 +15,11 @@ from reference.format.corrupt_region import CorruptRegion
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reference.format.commit_log import CommitLog
+
+
+_RULES = 1000
+
 
 class Rank(IntEnum):
     """The rules, in the order in which :mod:`spark_trace_analysis.audit.audit_store` asks them."""
@@ -63,6 +68,16 @@ class Finding:
 def found(rank: Rank, order: int, region: CorruptRegion) -> Finding:
     """A finding of a region."""
     return Finding(rank, order, region.file, region.offset, region.reason)
+
+
+def at_record(log: CommitLog, rank: Rank, at: int, reason: str, rule: int = 0) -> Finding:
+    """What a rule says of the record at a commit log offset; findings of one record keep the order of the rules."""
+    return found(rank, order_of(at, rule), CorruptRegion(*log.place(at), reason))
+
+
+def order_of(at: int, rule: int = 0) -> int:
+    """The order of a finding of the record at a commit log offset."""
+    return at * _RULES + min(rule, _RULES - 1)
 
 
 def to_lines(findings: Iterable[Finding]) -> str:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.rules.resembles import catalogue_ids
 from spark_trace_analysis.audit.rules.state import states_of
-from spark_trace_analysis.audit.table import HistoryEvent, TransactionRow
+from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
+from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
-    from spark_trace_analysis.audit.rules.history import History
+    from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry
     from spark_trace_analysis.audit.rules.resembles import Circumstances
     from spark_trace_analysis.audit.rules.state import ScanOffsets
 
-HALF, PUT_BACK, OP, DELIVERED, DISCARDED = EVENTS = ("half", "put back", "op", "delivered", "discarded")
-"""The words for what happens to a transaction."""
+EVENTS = ("half", "put back", "delivered", "discarded", "op")
+"""The words for what happens to a transaction, by the kind of the record."""
 
 
 def row_of(history: History, offsets: ScanOffsets, circumstances: Circumstances) -> TransactionRow:
@@ -43,11 +44,11 @@ def row_of(history: History, offsets: ScanOffsets, circumstances: Circumstances)
 
 
 def _events(history: History) -> tuple[HistoryEvent, ...]:
-    events = [
-        HistoryEvent(HALF if copy.check_times is None else PUT_BACK, copy.commit_log_offset, copy.store_timestamp)
-        for copy in history.copies
+    records: list[tuple[RecordKind, HalfCopy | OpEntry | Delivery | Discard]] = [
+        (RecordKind.FIRST_HALF if copy.check_times is None else RecordKind.PUT_BACK, copy) for copy in history.copies
     ]
-    events += [HistoryEvent(OP, op.commit_log_offset, op.store_timestamp) for op in history.ops]
-    events += [HistoryEvent(DELIVERED, one.commit_log_offset, one.store_timestamp) for one in history.deliveries]
-    events += [HistoryEvent(DISCARDED, one.commit_log_offset, one.store_timestamp) for one in history.discards]
+    records += [(RecordKind.OP, op) for op in history.ops]
+    records += [(RecordKind.DELIVERED, delivery) for delivery in history.deliveries]
+    records += [(RecordKind.DISCARDED, discard) for discard in history.discards]
+    events = (HistoryEvent(EVENTS[kind], one.commit_log_offset, one.store_timestamp) for kind, one in records)
     return tuple(sorted(events, key=lambda event: event.at))

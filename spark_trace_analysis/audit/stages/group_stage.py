@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.bucket import Bucket, ranges
 from spark_trace_analysis.audit.columns.bucket_rows import write_rows
 from spark_trace_analysis.audit.columns.stage_files import (
@@ -26,7 +25,7 @@ from spark_trace_analysis.audit.columns.stage_files import (
 )
 from spark_trace_analysis.audit.columns.straight_histories import straight_histories
 from spark_trace_analysis.audit.rules.consistency import Siblings, unchanging, wrong_groups, wrong_links
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.history import (
     Delivery,
@@ -38,7 +37,8 @@ from spark_trace_analysis.audit.rules.history import (
 )
 from spark_trace_analysis.audit.rules.put_back_parents import candidates_of, first_behind, link
 from spark_trace_analysis.audit.rules.rows import row_of
-from spark_trace_analysis.records.told_fields import NOTHING, Kind
+from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.told_fields import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.resembles import Circumstances
     from spark_trace_analysis.audit.rules.state import ScanOffsets
     from spark_trace_analysis.audit.stages.op_stage import OpTask
-
-_RULES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ class _Judging:
         write_facts(task.path("rows", self.number, "json"), facts)
 
     def _find(self, rank: Rank, at: int, reason: str, rule: int = 0) -> None:
-        self.findings.append(found(rank, at * _RULES + rule, CorruptRegion(*self.log.place(at), reason)))
+        self.findings.append(at_record(self.log, rank, at, reason, rule))
 
     def _histories(self, numbers: Any) -> dict[int, History]:
         """The histories of some transactions, with their ops."""
@@ -183,10 +181,10 @@ class _Judging:
             kind, at, time = columns["kind"][row], columns["at"][row], columns["store_timestamp"][row]
             checks = columns["check_times"][row]
             check_times = None if checks == NOTHING else checks
-            if kind == Kind.DELIVERED:
+            if kind == RecordKind.DELIVERED:
                 prepared, flag = columns["prepared_offset"][row], columns["flag"][row]
                 history.deliveries.append(Delivery(at, prepared, time, flag, check_times))
-            elif kind == Kind.DISCARDED:
+            elif kind == RecordKind.DISCARDED:
                 history.discards.append(Discard(at, check_times, time))
             else:
                 history.copies.append(
@@ -213,7 +211,7 @@ class _Judging:
             kind, history = grouping.add(record)
             siblings.add(record.physical_offset, unchanging(record, kind))
         for rule, (at, reason) in enumerate(siblings.odd_ones()):
-            self._find(Rank.SIBLINGS, at, reason, min(rule, _RULES - 1))
+            self._find(Rank.SIBLINGS, at, reason, rule)
         if history is None:
             message = f"{self.log.files[0].path}: the log was changed while it was read"
             raise RuntimeError(message)

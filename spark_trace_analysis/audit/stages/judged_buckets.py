@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from spark_trace_analysis.audit.columns.stage_files import read_bucket, read_facts
-from spark_trace_analysis.audit.large_audit import row_from
+from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket
 from spark_trace_analysis.audit.rules.put_back_parents import first_behind
 from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,24 +20,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
-    from spark_trace_analysis.audit.table import TransactionRow
 
 GRAVITY = {state.value: rank for rank, state in enumerate(TransactionState)}
 
 
 def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
-    """What the judging of a bucket tells beside its rows.
-
-    Raises
-    ------
-    RuntimeError
-        The file is gone.
-    """
-    facts = read_facts(task.path("rows", bucket, "json"))
-    if facts is None:
-        message = f"{task.path('rows', bucket, 'json')} is missing: the folder was changed during the audit"
-        raise RuntimeError(message)
-    return facts
+    """What the judging of a bucket tells beside its rows."""
+    return facts_at(task.path("rows", bucket, "json"))
 
 
 def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
@@ -76,7 +65,7 @@ def gravest_rows(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow
         chosen = list(places)
         table = _not_plain(rounds[bucket], bucket, None)
         for rank, told in zip(chosen, table.take([rank[3] for rank in chosen]).to_pylist(), strict=True):
-            rows[rank] = row_from(told)
+            rows[rank] = TransactionRow.of(told)
     return [rows[rank] for rank in ranked]
 
 
@@ -90,7 +79,7 @@ def _not_plain(task: GroupTask, bucket: int, columns: list[str] | None) -> pa.Ta
 def all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:
     """All rows of all buckets, in the order of their first records; they are all held."""
     rows = [
-        row_from(told)
+        TransactionRow.of(told)
         for bucket, task in enumerate(rounds)
         for told in pq.read_table(task.path("rows", bucket, "parquet"), partitioning=None).to_pylist()
     ]

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.bucket import Bucket
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
 from spark_trace_analysis.audit.rules.damage import Damage
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
 from spark_trace_analysis.audit.stages.judged_buckets import facts_of, scans_before
 from spark_trace_analysis.audit.stages.spark_stage import run_stage
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
-
-_RULES = 1000
 
 
 class JudgingRounds:
@@ -121,5 +118,4 @@ class JudgingRounds:
             counted[birth] = counted.get(birth, 0) + number
         for birth, at, unique_key in orphans:
             if counted[birth] > 1:
-                region = CorruptRegion(*self._log.place(at), unknown_key(unique_key))
-                yield found(Rank.KEYS, at * _RULES, region)
+                yield at_record(self._log, Rank.KEYS, at, unknown_key(unique_key))

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import beyond_the_end
 from spark_trace_analysis.audit.stages.scan_task import ScanTask, key_bucket
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-_RULES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +78,7 @@ class OpTask:
             end = max(before.get(int(entries["queue_id"][number]), 0), int(entries["half_end"][number]))
             offset, at = int(entries["half_offset"][number]), int(entries["at"][number])
             if offset >= end:
-                region = CorruptRegion(*log.place(at), beyond_the_end(offset, end))
-                findings.append(found(Rank.OP, at * _RULES + min(len(findings), _RULES - 1), region))
+                findings.append(at_record(log, Rank.OP, at, beyond_the_end(offset, end), len(findings)))
         return findings
 
 

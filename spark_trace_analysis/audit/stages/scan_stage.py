@@ -11,27 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
-from reference.format.record import MalformedRecordError, Record
-from spark_trace_analysis.audit.columns.columns_cross_check import check_columns, frame_of
+from reference.format.record import MalformedRecordError
+from spark_trace_analysis.audit.columns.columns_cross_check import check_columns
 from spark_trace_analysis.audit.columns.odd_records import OddRecords
 from spark_trace_analysis.audit.columns.release_masks import masks_of
 from spark_trace_analysis.audit.columns.split_columns import SplitEvents, entry_columns, half_columns, record_columns
 from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import UNORDERED
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
 from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
 from spark_trace_analysis.records.property_kernels import tell
 from spark_trace_analysis.records.record_kernels import Outline, TopicKind
+from spark_trace_analysis.records.record_kind import RecordKind
 from spark_trace_analysis.records.split_records import SplitRecords, read_split
-from spark_trace_analysis.records.told_fields import NOTHING, Feature, Kind, Told
+from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.stages.scan_task import ScanTask
     from spark_trace_analysis.records.store_splits import Split
-
-_RULES = 1000
-"""Findings of one record keep the order of the rules that made them."""
 
 
 def scan_split(task: ScanTask, split: Split) -> None:
@@ -51,7 +48,7 @@ class _Scan:
         self.outlines = records.outlines
         self.is_record = np.ones(records.outlines.shape[1], bool)
         self.findings: list[Finding] = [
-            found(Rank.LOG, self._physical(region.offset) * _RULES, region) for region in records.damage
+            found(Rank.LOG, order_of(self._physical(region.offset)), region) for region in records.damage
         ]
 
     def write(self) -> None:
@@ -97,10 +94,10 @@ class _Scan:
         for place in map(int, np.flatnonzero(told[Told.IS_ODD])):
             number = int(numbers[place])
             try:
-                record = self._record(number)
+                record = self.records.record(number)
             except MalformedRecordError as error:
                 region = self.records.reader.region(int(o[Outline.POSITION, number]), str(error))
-                self.findings.append(found(Rank.LOG, self._physical(region.offset) * _RULES + 1, region))
+                self.findings.append(found(Rank.LOG, order_of(self._physical(region.offset), 1), region))
                 self.is_record[number] = is_kept[place] = False
                 continue
             masks[place] = odd.tell(record, told[:, place], place)
@@ -110,15 +107,15 @@ class _Scan:
     def _facts(self, events: SplitEvents, masks: Any) -> dict[str, Any]:
         """What all splits together must know of the records of transactions."""
         kind, checks = events.told[Told.KIND], events.told[Told.CHECK_TIMES]
-        halves = np.flatnonzero(kind <= Kind.PUT_BACK)
+        halves = np.flatnonzero(kind <= RecordKind.PUT_BACK)
         counted = np.where(checks == NOTHING, 0, checks)
-        tells = kind != Kind.OTHER
+        tells = kind != RecordKind.OTHER
         return {
             "events": len(kind),
             "releases": int(np.bitwise_and.reduce(masks[tells])) if tells.any() else None,
             "last_half": int(masks[halves[-1]]) if len(halves) else None,
-            "discard_checks": int(counted[kind == Kind.DISCARDED].max(initial=0)),
-            "copy_checks": int(counted[kind <= Kind.PUT_BACK].max(initial=0)),
+            "discard_checks": int(counted[kind == RecordKind.DISCARDED].max(initial=0)),
+            "copy_checks": int(counted[kind <= RecordKind.PUT_BACK].max(initial=0)),
             "half_end": _half_end(events.chosen(halves)),
             "hosts": self._hosts(events),
         }
@@ -129,7 +126,7 @@ class _Scan:
         places = events.at[first].tolist()
         merged: dict[str, list[int]] = {}
         for place, at, count in zip(first, places, counts.tolist(), strict=True):
-            name = self._record(int(events.numbers[place])).store_host
+            name = self.records.record(int(events.numbers[place])).store_host
             known = merged.setdefault(name, [0, at])
             merged[name] = [known[0] + count, min(known[1], at)]
         return merged
@@ -138,29 +135,21 @@ class _Scan:
         for number in np.flatnonzero(self.outlines[Outline.IS_BODY_SOUND] == 0):
             if self.outlines[Outline.IS_REPAIRED, number]:
                 continue
-            frame = frame_of(self.records, int(number))
+            frame = self.records.frame(int(number))
             region = self.records.reader.region(
                 int(self.outlines[Outline.POSITION, number]), f"the body of {frame.name} does not match its checksum"
             )
-            self.findings.append(found(Rank.LOG, frame.physical_offset * _RULES, region))
-
-    def _record(self, number: int) -> Record:
-        """A record, decoded by Python."""
-        known = self.records.by_python.get(number)
-        if isinstance(known, Record):
-            return known
-        outline = self.outlines[:, number]
-        return self.records.reader.decode(int(outline[Outline.POSITION]), int(outline[Outline.SIZE]))
+            self.findings.append(found(Rank.LOG, order_of(frame.physical_offset), region))
 
     def _unordered(self, events: SplitEvents) -> list[Finding]:
         """Records whose properties are in no known order; whether that is damage, all splits together say."""
         told = events.told
         is_in_order = told[Told.FEATURES] & (Feature.SMALL_ORDER | Feature.LARGE_ORDER) != 0
-        places = events.at[(told[Told.KIND] <= Kind.DISCARDED) & ~is_in_order].tolist()
-        return [found(Rank.UNORDERED, at * _RULES, CorruptRegion(*self.log.place(at), UNORDERED)) for at in places]
+        places = events.at[(told[Told.KIND] <= RecordKind.DISCARDED) & ~is_in_order].tolist()
+        return [at_record(self.log, Rank.UNORDERED, at, UNORDERED) for at in places]
 
     def _immunity(self, seconds: Any) -> Any:
-        """:func:`spark_trace_analysis.audit.rules.grouping.immunity_ms` of numbers."""
+        """:func:`spark_trace_analysis.records.identity.immunity_ms` of numbers."""
         milliseconds = np.where(seconds == -1, self.task.timeout_ms, seconds * 1000)
         return np.where(seconds == NOTHING, NOTHING, milliseconds)
 

@@ -13,7 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spark_trace_analysis.records.store_splits import Split
 
 _HALF_ROWS = 1024
 """So many places of the half queue in a row share a bucket."""
@@ -41,12 +40,6 @@ class ScanTask:
     def path(self, kind: str, split: int, suffix: str = "arrow") -> Path:
         """A file of one split."""
         return self.folder / f"{kind}-{split:06d}.{suffix}"
-
-    def run(self, split: Split) -> None:
-        """Read one split and write its files."""
-        from spark_trace_analysis.audit.stages.scan_stage import scan_split
-
-        scan_split(self, split)
 
 
 def half_bucket(queue_id: np.ndarray[Any, Any], offset: np.ndarray[Any, Any], buckets: int) -> np.ndarray[Any, Any]:

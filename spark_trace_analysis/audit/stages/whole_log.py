@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from reference.format.commit_log import CommitLog
 from reference.format.commit_log_file import FileReader
 from reference.format.consume_queue import open_consume_queues
-from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import CrossCheck, wrong_count
 from reference.format.frame import Frame
 from spark_trace_analysis.audit.columns.release_masks import releases_of
-from spark_trace_analysis.audit.columns.stage_files import read_facts, read_findings, write_facts, write_findings
+from spark_trace_analysis.audit.columns.stage_files import facts_at, read_findings, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, found
-from spark_trace_analysis.records.version import VersionMarks
+from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.log_facts import LogFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.stages.scan_task import ScanTask
     from spark_trace_analysis.records.store_splits import Split
 
-_RULES = 1000
 _EDGE = 3
 
 
@@ -49,15 +47,11 @@ def broken_joins(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> lis
 
 
 def _facts(scan: ScanTask, split: Split) -> dict[str, Any]:
-    facts = read_facts(scan.path("scan", split.number, "json"))
-    if facts is None:
-        message = f"{scan.path('scan', split.number, 'json')} is missing: the folder was changed during the audit"
-        raise RuntimeError(message)
-    return facts
+    return facts_at(scan.path("scan", split.number, "json"))
 
 
 @dataclass(slots=True)
-class WholeLog:
+class WholeLog(LogFacts):
     """What all splits say together.
 
     Attributes
@@ -66,18 +60,13 @@ class WholeLog:
         For each split, where the half queues ended before it.
     findings
         Damage that no split could see alone.
+    matched
+        Of each consume queue, how many entries the records have that they should have.
     """
 
-    records: int = 0
-    events: int = 0
-    marks: VersionMarks = field(default_factory=VersionMarks)
-    discard_checks: int = 0
-    copy_checks: int = 0
-    half_end: dict[int, int] = field(default_factory=dict)
     half_ends: list[dict[int, int]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     matched: Counter[str] = field(default_factory=Counter)
-    damage: int = 0
 
 
 def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> WholeLog:
@@ -93,7 +82,6 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
         facts = _facts(scan, split)
         whole.records += facts["records"]
         whole.events += facts["events"]
-        whole.damage += facts["damage"]
         if facts["releases"] is not None:
             last = facts["last_half"]
             whole.marks.narrow(releases_of(facts["releases"]), None if last is None else releases_of(last))
@@ -118,15 +106,14 @@ def put_together(log: CommitLog, splits: Sequence[Split], scan: ScanTask) -> Who
     total = sum(count for count, _ in hosts.values())
     for host, (count, first) in hosts.items():
         if count == 1 and total > FEW:
-            region = CorruptRegion(*log.place(first), lone_host(host))
-            whole.findings.append(found(Rank.HOST, first * _RULES, region))
+            whole.findings.append(at_record(log, Rank.HOST, first, lone_host(host)))
     return whole
 
 
 def _file_ends(log: CommitLog, ends: dict[int, int]) -> Iterator[Finding]:
     for index, file in enumerate(log.files):
         for region in FileReader(file, log.following(index)).check_end(ends[index]):
-            yield found(Rank.LOG, (file.start + region.offset) * _RULES + 2, region)
+            yield found(Rank.LOG, order_of(file.start + region.offset, 2), region)
 
 
 def _of_splits(
@@ -172,7 +159,7 @@ class _Times:
         return self._findings
 
     def _take(self, at: int, rank: Rank) -> None:
-        self._findings += [found(rank, at * _RULES, region) for region in self._rules.found]
+        self._findings += [found(rank, order_of(at), region) for region in self._rules.found]
         self._rules.found.clear()
 
 
@@ -193,8 +180,7 @@ class _Counting:
             key = topic, queue_id
             expected = self._next.get(key, 0 if self._log.start == 0 else offset)
             if offset not in (expected, 0) and not is_batch:
-                region = CorruptRegion(*self._log.place(at), wrong_count(key, offset, expected))
-                self.findings.append(found(Rank.RECORD, at * _RULES, region))
+                self.findings.append(at_record(self._log, Rank.RECORD, at, wrong_count(key, offset, expected)))
             self._next[key] = after
 
 

@@ -13,14 +13,14 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
-from spark_trace_analysis.audit import table
+from spark_trace_analysis.audit import audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIVE = golden_store("5.3.3", "five").path
 LATE = golden_store("5.3.3", "late").path
-SCHEMA = Path(table.__file__).with_name("diff_schema.json")
+SCHEMA = Path(audit.__file__).with_name("diff_schema.json")
 
 
 def told(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, dict[str, object]]:

@@ -13,12 +13,12 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
-from spark_trace_analysis.audit import table
+from spark_trace_analysis.audit import audit
 from spark_trace_analysis.traces.manifest import Parameters, make_manifest, write_manifest
 from tests.halfcheck.recorded_traces import Rows, recorded, walked, write_json_lines, write_parquet
 
 FIVE = "5.3.3/five"
-SCHEMA = Draft202012Validator(json.loads(Path(table.__file__).with_name("diff_schema.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads(Path(audit.__file__).with_name("diff_schema.json").read_text()))
 STORES = [
     "4.5.1/late",
     "4.9.7/crash2",

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
+from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.rules.advice import advice
-from spark_trace_analysis.audit.table import SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path

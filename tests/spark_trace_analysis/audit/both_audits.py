@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_trace_analysis.audit.large_audit import LargeAudit
-    from spark_trace_analysis.audit.table import Audit
+    from spark_trace_analysis.audit.audit import Audit
 
 NO_TRACE = Question(most_events=0)
 FEW: dict[str, Any] = {"split_bytes": 5_000, "bucket_bytes": 10_000}
@@ -53,7 +52,7 @@ class OneAfterTheOther:
         return _Rows(items)
 
 
-def in_stages(store: Path, **options: Any) -> LargeAudit:
+def in_stages(store: Path, **options: Any) -> Audit:
     """The audit by the stages of the Spark job."""
     spark = cast("SparkSession", OneAfterTheOther())
     return audit_by_spark(spark, store, Options(**{"everything": True, "question": NO_TRACE, **options}))
@@ -67,7 +66,7 @@ def assert_both(store: Path, one: Audit | None = None, **options: Any) -> Audit:
     return one
 
 
-def assert_same(one: Audit, other: LargeAudit) -> None:
+def assert_same(one: Audit, other: Audit) -> None:
     """See that two audits of a store say the same, the trace aside."""
     assert other.transactions == one.transactions
     assert sorted(map(str, other.corrupt)) == sorted(map(str, one.corrupt))

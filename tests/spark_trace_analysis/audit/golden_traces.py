@@ -13,7 +13,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.frame import Frame
 from reference.format.record import Record
-from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, settings_of
+from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
@@ -60,5 +60,5 @@ def golden_trace(name: str) -> GoldenTrace:
     driver = read_driver_log(log)
     (profile,) = profiles_for(name.split("/", maxsplit=1)[0])
     events = tuple(trace.events)
-    settings = settings_of(conf, profile)
+    settings = validation_settings(conf, profile)
     return GoldenTrace(Trace(events), Trace(events, driver.requests, driver.checked), settings, profile)

@@ -10,12 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import GoldenStore, golden_store, golden_stores, later_stores
+from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.table import SCHEMA
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
-    from spark_trace_analysis.audit.table import Audit
+    from spark_trace_analysis.audit.audit import Audit
 
 HALF, OP, DISCARD = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 SYSTEM = {HALF, OP, DISCARD}

@@ -283,13 +283,15 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     other = StoreWriter()
     other.commit(other.half())
     work = tmp_path / "work"
+    from spark_trace_analysis.audit.audit_store import OpenedStore
     from spark_trace_analysis.audit.spark_audit import Options, _Job
     from spark_trace_analysis.audit.work_folder import work_folder
     from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
 
     options = Options(work=work)
-    job = _Job(OneAfterTheOther(), other.write(tmp_path / "other"), options)  # type: ignore[arg-type]
-    with pytest.raises(KeyboardInterrupt), work_folder(job.key, options):
+    opened = OpenedStore(other.write(tmp_path / "other"), None, NO_TRACE)
+    job = _Job(OneAfterTheOther(), opened, options)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt), work_folder(job.key, work):
         raise KeyboardInterrupt
     assert work.is_dir()
     assert in_stages(store, work=work).total == 7

@@ -14,7 +14,7 @@ from tests.spark_trace_analysis.audit.both_audits import assert_both
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spark_trace_analysis.audit.table import TransactionRow
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 
 BOTH = pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
 

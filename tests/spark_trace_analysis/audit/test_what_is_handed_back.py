@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from reference.format.corrupt_region import CorruptRegion
+from spark_trace_analysis.audit.audit_files import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.audit.columns.row_files import write_audit
-from spark_trace_analysis.audit.large_audit import row_from
 from spark_trace_analysis.audit.rules import damage as damage_module
 from spark_trace_analysis.audit.rules.damage import Damage
 from spark_trace_analysis.audit.rules.findings import Finding, Rank
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages
 
@@ -60,7 +60,7 @@ def test_both_ways_write_the_same_rows_and_summary(store: Path, tmp_path: Path) 
     write_audit(one, tmp_path / "one")
     in_stages(store, out=tmp_path / "other", **MANY)
     rows = [
-        sorted(map(row_from, pq.read_table(tmp_path / name).to_pylist()), key=lambda row: row.first_offset)
+        sorted(map(TransactionRow.of, pq.read_table(tmp_path / name).to_pylist()), key=lambda row: row.first_offset)
         for name in ("one", "other")
     ]
     assert rows[0] == rows[1] == list(one.transactions)

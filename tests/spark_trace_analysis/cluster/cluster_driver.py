@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
-from spark_trace_analysis.audit.table import audit_json
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.cluster.shipped_project import walk_kernels
 from spark_trace_analysis.judge.both_ways import judge
@@ -62,7 +61,7 @@ def audited(spark: SparkSession, folder: Path) -> object:
     """What became of every transaction of a real broker's store, whose commit log has three files."""
     store = PROJECT / "conformance" / "golden" / "5.3.3" / "wide"
     audit = audit_by_spark(spark, store, Options(everything=True, work=folder / "audit"))
-    return audit_json(audit, everything=True, limit=0)
+    return audit.to_json(everything=True, limit=0)
 
 
 JOBS = {job.__name__: job for job in (where_code_is, simulated, written, judged, audited)}

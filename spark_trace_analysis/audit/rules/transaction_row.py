@@ -1,0 +1,97 @@
+"""One row a transaction: what an audit says of it, and what can be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spark_trace_analysis.audit.rules.advice import advice
+from spark_trace_analysis.audit.rules.state import TransactionState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class HistoryEvent(NamedTuple):
+    """One thing that happened to a transaction.
+
+    Attributes
+    ----------
+    event
+        ``half``, ``put back``, ``op``, ``delivered`` or ``discarded``.
+    at
+        The commit log offset of its record.
+    time
+        When it was stored, in milliseconds since the epoch.
+    """
+
+    event: str
+    at: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionRow:
+    """One transaction.
+
+    Attributes
+    ----------
+    also
+        The other states that hold, the gravest first.
+    checks
+        The check count of its last copy.
+    put_backs
+        How many copies of it check rounds wrote.
+    half_offsets
+        The half queue offsets of the half and its copies.
+    op_offsets
+        The op queue offsets of the op messages that name one of them, each once.
+    resembles
+        The ids of the known defects that it looks like.
+    history
+        What happened to it, in the order of the log.
+    """
+
+    unique_key: str
+    group: str
+    topic: str
+    state: TransactionState
+    also: tuple[TransactionState, ...]
+    deliveries: int
+    checks: int
+    put_backs: int
+    half_offsets: tuple[int, ...]
+    op_offsets: tuple[int, ...]
+    resembles: tuple[str, ...]
+    history: tuple[HistoryEvent, ...] = ()
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> TransactionRow:
+        """A row out of its JSON values, or out of a row of a file."""
+        values = {field.name: told[field.name] for field in fields(cls)}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        values["state"], values["also"] = TransactionState(told["state"]), tuple(map(TransactionState, told["also"]))
+        values["history"] = tuple(HistoryEvent(**event) for event in told["history"])
+        return cls(**values)
+
+    @property
+    def advice(self) -> str:
+        """What an operator can do: by the first defect that it looks like, or else by its states."""
+        return advice(self.state, self.resembles, self.also)
+
+    @property
+    def first_offset(self) -> int:
+        """The commit log offset of its first record."""
+        return self.history[0].at
+
+    @property
+    def is_plain(self) -> bool:
+        """Delivered once or rolled back, and nothing else to say."""
+        is_final = self.state in (TransactionState.DELIVERED, TransactionState.ROLLED_BACK)
+        return is_final and not self.also and not self.resembles
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as JSON values."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
+        told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+        return told | {"advice": self.advice, "history": [event._asdict() for event in self.history]}
