@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage rules pages bench bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -80,9 +80,6 @@ rules: setup ## which functions model each Java method, and which implement it; 
 pages: rules coverage defects ## all pages of docs/generated, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
-bench: setup ## run the fixed workloads of benchmarks/
-	$(BIN)/python -m benchmarks
-
 bench-explicit: setup ## run the explicit search beside Stateright and TLC; writes benchmarks/explicit/RESULTS.md
 	$(BIN)/python -m benchmarks.explicit $(ARGS)
 
@@ -91,9 +88,6 @@ bench-large: setup ## search an instance of 50 million states and more, one thre
 
 bench-huge: setup ## one search from end to end, then killed half way and resumed (ARGS="INSTANCE PROFILE FAULTS")
 	$(BIN)/python -m benchmarks.explicit.huge $(ARGS)
-
-bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
-	$(BIN)/python -m benchmarks.against_tlc
 
 bench-bounded: setup ## seconds a depth of the bounded search with Z3
 	$(BIN)/python -m benchmarks.bounded_search

@@ -18,7 +18,8 @@ from threading import Event, Thread
 from time import perf_counter
 
 from benchmarks.audit.written_store import BODY_BYTES, EXPECTED, write_store
-from benchmarks.explicit.report import processor
+from benchmarks.machine import processor
+from benchmarks.processes import family, proportional_bytes, ticks
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 STORES = Path(os.environ.get("HALFCHECK_AUDIT_STORES", "build/audit"))
@@ -152,39 +153,10 @@ class _Watched:
 
     def watch(self, root: int, over: Event) -> None:
         while not over.wait(0.2):
-            family = _family(root)
-            self.peak_bytes = max(self.peak_bytes, sum(map(_proportional_bytes, family)))
-            for pid in family:
-                self.ticks[pid] = max(self.ticks.get(pid, 0), _ticks(pid))
-
-
-def _ticks(pid: int) -> int:
-    """The CPU time of a process, its own."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[11]) + int(fields[12])
-
-
-def _family(root: int) -> list[int]:
-    """A process and all below it."""
-    family = [root]
-    for pid in family:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                family += map(int, task.read_text(encoding="ascii").split())
-            except OSError:
-                continue
-    return family
-
-
-def _proportional_bytes(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+            processes = family(root)
+            self.peak_bytes = max(self.peak_bytes, sum(map(proportional_bytes, processes)))
+            for process in processes:
+                self.ticks[process] = max(self.ticks.get(process, 0), ticks(process))
 
 
 if __name__ == "__main__":

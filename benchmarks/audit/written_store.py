@@ -13,21 +13,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_settings import BrokerSettings
+from benchmarks.broker.workloads import GROUP, MILLISECOND_EVERY, OPS_EVERY, end, new_broker, write_op_batches
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.recorder import Recorder
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
 from reference.format.offsets import QueueOffset
 from reference.format.record import TRANSACTION_COMMIT
-from reference.simulation.virtual_clock import VirtualClock
-from reference.versions.versions import VERSIONS
 
 VERSION = "5.3.3"
-GROUP = "bench-group"
 CHECK_MAX = 3
 EXPECTED = "expected.json"
 """Beside the store: state to the number of transactions."""
@@ -35,21 +29,15 @@ EXPECTED = "expected.json"
 BODY_BYTES = (900, 1_150)
 """The smallest and the largest body."""
 
-_OPS_EVERY = 500
 _ROUND_EVERY = 20_000
-_MILLISECOND_EVERY = 20
 
 
 class StoreInTheMaking:
     """A broker, and a producer that remembers what it answers to checks."""
 
     def __init__(self, folder: Path) -> None:
-        self.clock = VirtualClock(1_700_000_000_000)
-        switches = VERSIONS[VERSION]
-        path = StorePathRootDir.open(folder, switches, self.clock)
-        settings = BrokerSettings(transaction_check_max=CHECK_MAX)
-        recorder = Recorder(self.clock, is_on=False)
-        self.broker = BrokerController(switches, settings, self.clock, path, recorder)
+        self.broker = new_broker(VERSION, folder, CHECK_MAX)
+        self.clock = self.broker.clock
         self.expected: Counter[str] = Counter()
         self._bytes = random.Random(7).randbytes(1 << 20)
         self._sizes = random.Random(8)
@@ -62,9 +50,9 @@ class StoreInTheMaking:
         while written < size:
             written += self._transaction(self._sent) + self._ordinary(self._sent)
             self._sent += 1
-            if self._sent % _MILLISECOND_EVERY == 0:
+            if self._sent % MILLISECOND_EVERY == 0:
                 self.clock.advance(1)
-            if self._sent % _OPS_EVERY == 0:
+            if self._sent % OPS_EVERY == 0:
                 self.broker.run_op_batch_service()
             if self._sent % _ROUND_EVERY == 0:
                 self._round()
@@ -111,17 +99,14 @@ class StoreInTheMaking:
         return self._bytes[start : start + size]
 
     def _end(self, half: QueueOffset, place: int, outcome: int, *, is_answer: bool) -> None:
-        ending = self.broker.end_transaction(
-            EndTransactionRequestHeader(GROUP, half, place, outcome, from_transaction_check=is_answer)  # type: ignore[arg-type]
+        end(
+            self.broker,
+            EndTransactionRequestHeader(GROUP, half, place, outcome, from_transaction_check=is_answer),  # type: ignore[arg-type]
         )
-        while not ending.is_over:
-            ending.step()
 
     def _round(self) -> None:
         """Write all op batches, run a check round a minute later, and answer its checks."""
-        self.clock.advance(self.broker.settings.op_batch_interval_ms)
-        while self.broker.run_op_batch_service().written:
-            self.clock.advance(self.broker.settings.op_batch_interval_ms)
+        write_op_batches(self.broker)
         self.clock.advance(60_000)
         running = self.broker.begin_check_round()
         if running is None:

@@ -24,8 +24,8 @@ from reference.versions.versions import VERSIONS
 
 BODY = b"0123456789" * 10
 GROUP = "bench-group"
-_OPS_EVERY = 500
-_MILLISECOND_EVERY = 20
+OPS_EVERY = 500
+MILLISECOND_EVERY = 20
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,22 @@ def send(broker: BrokerController, number: int) -> str:
 
 def settle(broker: BrokerController, number: int, msg_id: str) -> None:
     """End a transaction by the answer to its send: three of four are committed."""
-    flag = TRANSACTION_ROLLBACK if number & 3 == 3 else TRANSACTION_COMMIT
-    header = EndTransactionRequestHeader(GROUP, QueueOffset(number), decode_message_id(msg_id), flag)
-    end = broker.end_transaction(header)
-    while not end.is_over:
-        end.step()
+    outcome = TRANSACTION_ROLLBACK if number & 3 == 3 else TRANSACTION_COMMIT
+    end(broker, EndTransactionRequestHeader(GROUP, QueueOffset(number), decode_message_id(msg_id), outcome))
+
+
+def end(broker: BrokerController, header: EndTransactionRequestHeader) -> None:
+    """Take all steps of an END_TRANSACTION."""
+    ending = broker.end_transaction(header)
+    while not ending.is_over:
+        ending.step()
+
+
+def write_op_batches(broker: BrokerController) -> None:
+    """Let the clock go on until no op message waits in memory; releases before 5.1 keep none there."""
+    broker.clock.advance(broker.settings.op_batch_interval_ms)
+    while broker.switches.batches_ops and broker.run_op_batch_service().written:
+        broker.clock.advance(broker.settings.op_batch_interval_ms)
 
 
 def store_and_settle(version: str, folder: Path, count: int, *, watches_memory: bool = False) -> Measured:
@@ -88,18 +99,15 @@ def store_and_settle(version: str, folder: Path, count: int, *, watches_memory: 
     began = perf_counter()
     for number in range(count):
         settle(broker, number, send(broker, number))
-        if number % _MILLISECOND_EVERY == 0:
+        if number % MILLISECOND_EVERY == 0:
             broker.clock.advance(1)
-        if number % _OPS_EVERY == 0 and broker.switches.batches_ops:
+        if number % OPS_EVERY == 0 and broker.switches.batches_ops:
             broker.run_op_batch_service()
         if watches_memory and number == count // 10:
             gc.collect()
             tracemalloc.start()
             heap, resident = tracemalloc.get_traced_memory()[0], _resident_bytes()
-    broker.clock.advance(broker.settings.op_batch_interval_ms)
-    if broker.switches.batches_ops:
-        while broker.run_op_batch_service().written:
-            broker.clock.advance(broker.settings.op_batch_interval_ms)
+    write_op_batches(broker)
     broker.message_store.flush()
     seconds = perf_counter() - began
     if not watches_memory:

@@ -9,11 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
-from platform import python_version, system
 from typing import TYPE_CHECKING, Any
-
-from benchmarks.explicit.report import processor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,13 +104,6 @@ def _kill(process: subprocess.Popen[str], folder: Path, states: int) -> None:
 def _is_over(process: subprocess.Popen[str]) -> bool:
     """Whether the process has ended; it is left for `wait4`, which says what it took."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def machine() -> str:
-    """The machine and the versions, in one line."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30)
-    versions = f"Python {python_version()}, Numba {version('numba')}, NumPy {version('numpy')}"
-    return f"{processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, {system()}; {versions}."
 
 
 def given_world(words: list[str], usual: World) -> World:

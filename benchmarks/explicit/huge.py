@@ -11,7 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks.explicit.checks import Run, World, check, given_world, machine, states_of
+from benchmarks.explicit.checks import Run, World, check, given_world, states_of
+from benchmarks.machine import bars, machine
 
 RESULTS = Path(__file__).with_name("RESULTS_HUGE.md")
 FOLDER = Path("build/huge")
@@ -31,7 +32,7 @@ def table(world: World, whole: Run, killed: Run, kept: int, resumed: Run) -> str
         "",
         "Written by `make bench-huge`.",
         "",
-        machine(),
+        machine("Numba", "NumPy", with_memory=True),
         f"{world}, {THREADS} threads, stored exactly. The second search was killed (SIGKILL) with a checkpoint of",
         f"{kept:,} states, and went on from there in another process. Resident bytes are the most that the process",
         "had in memory, Python and mapped files included; seconds of the search are those since its beginning.",
@@ -49,7 +50,7 @@ def table(world: World, whole: Run, killed: Run, kept: int, resumed: Run) -> str
             numbers, held = f"≥ {kept:,} | | | ", " | "
         lines.append(f"| {name} | {numbers} | {run.wall_seconds:.1f} | {held} | {run.resident_bytes:,} |")
     is_same = all(whole.answer[name] == resumed.answer[name] for name in SAME)
-    bars = [
+    met = [
         ("distinct states", f"≥ {WANTED:,}", f"{whole.answer['distinct']:,}", whole.answer["distinct"] >= WANTED),
         (
             "killed and resumed: numbers, verdicts and schedules",
@@ -58,9 +59,7 @@ def table(world: World, whole: Run, killed: Run, kept: int, resumed: Run) -> str
             is_same,
         ),
     ]
-    lines += ["", "| Bar | Wanted | Measured | Met |", "|---|--:|--:|---|"]
-    lines += [f"| {what} | {want} | {got} | {'yes' if met else 'NO'} |" for what, want, got, met in bars]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *bars(met), ""])
 
 
 def main(world: World) -> int:

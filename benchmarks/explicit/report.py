@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.explicit.workloads import WORKLOADS
+from benchmarks.machine import machine
 
 if TYPE_CHECKING:
     from benchmarks.explicit.runs import Row
@@ -16,24 +13,14 @@ if TYPE_CHECKING:
 MOST_COMPILE, MOST_START, MOST_IMPORT = 60.0, 2.0, 0.5
 
 
-def processor() -> str:
-    """The model of this machine's processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
 def report(rows: list[Row], cold: dict[str, float], import_seconds: float, repeats: int) -> str:
     """The results as Markdown."""
-    versions = f"Python {platform.python_version()}, Numba {version('numba')}, NumPy {version('numpy')}"
     text = [
         "# How fast the explicit search is",
         "",
         "Written by `make bench-explicit`.",
         "",
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
+        machine("Numba", "NumPy"),
         f"Medians of {repeats} runs, each the first of a fresh process, the programs in turn; in brackets the quickest",
         "and the slowest. Compiling is not in the seconds, neither Numba's nor cargo's. TLC runs once with 2 workers,",
         "and its seconds are those of its whole process. The search stores every state exactly; Stateright and TLC",

@@ -10,9 +10,9 @@ from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.explicit.report import processor
 from benchmarks.guided.coverage import LEAST_SHARE, PLAIN_WALKS
 from benchmarks.guided.met import INSTANCE, MOST, PROFILE, STEPS, cannot_occur
+from benchmarks.machine import processor
 from model_check.walks.guided.walker import LEARNED_FROM
 
 if TYPE_CHECKING:

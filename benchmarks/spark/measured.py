@@ -12,7 +12,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.spark.memory import tree_bytes
+from benchmarks.processes import family, proportional_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,4 +78,4 @@ def measure(traces: int, steps: int, instances: Sequence[str]) -> Measured:
 def _watch(pid: int, over: threading.Event, phase: list[str], peaks: dict[str, int]) -> None:
     """Keep the most memory of each phase."""
     while not over.wait(EVERY_SECONDS):
-        peaks[phase[0]] = max(peaks.get(phase[0], 0), tree_bytes(pid))
+        peaks[phase[0]] = max(peaks.get(phase[0], 0), sum(map(proportional_bytes, family(pid))))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import platform
-from importlib.metadata import version
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.explicit.report import processor
+from benchmarks.machine import machine
 from benchmarks.spark.pipeline import ENVIRONMENTS, JUDGING, SIMULATING, STARTING
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ SAME_MEMORY: Final = 1.2
 
 def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]], loads: tuple[float, float]) -> str:
     """The results as Markdown; ``others`` are of other lengths and worlds, ``loads`` are averages around all runs."""
-    versions = f"Python {platform.python_version()}, PySpark {version('pyspark')}, Numba {version('numba')}"
     largest = runs[-1]
     told = largest.told
     text = [
@@ -40,7 +37,7 @@ def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]]
         "",
         "Written by `make bench-spark`.",
         "",
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}; {versions}.",
+        machine("PySpark", "Numba"),
         f"Walks of {LONG} steps of four releases in {len(ENVIRONMENTS)} environments on {' and '.join(USUAL)}:",
         "simulated and written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown.",
         "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",

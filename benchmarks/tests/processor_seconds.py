@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.processes import family, ticks
+
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -23,20 +25,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def processor_seconds(process: int) -> float:
     """Seconds that a process, all that it started and all that ended below them have used, from /proc of Linux."""
-    parents: dict[int, int] = {}
-    used: dict[int, int] = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = place.read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        number = int(place.parent.name)
-        parents[number] = int(fields[1])
-        used[number] = sum(map(int, fields[11:15]))
-    family = {process}
-    while more := {number for number, parent in parents.items() if parent in family} - family:
-        family |= more
-    return sum(used[number] for number in family) / TICKS
+    return sum(ticks(number, with_ended_children=True) for number in family(process)) / TICKS
 
 
 @pytest.hookimpl(wrapper=True)

@@ -50,7 +50,7 @@ AGREED = {
 }
 """Profile → distinct, generated, depth, violated clauses with their depths: with one thread and with two.
 
-TLC finds the same numbers of distinct and generated states and the same depth on the exported module: `make bench-tlc`.
+TLC finds the same numbers of distinct and generated states and the same depth on the exported module.
 """
 
 
