@@ -31,7 +31,7 @@ instances: {instances}. A set breaks a clause if it does in one of them.
 What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches. `fixed` is {fixed} with the
 repairs that this project knows.
 
-What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [README](../../README.md#properties); what
+What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [properties](../properties.md); what
 one such as B01 stands for, `halfcheck defects`.
 """
 

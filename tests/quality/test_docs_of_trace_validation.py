@@ -1,4 +1,4 @@
-"""The examples of docs/trace-validation.md, docs/diff.md, docs/audit.md and the README are what the command prints."""
+"""The examples of docs/trace-validation.md, docs/diff.md, docs/audit.md and docs/commands.md are what is printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.golden_stores import GOLDEN
 from halfcheck import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/trace-validation.md", "docs/diff.md", "docs/audit.md", "README.md")
+PAGES = ("docs/trace-validation.md", "docs/diff.md", "docs/audit.md", "docs/commands.md")
 
 
 def examples() -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +24,12 @@ NOT_OURS: Final = {".git", ".venv", "build", "report", "__pycache__", "node_modu
 
 WORD: Final = re.compile(r"[\w./@:~*<>{}-]+\(?")
 NAME: Final = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|md|toml)")
-LINK: Final = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
+LINK: Final = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)")
+HEADING: Final = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+FENCED: Final = re.compile(r"^( *)```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 STANDS_FOR_ANOTHER: Final = {
-    "halfcheck/NAME.py": "a command that somebody adds",
+    "halfcheck/commands/NAME.py": "a command that somebody adds",
     "installed.toml": "written by the setup into what it installs",
     "mine.toml": "an instance of the reader's own",
     "pylock.toml": "a standard's name for a lock file",
@@ -67,14 +70,40 @@ def test_every_file_that_is_named_is_there() -> None:
     assert missing == {}
 
 
-def test_every_link_of_a_page_leads_somewhere() -> None:
-    broken = {
-        (str(page.relative_to(ROOT)), target)
-        for page in pages()
-        for target in LINK.findall(page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
-    }
-    assert broken == set()
+@cache
+def anchors(text: str) -> set[str]:
+    """The names under which GitHub links to the headings of a page; one that comes again gets a number."""
+    found: list[str] = []
+    for heading in HEADING.findall(FENCED.sub("", text)):
+        shown = LINK.sub("]", heading).lower()
+        name = re.sub(r"[^\w -]", "", shown).replace(" ", "-")
+        times = sum(one == name or re.fullmatch(rf"{re.escape(name)}-\d+", one) is not None for one in found)
+        found.append(f"{name}-{times}" if times else name)
+    return {*found, *re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text)}
+
+
+def broken_links(page: Path) -> list[str]:
+    """The links of a page to a file or a heading that is not there."""
+    broken = []
+    for target, anchor in LINK.findall(FENCED.sub("", page.read_text(encoding="utf-8"))):
+        there = page.parent / target if target else page
+        is_page = there.suffix == ".md" and there.exists()
+        if not there.exists() or (anchor and is_page and anchor not in anchors(there.read_text(encoding="utf-8"))):
+            broken.append(f"{target}#{anchor}" if anchor else target)
+    return broken
+
+
+def test_every_link_of_a_page_leads_to_a_file_and_a_heading() -> None:
+    broken = {str(page.relative_to(ROOT)): found for page in pages() if (found := broken_links(page))}
+    assert broken == {}
+
+
+def test_a_link_to_no_file_and_one_to_no_heading_are_found(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# A `b.c` of (d), twice\n\n## Same\n\n## Same\n")
+    links = ("other.md#a-bc-of-d-twice", "other.md#same-1", "other.md#same-2", "none.md", "#here", "#there")
+    page = tmp_path / "page.md"
+    page.write_text("# Here\n\n" + " ".join(f"[it]({link})" for link in links) + "\n```\n[no](link.md)\n```\n")
+    assert broken_links(page) == ["other.md#same-2", "none.md", "#there"]
 
 
 def test_a_name_that_is_an_exception_is_still_named_somewhere_and_is_no_file() -> None:

@@ -252,7 +252,7 @@ def test_claims_are_found_in_every_form(report: str) -> None:
     pages = markdown()
     assert len(list(searched(report))) == len(clause_names())
     assert len(list(page_of_defects(pages["defects.md"]))) > 50
-    assert {name for name, text in pages.items() if [*commands(text)]} >= {"README.md", "example-counterexample.md"}
+    assert {name for name, text in pages.items() if [*commands(text)]} >= {"commands.md", "example-counterexample.md"}
     assert [*titles(pages["example-counterexample.md"])]
 
 
@@ -270,7 +270,7 @@ def test_claims_are_found_in_every_form(report: str) -> None:
         ("defects.md", r"(\| S1\.passed_op \| 4\.5\.1 \| \w+ \| \w+ \| )", r"\g<1>9"),
         ("defects.md", r"(\| S1\.passed_op \|.*)4\.9\.7: holds", r"\g<1>4.5.1: holds"),
         ("example-counterexample.md", r"is violated in 5\.3\.3,", "is violated in fixed,"),
-        ("README.md", r"(S1\.immune_half \(B01\)), \d+ steps", r"\g<1>, 7 steps"),
+        ("commands.md", r"(S1\.immune_half \(B01\)), \d+ steps", r"\g<1>, 7 steps"),
     ],
 )
 def test_one_verdict_that_is_another_is_noticed(report: str, place: str, verdict: str, another: str) -> None:
