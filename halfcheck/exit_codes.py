@@ -3,6 +3,8 @@
 They follow TLC and Apalache, so that a script written for those can read halfcheck's verdicts.
 """
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 
@@ -19,3 +21,10 @@ class ExitCode(IntEnum):
     BAD_CONTENT = 150
     BAD_OPTION = 151
     OTHER = 255
+
+    @classmethod
+    def of_verdict(cls, *, is_broken: bool, is_complete: bool) -> ExitCode:
+        """What a search says: a violation counts even if the search was cut short."""
+        if is_broken:
+            return cls.SAFETY_VIOLATED
+        return cls.OK if is_complete else cls.OTHER

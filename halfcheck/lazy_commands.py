@@ -7,12 +7,15 @@ overview needs one line a command, and that is read from the module's source wit
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import inspect
+import typing
+from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from typer.main import Typer
+
+RENAMED: Final = {"--reading": "--engine"}
+"""Options that had another name before 0.2.0."""
 
 FUNCTION = "command"
 """The name of the function that a command's module exposes."""
@@ -38,6 +44,7 @@ class OneCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse, and tell a refusal whose it is."""
+        self._refuse_renamed_options(ctx, args)
         self._refuse_swallowed_options(ctx, args)
         try:
             return super().parse_args(ctx, args)
@@ -46,6 +53,14 @@ class OneCommand(TyperCommand):
             if getattr(refusal, "ctx", ctx) is None:
                 refusal.ctx = ctx
             raise
+
+    def _refuse_renamed_options(self, ctx: Any, args: list[str]) -> None:
+        options = {name for option in self.get_params(ctx) for name in option.opts}
+        for word in args:
+            old = word.partition("=")[0]
+            if RENAMED.get(old) in options:
+                message = f"{old} is called {RENAMED[old]} since 0.2.0"
+                raise typer.BadParameter(message, ctx=ctx)
 
     def _refuse_swallowed_options(self, ctx: Any, args: list[str]) -> None:
         """Refuse an option as the value of another one: ``--broker-conf --version 5.3.3`` leaves out the file."""
@@ -120,11 +135,36 @@ def summary_of(module: str) -> str:
 
 def load_command(name: str, module: str) -> Any:
     """Import a command's module and make a Typer command of its function."""
-    function: Callable[..., Any] = getattr(importlib.import_module(module), FUNCTION)
+    function = with_options_of_its_record(getattr(importlib.import_module(module), FUNCTION))
     description, examples = split_examples(inspect.getdoc(function) or "")
     app: Typer = typer.Typer(add_completion=False, rich_markup_mode="rich")
     app.command(name, cls=OneCommand, help=flowing(description), epilog=examples)(function)
     return typer.main.get_command(app)
+
+
+def with_options_of_its_record(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes nothing but a dataclass, as Typer reads one: with a keyword for each field."""
+    hints = typing.get_type_hints(function)
+    records = [hints[name] for name in inspect.signature(function).parameters]
+    if len(records) != 1 or not is_dataclass(records[0]):
+        return function
+    (record,) = records
+    annotations = typing.get_type_hints(record, include_extras=True)
+
+    @functools.wraps(function)
+    def called(**options: object) -> object:
+        return function(record(**options))
+
+    called.__annotations__ = annotations
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name]
+            )
+            for field in fields(record)
+        ]
+    )
+    return called
 
 
 def split_examples(docstring: str) -> tuple[str, str | None]:

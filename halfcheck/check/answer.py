@@ -1,4 +1,4 @@
-"""The answer of `check` in words: what is broken and what to do first, then schedules, then what stands, counted."""
+"""The answer of `check` in words: what is broken and what to do first, then how, then what stands, counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from halfcheck.printing.counterexample_table import counterexample_table, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import counted, listed, say
+from halfcheck.printing.paragraphs import counted, in_world, listed, say
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from model_check.check import ClauseResult
     from model_check.judged import Judged
 
-MOST_SCHEDULES = 3
-"""Schedules that are shown without `--all`: of the gravest that is broken, and of the next ones."""
+MOST_COUNTEREXAMPLES = 3
+"""Counterexamples that are shown without `--all`: of the gravest that is broken, and of the next ones."""
 
 MOST_REASONS = 6
 """Reasons why something cannot occur that are listed without `--all`."""
 
 
 def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool = False) -> None:
-    """What is broken, gravest first; schedules; what is open; what cannot occur here; what holds, and its bounds.
+    """What is broken, gravest first; counterexamples; what is open; what cannot occur here; what holds, and its bounds.
 
     Parameters
     ----------
@@ -38,28 +38,31 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     left
         What is left of what the switches of the profile repair, a sentence a clause.
     everything
-        All schedules, all that holds and all that cannot occur, as `--all` asks.
+        All counterexamples, all that holds and all that cannot occur, as `--all` asks.
     """
     console = wide_console()
     result = answer.result
-    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     verb = "are" if len(answer.broken) > 1 else "is"
     broken = f"{len(answer.broken) or 'none'} of {counted(len(result.clauses), 'guarantee')} {verb} broken"
     if answer.broken_elsewhere:
         broken += f" here, and {len(answer.broken_elsewhere)} in other instances"
     gravest = ", gravest first" if len(answer.broken) > 1 else ""
-    say(console, f"RocketMQ {result.profile} {world}, {_instances(answer)}: {broken}{gravest}", style="bold")
+    say(
+        console,
+        f"RocketMQ {result.profile} {in_world(result.faults)}, {_instances(answer)}: {broken}{gravest}",
+        style="bold",
+    )
     _print_broken(console, answer.broken)
     for sentence in left:
         say(console, sentence, style="yellow")
     _print_broken_elsewhere(console, answer)
-    shown = _print_schedules(console, answer, everything=everything)
+    shown = _print_counterexamples(console, answer, everything=everything)
     console.print()
     _print_undecided(console, answer.undecided)
     _print_cannot_occur(console, answer, everything=everything)
     _print_holding(console, answer, everything=everything)
-    if shown < len(_by_schedule(answer)):
-        more = counted(len(_by_schedule(answer)) - shown, "more schedule")
+    if shown < len(_by_counterexample(answer)):
+        more = counted(len(_by_counterexample(answer)) - shown, "more counterexample")
         say(console, f"{more}: --property ID shows one, --all shows all")
     _print_extent(console, answer)
 
@@ -106,17 +109,17 @@ def _paragraph(console: Console, name: str, ids: Sequence[str], text: str, style
     console.print(told)
 
 
-def _by_schedule(answer: Judged) -> list[list[ClauseResult]]:
-    """The broken clauses, those with the same schedule together."""
+def _by_counterexample(answer: Judged) -> list[list[ClauseResult]]:
+    """The broken clauses, those with the same counterexample together."""
     groups: dict[object, list[ClauseResult]] = {}
     for row in answer.broken:
         groups.setdefault((row.path, row.instance), []).append(row)
     return list(groups.values())
 
 
-def _print_schedules(console: Console, answer: Judged, *, everything: bool) -> int:
-    groups = _by_schedule(answer)
-    chosen = groups if everything else groups[:MOST_SCHEDULES]
+def _print_counterexamples(console: Console, answer: Judged, *, everything: bool) -> int:
+    groups = _by_counterexample(answer)
+    chosen = groups if everything else groups[:MOST_COUNTEREXAMPLES]
     for rows in sorted(chosen, key=lambda rows: rows[0].depth or 0):
         console.print()
         for row in rows:
@@ -162,6 +165,11 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
     )
     verb = "holds" if len(rows) == 1 else "hold"
     holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of the search: at most {bounds}"
+    print_holding(console, rows, holds, everything=everything)
+
+
+def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *, everything: bool) -> None:
+    """A sentence on what holds; with `--all` each clause with its rule."""
     if not everything:
         say(console, f"{holds}; --all lists {'it' if len(rows) == 1 else 'them'}", style="green")
         return
@@ -182,7 +190,7 @@ def _print_extent(console: Console, answer: Judged) -> None:
         why = "the search was interrupted" if answer.is_interrupted else "all that was asked for is broken"
         say(console, f"not searched, as {why}: {', '.join(answer.left_out)}")
     if result.distinct == 0:
-        say(console, f"every schedule of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
+        say(console, f"every trace of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
         return
     is_broken_off = not result.complete and not answer.undecided
     extent = (

@@ -3,112 +3,91 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from halfcheck.check.question import COMPILED, OF_FILES, OF_ONE_SEARCH, Question
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
+from halfcheck.printing.search_progress import portfolio_progress
+from model_check.broker_conf.answer_json import judgement_to_json
+from model_check.broker_conf.configuration import Configuration, read_duration
+from model_check.broker_conf.portfolio import BASES, judge_configuration
+from model_check.broker_conf.suggestions import suggest
+from model_check.check import Verdict
+from model_check.instances import unturned
+from model_check.releases import profile_for
+from reference.format.broker_conf import BrokerConf, Setting, read_broker_conf, repeated
+from reference.format.broker_conf import settings as settings_in
+from reference.format.broker_keys import UnknownKey, known_keys, unknown_keys
+from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from model_check.broker_conf.configuration import Configuration
-    from reference.format.broker_conf import BrokerConf, Setting
-    from reference.format.broker_keys import UnknownKey
-
 _HOUR_MS = 3_600_000
 
 
-def check_broker_conf(
-    file: Path,
-    version: str,
-    immunities: Sequence[str],
-    local: str | None,
-    faults: Sequence[str],
-    instance: str | None,
-    *,
-    as_json: bool,
-    everything: bool,
-    wants_suggestions: bool,
-    is_version_given: bool,
-    **question: Any,
-) -> ExitCode:
+def run(question: Question) -> ExitCode:
     """Read the file, ask, and print; without an instance, over the sizes of a portfolio.
-
-    Parameters
-    ----------
-    file, version, immunities, local, faults, instance
-        As they were given on the command line.
-    as_json
-        Print JSON.
-    everything
-        List what holds, too.
-    wants_suggestions
-        Search what would mend what is broken.
-    is_version_given
-        False where the version is the default, which is said.
-    question
-        What `model_check.broker_conf.answer.check_configuration` takes besides.
 
     Raises
     ------
     CommandLineError
         When its halves lie in RocksDB, which is not modelled.
     """
-    from halfcheck.check.broker_conf_answer import print_judgement
-    from halfcheck.printing.search_progress import portfolio_progress
-    from model_check.broker_conf.answer_json import judgement_to_json
-    from model_check.broker_conf.portfolio import judge_configuration
-    from model_check.broker_conf.suggestions import suggest
-    from model_check.check import Verdict
-    from model_check.instances import unturned
-    from model_check.releases import profile_for
-    from reference.format.broker_conf import read_broker_conf, repeated
-    from reference.format.broker_conf import settings as settings_in
-    from reference.format.broker_keys import known_keys, unknown_keys
-    from spec.broker_defaults import defaults_of
-
+    question.refuse(
+        (*OF_ONE_SEARCH, *OF_FILES, "fresh"),
+        "does not go with --broker-conf, which searches in memory and tells its counterexamples in words and JSON",
+    )
+    assert question.broker_conf is not None  # noqa: S101 - else something else is asked
+    file, version = question.broker_conf, question.version or question.only_profile
     profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file)
     in_rocksdb = conf.halves_in_rocksdb(version)
     if in_rocksdb:
         message = f"{file}: {in_rocksdb}"
         raise NotJudgedError(message)
-    configuration = configuration_of(conf, version, immunities, local)
+    configuration = configuration_of(conf, version, question.immunity or [], question.local)
     unknown = unknown_keys(file, version if known_keys(version) else unturned(profile))
-    told = [told for told in (why, defaults_of(version).remark) if told]
-    told += [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, unturned(profile))
-    if unknown and len(unknown) == len(list(settings_in(file))):
-        told.append("no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?")
-    bases = _bases(instance, immunities, question.get("reading", "numba"))
-    with portfolio_progress(f"{version} {file}", wanted=not as_json) as report:
-        judgement = judge_configuration(configuration, faults, bases, report=report, **question)
+    said = [line for line in (why, defaults_of(version).remark) if line]
+    said += _of_the_lines(file, conf, unknown, unturned(profile))
+    options: dict[str, Any] = {
+        "properties": question.clauses,
+        "reading": question.engine,
+        "threads": question.threads or os.cpu_count() or 1,
+        "most_steps": question.max_depth,
+        "most_states": question.max_states,
+    }
+    with portfolio_progress(f"{version} {file}", wanted=not question.as_json) as report:
+        judgement = judge_configuration(configuration, question.environment, _bases(question), report=report, **options)
     suggestions = None
-    if wants_suggestions and judgement.broken:
-        with portfolio_progress("suggestions", wanted=not as_json) as report:
-            suggestions = suggest(judgement, faults, report=report, **question)
-    if not is_version_given:
+    if question.suggest and judgement.broken:
+        with portfolio_progress("suggestions", wanted=not question.as_json) as report:
+            suggestions = suggest(judgement, question.environment, report=report, **options)
+    if not (question.version or question.profile):
         typer.echo(f"halfcheck: {file}: no --version is given: {version} is taken", err=True)
-    for remark in told:
+    for remark in said:
         typer.echo(f"halfcheck: {file}: {remark}", err=True)
-    if as_json:
-        settings = settings_to_json(configuration, unknown, told) | {
-            "version": version,
-            "profile": profile,
-            "judged_by": why,
-        }
+    if question.as_json:
+        settings = settings_to_json(configuration, unknown, said)
+        settings |= {"version": version, "profile": profile, "judged_by": why}
         answer = {**judgement_to_json(judgement), "broker_conf": settings}
         if suggestions is not None:
             answer["suggestions"] = suggestions.to_json()
         print(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
-        print_judgement(judgement, f"RocketMQ {version} with {file}", suggestions, everything=everything)
-    if judgement.result.is_violated:
-        return ExitCode.SAFETY_VIOLATED
-    is_settled = all(row.verdict is Verdict.HOLDS for row in judgement.result.clauses)
-    return ExitCode.OK if is_settled else ExitCode.OTHER
+        from halfcheck.check.broker_conf_answer import print_judgement
+
+        title = f"RocketMQ {version} with {file}"
+        print_judgement(judgement, title, suggestions, everything=question.everything)
+    return ExitCode.of_verdict(
+        is_broken=judgement.result.is_violated,
+        is_complete=all(row.verdict is Verdict.HOLDS for row in judgement.result.clauses),
+    )
 
 
 class NotJudgedError(CommandLineError):
@@ -117,13 +96,11 @@ class NotJudgedError(CommandLineError):
     exit_code = ExitCode.BAD_CONTENT
 
 
-def _bases(instance: str | None, immunities: Sequence[str], reading: str) -> tuple[str, ...]:
-    """The instance that was asked for, or the portfolio; for the slow readings one that shows much."""
-    from model_check.broker_conf.portfolio import BASES
-
-    if instance is not None:
-        return (instance,)
-    return BASES if reading == "numba" else ("deep" if immunities else "tiny",)
+def _bases(question: Question) -> tuple[str, ...]:
+    """The instance that was asked for, or the portfolio; for the slow engines one that shows much."""
+    if question.instance is not None:
+        return (question.instance,)
+    return BASES if question.engine == COMPILED else ("deep" if question.immunity else "tiny",)
 
 
 def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], local: str | None) -> Configuration:
@@ -134,9 +111,6 @@ def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], 
     ModelCheckError
         When there is no such release, a duration is none, or an immunity is no whole number of seconds.
     """
-    from model_check.broker_conf.configuration import Configuration, read_duration
-    from model_check.releases import profile_for
-
     immunities_ms = tuple(read_duration("--immunity", text) for text in immunities)
     for text, milliseconds in zip(immunities, immunities_ms, strict=True):
         if milliseconds % 1000:
@@ -169,6 +143,13 @@ def remarks(conf: BrokerConf, unknown: Sequence[UnknownKey], profile: str) -> li
             "enableSlaveActingMaster is true: --faults acting_slave asks what a slave does that acts for its master"
         )
     return told
+
+
+def _of_the_lines(file: Path, conf: BrokerConf, unknown: Sequence[UnknownKey], profile: str) -> list[str]:
+    said = [_of_repeated_key(*pair) for pair in repeated(file)] + remarks(conf, unknown, profile)
+    if unknown and len(unknown) == len(list(settings_in(file))):
+        said.append("no line of it is a setting of the broker's, which takes its defaults: is it a broker.conf?")
+    return said
 
 
 def _of_repeated_key(before: Setting, after: Setting) -> str:

@@ -1,4 +1,4 @@
-"""The answer of `check --broker-conf` in words: what is broken and what to do, schedules in seconds, what stands."""
+"""The answer of `check --broker-conf` in words: what is broken and what to do, how in seconds, what stands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from halfcheck.check.answer import MOST_COUNTEREXAMPLES, print_holding
 from halfcheck.printing.counterexample_table import PIPE_COLUMNS, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import beside, counted, listed, say
+from halfcheck.printing.paragraphs import beside, counted, in_world, listed, say
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.folding import FoldedRounds, folded
 from model_check.broker_conf.words import tell
@@ -27,12 +28,8 @@ if TYPE_CHECKING:
     from model_check.check import ClauseResult
 
 
-MOST_SCHEDULES = 3
-"""Schedules that are shown without `--all`: of the gravest that is broken, and of the next ones."""
-
-
 def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions | None, *, everything: bool) -> None:
-    """What is broken, gravest first; what would mend it; the schedules; what is open, cannot occur, and holds.
+    """What is broken, gravest first; what would mend it; the counterexamples; what is open, cannot occur, and holds.
 
     Parameters
     ----------
@@ -42,14 +39,13 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
     suggestions
         None where they were not asked for.
     everything
-        All schedules, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
+        All counterexamples, what holds, what cannot occur here, and the orders that the ticks keep, as `--all` asks.
     """
     console, result, broken = wide_console(), judgement.result, judgement.broken
-    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     verb = "is" if len(broken) == 1 else "are"
     gravest = ", gravest first" if len(broken) > 1 else ""
     count = f"{len(broken)} of {counted(len(result.clauses), 'guarantee')} {verb} broken{gravest}"
-    say(console, f"{title}, {world}: {count}", "bold")
+    say(console, f"{title}, {in_world(result.faults)}: {count}", "bold")
     for fault in result.faults:
         say(console, f"  {fault}: {FAULTS_IN_WORDS[fault]}")
     _print_broken(console, judgement)
@@ -58,7 +54,7 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
         _print_suggestions(console, suggestions)
     elif broken:
         say(console, "--suggest searches which settings, immunities or versions would mend some of it")
-    _print_schedules(console, judgement, everything=everything)
+    _print_counterexamples(console, judgement, everything=everything)
     console.print()
     _print_open(console, judgement.open)
     _print_standing(console, judgement, everything=everything)
@@ -105,13 +101,13 @@ def _print_suggestions(console: Console, suggestions: Suggestions) -> None:
         listed(console, "Not tried for want of time", [str(change) for change in suggestions.untried])
 
 
-def _print_schedules(console: Console, judgement: Judgement, *, everything: bool) -> None:
-    """One below the other; clauses that are broken by the same schedule share it."""
+def _print_counterexamples(console: Console, judgement: Judgement, *, everything: bool) -> None:
+    """One below the other; clauses that are broken by the same counterexample share it."""
     groups: dict[object, list[ClauseResult]] = {}
     for row in judgement.broken:
         schedule = judgement.schedules[row.clause]
         groups.setdefault((schedule.path, schedule.times), []).append(row)
-    for rows in list(groups.values())[: None if everything else MOST_SCHEDULES]:
+    for rows in list(groups.values())[: None if everything else MOST_COUNTEREXAMPLES]:
         schedule = judgement.schedules[rows[0].clause]
         console.print()
         for row in rows:
@@ -125,8 +121,8 @@ def _print_schedules(console: Console, judgement: Judgement, *, everything: bool
         if schedule.late_ms:
             late = f"(a round comes {schedule.late_ms / 1000:.3f} s later than transactionCheckInterval asks)"
             beside(console, " " * (width + 6), late, "dim")
-    if len(groups) > MOST_SCHEDULES and not everything:
-        left = counted(len(groups) - MOST_SCHEDULES, "more schedule")
+    if len(groups) > MOST_COUNTEREXAMPLES and not everything:
+        left = counted(len(groups) - MOST_COUNTEREXAMPLES, "more counterexample")
         console.print()
         say(console, f"{left}: --property ID shows one, --all shows all")
 
@@ -152,15 +148,7 @@ def _print_standing(console: Console, judgement: Judgement, *, everything: bool)
     if not holding:
         return
     verb = "holds" if len(holding) == 1 else "hold"
-    holds = f"{counted(len(holding), 'guarantee')} {verb}"
-    if not everything:
-        say(console, f"{holds}; --all lists {'it' if len(holding) == 1 else 'them'}", "green")
-        return
-    say(console, f"{holds}:", "green")
-    table = FittingTable("holds", "~rule")
-    for row in holding:
-        table.add_row(Text(row.name, style="green"), row.clause.sentence)
-    console.print(table)
+    print_holding(console, holding, f"{counted(len(holding), 'guarantee')} {verb}", everything=everything)
 
 
 def _print_extent(console: Console, judgement: Judgement, *, everything: bool) -> None:

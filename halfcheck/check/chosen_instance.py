@@ -23,11 +23,11 @@ def choose_instance(profile: str, faults: Sequence[str], properties: Sequence[st
     from model_check.portfolio import instance_that_shows
 
     name = instance_that_shows(profile, faults, properties)
-    tell_choice(name, why, properties)
+    say_choice(name, why, properties)
     return name
 
 
-def tell_choice(instance: str, why: str, properties: Sequence[str] = ()) -> None:
+def say_choice(instance: str, why: str, properties: Sequence[str] = ()) -> None:
     """Say on stderr which instance is taken."""
     shows = f"; it shows most of {', '.join(properties)}" if properties else ""
     typer.echo(f"halfcheck: no --instance is given: {instance} is taken, {why}{shows}", err=True)

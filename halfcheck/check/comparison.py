@@ -5,52 +5,48 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from halfcheck.check.minimal_repairs import what_is_left
+from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
+from halfcheck.check.search import say_turned_in_vain
 from halfcheck.exit_codes import ExitCode
+from halfcheck.printing.search_progress import portfolio_progress
+from model_check.check import Verdict
+from model_check.comparison import Change, Comparison, Side, compare, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.comparison import Comparison, Side
 
-
-def run_compare(
-    profiles: tuple[str, str],
-    faults: Sequence[str],
-    properties: Sequence[str],
-    instance: str | None,
-    *,
-    threads: int | None,
-    most_states: int | None,
-    as_json: bool,
-) -> ExitCode:
-    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
-    from halfcheck.check.minimal_repairs import what_is_left
-    from halfcheck.check.search import tell_turned_in_vain
-    from halfcheck.printing.search_progress import portfolio_progress
-    from model_check.comparison import compare
-
+def run(question: Question) -> ExitCode:
+    """Search, print, and give the exit code."""
+    question.refuse(
+        (*NOT_OF_MANY_WORLDS, "fresh", "minimal_faults", "profile", "minimal_repairs"),
+        "does not go with --compare, which searches many worlds in memory",
+    )
+    profiles = question.compare or ("", "")
     for profile in profiles:
-        tell_turned_in_vain(profile)
-    instances = () if instance is None else (instance,)
-    with portfolio_progress(" and ".join(profiles), wanted=not as_json) as report:
+        say_turned_in_vain(profile)
+    instances = () if question.instance is None else (question.instance,)
+    with portfolio_progress(" and ".join(profiles), wanted=not question.as_json) as report:
         found = compare(
             *profiles,
-            faults,
-            properties=properties,
+            question.environment,
+            properties=question.clauses,
             instances=instances,
-            threads=threads,
-            most_states=most_states,
+            threads=question.threads,
+            most_states=question.max_states,
             report=report,
         )
-    left = what_is_left(found.after, instances, threads=threads, wanted=not as_json) if most_states is None else []
-    if as_json:
-        told = {**found.to_json(), "left": {one.clause: one.to_json() for one in left}}
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+    left = []
+    if question.max_states is None:
+        left = what_is_left(found.after, instances, threads=question.threads, wanted=not question.as_json)
+    if question.as_json:
+        content = {**found.to_json(), "left": {one.clause: one.to_json() for one in left}}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         _print(found, [str(one) for one in left])
-    if found.after.result.is_violated:
-        return ExitCode.SAFETY_VIOLATED
-    return ExitCode.OK if found.after.result.complete else ExitCode.OTHER
+    result = found.after.result
+    return ExitCode.of_verdict(is_broken=result.is_violated, is_complete=result.complete)
 
 
 def _print(found: Comparison, left: Sequence[str]) -> None:
@@ -58,15 +54,13 @@ def _print(found: Comparison, left: Sequence[str]) -> None:
 
     from halfcheck.printing.counterexample_table import wide_console
     from halfcheck.printing.fitting_table import FittingTable
-    from model_check.check import Verdict
-    from model_check.comparison import Change, counted
+    from halfcheck.printing.paragraphs import in_world
 
     console = wide_console()
     before, after = found.before.result, found.after.result
-    world = "with " + ", ".join(before.faults) if before.faults else "in the quiet world"
     numbers = counted(found.differences)
     told = ", ".join(f"{number} {change.value}" for change, number in numbers.items()) or "nothing differs"
-    console.print(Text(f"{after.profile} against {before.profile} {world}: {told}", style="bold"))
+    console.print(Text(f"{after.profile} against {before.profile} {in_world(before.faults)}: {told}", style="bold"))
     if found.differences:
         colours = {
             Change.BROKEN: "bold red",

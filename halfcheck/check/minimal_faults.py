@@ -3,59 +3,53 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from typing import Final
 
+from halfcheck.check.chosen_instance import say_choice
+from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
 from halfcheck.exit_codes import ExitCode
+from halfcheck.printing.search_progress import live_line
+from model_check.check import Verdict, chosen_clauses
+from model_check.instances import load_instance, named_profiles
+from model_check.verdicts.environment import in_words
+from model_check.verdicts.kept import KeptSearches, kept_file
+from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
+from model_check.verdicts.searches import Searches
+from spec.constants import FAULTS
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from model_check.verdicts.minimal_faults import MinimalFaults
-
-MOST_STATES = 20_000_000
+USUAL_INSTANCE: Final = "small"
+MOST_STATES: Final = 20_000_000
 """Where a search is cut short unless --max-states says otherwise: two at a time fit into a few gigabytes."""
 
 
-def run_minimal_faults(
-    profiles: Sequence[str],
-    instance: str,
-    properties: Sequence[str],
-    faults: Sequence[str],
-    *,
-    most_faults: int,
-    threads: int,
-    most_states: int | None,
-    fresh: bool,
-    as_json: bool,
-) -> ExitCode:
-    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
-    from halfcheck.printing.search_progress import live_line
-    from model_check.check import chosen_clauses
-    from model_check.instances import load_instance, named_profiles
-    from model_check.verdicts.kept import KeptSearches, kept_file
-    from model_check.verdicts.minimal_faults import find_minimal_faults
-    from model_check.verdicts.searches import Searches
-    from spec.constants import FAULTS
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-
-    clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, properties)]
-    sizes, chosen = load_instance(instance), named_profiles(profiles)
-    with live_line(wanted=not as_json) as report:
+def run(question: Question) -> ExitCode:
+    """Search, print, and give the exit code."""
+    question.refuse(
+        NOT_OF_MANY_WORLDS,
+        "does not go with --minimal-faults, which searches many environments in memory",
+    )
+    instance = question.instance or USUAL_INSTANCE
+    if question.instance is None:
+        say_choice(instance, "as --minimal-faults searches one; docs/generated/verdicts.md joins several")
+    clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, question.clauses)]
+    sizes, profiles = load_instance(instance), named_profiles(question.profile or ())
+    with live_line(wanted=not question.as_json) as report:
         searches = Searches(
-            KeptSearches(kept_file(), fresh=fresh),
-            threads=threads,
-            most_states=most_states or MOST_STATES,
+            KeptSearches(kept_file(), fresh=question.fresh),
+            threads=question.threads or os.cpu_count() or 1,
+            most_states=question.max_states or MOST_STATES,
             report=report,
         )
-        found = find_minimal_faults(chosen, sizes, clauses, searches, most_faults=most_faults, faults=faults or FAULTS)
-    if as_json:
-        told = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        faults = question.environment or FAULTS
+        found = find_minimal_faults(profiles, sizes, clauses, searches, most_faults=question.most_faults, faults=faults)
+    if question.as_json:
+        content = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         _print(found, searches.searched, searches.found)
-    if found.is_violated:
-        return ExitCode.SAFETY_VIOLATED
-    return ExitCode.OK if found.complete else ExitCode.OTHER
+    return ExitCode.of_verdict(is_broken=found.is_violated, is_complete=found.complete)
 
 
 def _print(found: MinimalFaults, searched: int, kept: int) -> None:
@@ -64,8 +58,6 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
     from halfcheck.printing.counterexample_table import wide_console
     from halfcheck.printing.fitting_table import FittingTable
     from halfcheck.printing.paragraphs import counted
-    from model_check.check import Verdict
-    from model_check.verdicts.environment import in_words
 
     console = wide_console()
     sizes = found.instance
@@ -77,7 +69,7 @@ def _print(found: MinimalFaults, searched: int, kept: int) -> None:
         )
         if found.idle[profile]:
             console.print(f"these do nothing here: {', '.join(found.idle[profile])}")
-        table = FittingTable("clause", "breaks with", "depth", "~shortest schedule")
+        table = FittingTable("clause", "breaks with", "depth", "~shortest counterexample")
         for clause in found.clauses:
             for one in found.sets(profile, clause):
                 doubt = "" if one.certain else ", if not with fewer"

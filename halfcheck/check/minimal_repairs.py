@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
 from halfcheck.exit_codes import ExitCode
+from halfcheck.printing.search_progress import live_line, portfolio_progress
+from model_check.check import Verdict
+from model_check.defects.resemblance import repaired_by_hand
+from model_check.portfolio import search_portfolio
+from model_check.verdicts.minimal_repairs import MinimalRepairs, find_minimal_repairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,46 +22,38 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.judged import Judged
-    from model_check.verdicts.minimal_repairs import MinimalRepairs
 
 MOST_MORE_REPAIRS = 2
 """So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""
 
 
-def run_minimal_repairs(
-    profile: str,
-    faults: Sequence[str],
-    properties: Sequence[str],
-    instance: str | None,
-    *,
-    most_repairs: int,
-    threads: int | None,
-    most_states: int | None,
-    as_json: bool,
-) -> ExitCode:
-    """Search, print, and give the exit code; the parameters are those of `halfcheck.commands.check.command`."""
-    from halfcheck.printing.search_progress import live_line, portfolio_progress
-    from model_check.portfolio import search_portfolio
-    from model_check.verdicts.minimal_repairs import find_minimal_repairs
-
-    instances = () if instance is None else (instance,)
-    searched: dict[str, Any] = {"instances": instances, "threads": threads, "most_states": most_states}
-    with portfolio_progress(profile, wanted=not as_json) as tell:
-        itself = search_portfolio(profile, faults, properties=properties, report=tell, **searched)
+def run(question: Question) -> ExitCode:
+    """Search, print, and give the exit code."""
+    question.refuse(
+        (*NOT_OF_MANY_WORLDS, "fresh", "minimal_faults"),
+        "does not go with --minimal-repairs, which searches many worlds in memory",
+    )
+    profile, faults = question.only_profile, question.environment
+    searched: dict[str, Any] = {
+        "instances": () if question.instance is None else (question.instance,),
+        "threads": question.threads,
+        "most_states": question.max_states,
+    }
+    with portfolio_progress(profile, wanted=not question.as_json) as tell:
+        itself = search_portfolio(profile, faults, properties=question.clauses, report=tell, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
-    with live_line("looking for repairs", wanted=not as_json) as report:
+    most = question.most_repairs
+    with live_line("looking for repairs", wanted=not question.as_json) as report:
         found = [
-            find_minimal_repairs(profile, faults, row.name, most_repairs=most_repairs, report=report, **searched)
+            find_minimal_repairs(profile, faults, row.name, most_repairs=most, report=report, **searched)
             for row in itself.broken
         ]
-    if as_json:
-        print(json.dumps(_to_json(itself, found, most_repairs), ensure_ascii=False, indent=2))
+    if question.as_json:
+        print(json.dumps(_to_json(itself, found, most), ensure_ascii=False, indent=2))
     else:
-        _print(itself, found, most_repairs)
-    if found:
-        return ExitCode.SAFETY_VIOLATED
-    return ExitCode.OK if itself.result.complete else ExitCode.OTHER
+        _print(itself, found, most)
+    return ExitCode.of_verdict(is_broken=bool(found), is_complete=itself.result.complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +115,6 @@ def what_is_left(
     wanted
         Whether somebody watches.
     """
-    from halfcheck.printing.search_progress import live_line
-    from model_check.defects.resemblance import repaired_by_hand
-    from model_check.verdicts.minimal_repairs import find_minimal_repairs
-
     result, left = answer.result, list[Left]()
     for row in answer.broken:
         repaired = repaired_by_hand(row.clause, result.profile)
@@ -167,14 +161,13 @@ def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -
     from rich.text import Text
 
     from halfcheck.printing.counterexample_table import wide_console
-    from halfcheck.printing.paragraphs import counted
+    from halfcheck.printing.paragraphs import counted, in_world
 
     console = wide_console()
     result = itself.result
-    world = "with " + ", ".join(result.faults) if result.faults else "in the quiet world"
     kept = len(result.clauses) - len(found)
     violated = f"{len(found)} of {counted(len(result.clauses), 'clause')} violated"
-    console.print(Text(f"RocketMQ {result.profile} {world}: {violated}", style="bold"))
+    console.print(Text(f"RocketMQ {result.profile} {in_world(result.faults)}: {violated}", style="bold"))
     for one in found:
         _print_one(console, one)
     console.print()
@@ -186,7 +179,8 @@ def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -
         console.print(
             Text(
                 f"'holds' is to the bounds of {', '.join(instances)}; all sets of at most {most_repairs} of "
-                f"{len(found[0].candidates)} repairs: {searched:,} searched, {ruled_out:,} ruled out by a schedule"
+                f"{len(found[0].candidates)} repairs: {searched:,} searched, "
+                f"{ruled_out:,} ruled out by a counterexample"
             )
         )
 
@@ -195,7 +189,6 @@ def _print_one(console: Console, one: MinimalRepairs) -> None:
     from rich.text import Text
 
     from halfcheck.printing.fitting_table import FittingTable
-    from model_check.check import Verdict
 
     row = one.broken
     if row is None or row.instance is None:

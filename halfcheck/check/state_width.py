@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
+from halfcheck.check.chosen_instance import choose_instance
 from halfcheck.printing.counterexample_table import wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.explicit.code_generation.width import state_width
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
+if TYPE_CHECKING:
+    from halfcheck.check.question import Question
 
-def print_width(profile: str, instance: str, *, as_json: bool) -> None:
+
+def print_width(question: Question) -> None:
     """A row a field, and the sum; the same as JSON."""
+    profile = question.only_profile
+    instance = question.instance or choose_instance(
+        profile, question.environment, question.clauses, "as --width measures one"
+    )
     measured = state_width(TRANSACTIONAL_MESSAGES, constants_for(profile, (), instance))
-    if as_json:
+    if question.as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return
     table = FittingTable("field", ">from", ">to", ">elements", ">bits")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.commands.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates the annotations)
+from halfcheck.options import Conf, Master
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

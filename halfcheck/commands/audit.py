@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer reads the annotation when the program runs
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.commands.spark_options import Conf  # noqa: TC001 (Typer evaluates the annotations)
 from halfcheck.exit_codes import ExitCode
+from halfcheck.options import Conf
+from halfcheck.printing.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -147,13 +147,5 @@ def _is_small(store: Path) -> bool:
 @contextmanager
 def _progress(store: Path) -> Iterator[Callable[[int, int], None] | None]:
     """A progress line on stderr while a store is read, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"reading {store}", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    with progress_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn", total=None) as update:
+        yield update and (lambda done, total: update(completed=done, total=total))

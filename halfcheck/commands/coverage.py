@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halfcheck.exit_codes import ExitCode
+from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
     from model_check.coverage.matrix import CoverageMatrix, SearchedWorld
@@ -31,7 +32,7 @@ def command(
         Path | None, typer.Option(metavar="FILE", help="What is accepted, and more worlds: another uncovered.toml.")
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result as a Markdown page.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> ExitCode:
     """Say which guards were never true, and which rules never the first to be false, in any version and environment.
 
@@ -58,10 +59,10 @@ def command(
         raise BadFile(message)
 
     if instance is None:
-        from halfcheck.check.chosen_instance import tell_choice
+        from halfcheck.check.chosen_instance import say_choice
 
         instance = "small"
-        tell_choice(instance, "of which results/uncovered.toml speaks")
+        say_choice(instance, "of which results/uncovered.toml speaks")
     with live_line(wanted=not as_json) as tell:
         result = cover_matrix(
             TRANSACTIONAL_MESSAGES,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode  # noqa: TC001 (Typer evaluates the annotations)
+from halfcheck.exit_codes import ExitCode
+from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ def command(
         str | None,
         typer.Option(metavar="V", help="Instead of B: hold A against the specification of the release that wrote it."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> ExitCode:
     """Hold two sides against each other: stores, recorded traces, the reference broker, or a version's specification.
 

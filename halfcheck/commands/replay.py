@@ -1,15 +1,19 @@
-"""``halfcheck replay``: take the steps of a counterexample again, one by one, in the CPython reading."""
+"""``halfcheck replay``: take the steps of a counterexample again, one by one, by the CPython engine."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
+from halfcheck.options import AsJson, names_in
+
+if TYPE_CHECKING:
+    from model_check.counterexample.steps import Replay
 
 
 def command(
@@ -29,11 +33,11 @@ def command(
     faults: Annotated[
         str | None, typer.Option(metavar="FAULT,…", help="The environment (quiet, or the one in FILE).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> ExitCode:
     """Replay a counterexample and show, step by step, what changed and what is violated at its end.
 
-    The steps run in the CPython reading of the specification, where every guard and every field's range is checked.
+    The CPython engine takes the steps, where every guard and every field's range is checked.
     Another profile or environment than the counterexample's shows where its guards refuse it. The exit code is 12 when
     a property is violated, 0 when none is, 151 when a step is refused.
 
@@ -51,33 +55,42 @@ def command(
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
     given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "", (), steps or "")
-    chosen = given.faults if faults is None else tuple(f.strip() for f in faults.split(",") if f.strip())
+    chosen = given.faults if faults is None else tuple(names_in(faults))
     name = instance or given.instance
     if not name:
-        from halfcheck.check.chosen_instance import tell_choice
+        from halfcheck.check.chosen_instance import say_choice
         from model_check.counterexample.steps import instance_that_takes
 
         name = instance_that_takes(TRANSACTIONAL_MESSAGES, profile or given.profile, chosen, given.path)
-        tell_choice(name, "the smallest in which the steps can be taken")
+        say_choice(name, "the smallest in which the steps can be taken")
     release = profile or given.profile
     constants = constants_for(release, chosen, name)
     path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
-    violated = [f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]
     if as_json:
-        trace = [event.to_json() for event in replayed.events]
         of = {"profile": release, "faults": list(chosen), "instance": name}
+        trace = [event.to_json() for event in replayed.events]
+        violated = _names_of_violated(replayed)
         print(json.dumps({**of, "violated": violated, "trace": trace}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.counterexample_table import counterexample_table, wide_console
-        from halfcheck.printing.paragraphs import counted, say
+        from halfcheck.printing.paragraphs import in_world
 
-        console = wide_console()
-        world = "with " + ", ".join(chosen) if chosen else "in the quiet world"
-        verb = "is" if len(violated) == 1 else "are"
-        verdict = f"{', '.join(violated)} {verb} violated" if violated else "no property is violated"
-        say(console, f"RocketMQ {release} {world}, instance {name}, {counted(len(path), 'step')}: {verdict}", "bold")
-        console.print(counterexample_table(replayed.events))
-        for clause in replayed.violated:
-            console.print(f"{clause.identifier}.{clause.clause} is violated: {clause.sentence}")
-    return ExitCode.SAFETY_VIOLATED if violated else ExitCode.OK
+        _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
+    return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
+
+
+def _names_of_violated(replayed: Replay) -> list[str]:
+    return [f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]
+
+
+def _print(replayed: Replay, where: str) -> None:
+    from halfcheck.printing.counterexample_table import counterexample_table, wide_console
+    from halfcheck.printing.paragraphs import counted, say
+
+    console, violated = wide_console(), _names_of_violated(replayed)
+    verb = "is" if len(violated) == 1 else "are"
+    verdict = f"{', '.join(violated)} {verb} violated" if violated else "no property is violated"
+    say(console, f"{where}, {counted(len(replayed.events), 'step')}: {verdict}", "bold")
+    console.print(counterexample_table(replayed.events))
+    for name, clause in zip(violated, replayed.violated, strict=True):
+        console.print(f"{name} is violated: {clause.sentence}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import contextmanager
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from halfcheck.commands.spark_options import Conf, Master  # noqa: TC001 (Typer evaluates the annotations)
+from halfcheck.options import Conf, Master, Seed, names_in
+from halfcheck.printing.progress_bar import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def command(
             "weighted walks that go on where rare violations are near."
         ),
     ] = "uniform",
-    seed: Annotated[int, typer.Option(help="Where the choices come from.")] = 7,
+    seed: Seed = 7,
     trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
     master: Master = "local[*]",
     conf: Conf = None,
@@ -69,7 +70,7 @@ def command(
     from spark_trace_analysis.errors import BadOptionError
     from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters
 
-    chosen = tuple(fault.strip() for fault in faults.split(",") if fault.strip())
+    chosen = tuple(names_in(faults))
     source = _source_of(of)
     parameters = Parameters(profile, chosen, instance, seed, traces, steps, choice, of)
     if trace is not None:
@@ -187,19 +188,9 @@ def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
 @contextmanager
 def _progress_line(traces: int) -> Iterator[Progress | None]:
     """Traces done and traces/s on stderr, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    words = TextColumn("{task.completed:,} of {task.total:,} traces  {task.fields[rate]:,.0f} traces/s")
-    columns = (TextColumn("simulating"), BarColumn(), words, TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("simulating", total=traces, rate=0.0)
-
-        def show(done: int, total: int) -> None:
-            elapsed = progress.tasks[0].elapsed or 0.0
-            progress.update(task, completed=done, total=total, rate=done / elapsed if elapsed else 0.0)
-
-        yield show
+    words = "{task.completed:,} of {task.total:,} traces  {task.fields[rate]:,.0f} traces/s"
+    began = perf_counter()
+    with progress_bar("simulating", words, "TimeRemainingColumn", total=traces, rate=0.0) as update:
+        yield update and (
+            lambda done, total: update(completed=done, total=total, rate=done / max(perf_counter() - began, 1e-9))
+        )

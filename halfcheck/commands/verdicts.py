@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path  # noqa: TC003 (Typer evaluates the annotations)
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
+from halfcheck.options import AsJson, Threads
 
 if TYPE_CHECKING:
     from model_check.verdicts.regeneration import Regenerated
@@ -28,7 +29,7 @@ def command(
         list[str] | None,
         typer.Option("--instance", metavar="NAME", help="Only this instance of the plan. May be repeated."),
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, max=64, help="Searches at a time; all processors.")] = None,
+    threads: Threads = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Use no search that an earlier run has kept.")] = False,
     suggest: Annotated[
         bool, typer.Option("--suggest", help="List the implications that the table shows and nobody has declared.")
@@ -36,7 +37,7 @@ def command(
     folder: Annotated[
         Path | None, typer.Option("--folder", metavar="DIR", help="What holds model_check/ and docs/, if not this one.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> ExitCode:
     """Compare model_check/verdicts/results/verdicts.toml with what the searches say, or write it anew.
 

@@ -1,8 +1,14 @@
-"""A defect in full: what happens to a message and what to do, how it comes about, then the schedule that shows it."""
+"""A defect in full: what happens to a message and what to do, how it comes about, then the counterexample."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from halfcheck.printing.counterexample_table import counterexample_table
+from halfcheck.printing.fitting_table import FittingTable
+from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,13 +20,13 @@ if TYPE_CHECKING:
     from model_check.defects.search import Found
 
 Shown = dict[tuple[str, ...], str]
-"""The steps of the schedules that were printed, to what they were printed for."""
+"""The steps of the counterexamples that were printed, to what they were printed for."""
 
 
 def print_in_full(
     console: Console, defects: Sequence[Defect], searched: Mapping[str, Found], played: Mapping[str, Played]
 ) -> None:
-    """Print defects one below the other, each schedule once."""
+    """Print defects one below the other, each counterexample once."""
     for number, defect in enumerate(defects):
         shown: Shown = {}
         if number:
@@ -39,10 +45,6 @@ def print_in_full(
 
 
 def _print_facts(console: Console, defect: Defect) -> None:
-    from rich.text import Text
-
-    from model_check.wording.clauses import meaning_of
-
     console.print(Text(f"{defect.identifier}: {defect.name}", style="bold"))
     what = [("what a user sees", defect.effect)]
     if defect.search is not None:
@@ -64,10 +66,6 @@ def _print_facts(console: Console, defect: Defect) -> None:
 
 
 def _print_played(console: Console, played: Played) -> None:
-    from rich.text import Text
-
-    from halfcheck.printing.fitting_table import FittingTable
-
     scenario = played.scenario
     also = f"; also in {', '.join(scenario.also_in)}" if scenario.also_in else ""
     console.print(
@@ -91,10 +89,6 @@ def _print_wrong(console: Console, defect: Defect, wrong: WrongRepair, found: Fo
 
 
 def _print_search(console: Console, name: str, asked: Search, found: Found, shown: Shown) -> None:
-    from rich.text import Text
-
-    from halfcheck.printing.counterexample_table import counterexample_table
-
     if found.violated.replayed is None:
         return
     console.print(
@@ -105,7 +99,7 @@ def _print_search(console: Console, name: str, asked: Search, found: Found, show
     events = found.violated.replayed.events
     steps = tuple(str(event.step) for event in events)
     if steps in shown:
-        console.print(f"the schedule is that of {shown[steps]}, step by step")
+        console.print(f"the counterexample is that of {shown[steps]}, step by step")
     else:
         console.print(counterexample_table(events))
     shown.setdefault(steps, name)

@@ -14,6 +14,7 @@ from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff.answer import Answer
 from halfcheck.diff.sides import Kind, Side
+from halfcheck.printing.progress_bar import progress_bar
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -133,13 +134,5 @@ def _conf_beside(trace: Path) -> BrokerConf:
 @contextmanager
 def _progress(name: str) -> Iterator[Report | None]:
     """A progress line on stderr while the search goes on, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"explaining {name}", total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    with progress_bar(f"explaining {name}", "MofNCompleteColumn", "TimeElapsedColumn", total=None) as update:
+        yield update and (lambda done, total: update(completed=done, total=total))

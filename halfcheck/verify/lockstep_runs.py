@@ -11,41 +11,31 @@ from spark_trace_analysis.report.data import Lockstep
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fuzz.lockstep.pairing import Pairing
     from fuzz.search.campaign import Campaign
-    from fuzz.search.examples import Fuzzing
 
 EXAMPLES: Final = 300
 STEPS: Final = 50
 """The most steps of an example."""
 
 
-def lockstep_run(
-    pairing: Pairing, seed: int, *, examples: int | None = None, report: Callable[[Fuzzing], None] | None = None
-) -> Lockstep:
+def lockstep_run(pairing: Pairing, seed: int, examples: int) -> Lockstep:
     """What the two show on schedules with every fault that the broker can have.
 
     Parameters
     ----------
     pairing
         The pair, on the instance `fuzzed` with all of these faults.
-    seed
-        Where the schedules come from.
-    examples
-        How many, `EXAMPLES` if not given.
-    report
-        Is called after each schedule.
+    seed, examples
+        Where the schedules come from, and how many.
 
     Raises
     ------
     EvaluationError
         They differ; names the step and the variable, and the command that shows the schedule.
     """
-    examples = EXAMPLES if examples is None else examples
     command = f"halfcheck fuzz --profile {pairing.profile} --examples {examples} --steps {STEPS} --seed {seed}"
-    campaign = run_campaign(pairing, examples=examples, steps=STEPS, random_seed=seed, report=report)
+    campaign = run_campaign(pairing, examples=examples, steps=STEPS, random_seed=seed)
     if campaign.failure is not None:
         message = f"specification and broker differ in {pairing.profile}: {campaign.failure.mismatch}; see {command}"
         raise EvaluationError(message)

@@ -1,4 +1,4 @@
-"""The hunt for all mutants; none may survive, or the lockstep and the properties would overlook such an error."""
+"""The hunt for mutants; none may survive, or the lockstep and the properties would overlook such an error."""
 
 from __future__ import annotations
 
@@ -6,42 +6,31 @@ from typing import TYPE_CHECKING
 
 from fuzz.mutants.kill_table import kill_table
 from model_check.errors import EvaluationError
-from spark_trace_analysis.report.data import HuntedMutant, MutantSection
+from spark_trace_analysis.report.data import HuntedMutant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fuzz.mutants.kill_table import Kill
     from fuzz.mutants.mutant import Mutant
 
 
-def mutant_hunt(
-    seed: int, *, mutants: tuple[Mutant, ...] | None = None, report: Callable[[Kill], None] | None = None
-) -> MutantSection:
-    """Hunt mutants, all of them if not given.
-
-    Parameters
-    ----------
-    seed
-        Where the schedules come from.
-    report
-        Is called after each mutant.
+def mutant_hunt(seed: int, mutants: tuple[Mutant, ...]) -> list[HuntedMutant]:
+    """Hunt mutants on the schedules of a seed.
 
     Raises
     ------
     EvaluationError
         One survives; names all that do.
     """
-    command = f"halfcheck fuzz --mutants --seed {seed}"
-    kills = kill_table(random_seed=seed, mutants=mutants, report=report)
+    kills = kill_table(random_seed=seed, mutants=mutants)
     survivors = [f"{kill.mutant.name} ({kill.examples:,} examples)" for kill in kills if not kill.variable]
     if survivors:
-        message = f"{len(survivors)} of {len(kills)} mutants survive: {', '.join(survivors)}; see {command}"
+        message = f"{len(survivors)} of {len(kills)} mutants survive: {', '.join(survivors)}; "
+        message += f"see halfcheck fuzz --mutants --seed {seed}"
         raise EvaluationError(message)
-    return MutantSection(tuple(_told(kill) for kill in kills), command)
+    return [_hunted(kill) for kill in kills]
 
 
-def _told(kill: Kill) -> HuntedMutant:
+def _hunted(kill: Kill) -> HuntedMutant:
     return HuntedMutant(
         name=kill.mutant.name,
         part=kill.mutant.part.value,

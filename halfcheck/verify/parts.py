@@ -48,30 +48,30 @@ def begin(kept: KeptParts, seed: int) -> Begun:
 
 
 def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
-    """What both readings say on `tiny`, in a sentence; raises `EvaluationError` if they differ."""
+    """What both engines say on `tiny`, in a sentence; raises `EvaluationError` if they differ."""
     profile, faults = question
     world = ",".join(faults) or "quiet"
     fast, slow = (check(profile, faults, "tiny", reading=reading) for reading in ("numba", "cpython"))
     if _answer(fast) != _answer(slow):
-        message = f"the readings differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
+        message = f"the engines differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
         raise EvaluationError(message)
     return (
         f"{profile} {world} on tiny: the CPython search and the compiled search agree on {slow.distinct:,} distinct "
-        f"states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest schedule."
+        f"states, {slow.generated:,} generated, depth {slow.depth}, every verdict and every shortest counterexample."
     )
 
 
 def lockstep(part: tuple[str, int, int]) -> Lockstep:
     """Specification and broker of a profile, from a seed, on so many schedules."""
     profile, seed, examples = part
-    return lockstep_run(Pairing.of(profile, FAULTS), seed, examples=examples)
+    return lockstep_run(Pairing.of(profile, FAULTS), seed, examples)
 
 
 def hunted(part: tuple[str, int]) -> HuntedMutant:
     """The mutant of a name, from a seed."""
     name, seed = part
     mutant = next(mutant for mutant in kill_table.MUTANTS if mutant.name == name)
-    return mutant_hunt(seed, mutants=(mutant,)).mutants[0]
+    return mutant_hunt(seed, (mutant,))[0]
 
 
 def _answer(result: CheckResult) -> tuple[object, ...]:

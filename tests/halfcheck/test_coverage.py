@@ -44,7 +44,7 @@ def test_the_json_has_the_counts_of_both_readings_and_the_shape_of_the_schema(
     told = []
     for reading in ("numba", "cpython"):
         with untraced():
-            assert run([*ONE_WORLD, "--reading", reading, "--profile", "4.9.7", "--json"]) == ExitCode.OK
+            assert run([*ONE_WORLD, "--engine", reading, "--profile", "4.9.7", "--json"]) == ExitCode.OK
         told.append(json.loads(capsys.readouterr().out))
     for content in told:
         jsonschema.validate(content, json.loads(SCHEMA.read_text(encoding="utf-8")))
@@ -59,7 +59,7 @@ def test_the_key_is_only_there_when_it_is_asked_for(capsys: pytest.CaptureFixtur
 
 
 def test_z3_stores_no_states_to_count(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([*ONE_WORLD, "--reading", "z3"]) == ExitCode.BAD_OPTION
+    assert run([*ONE_WORLD, "--engine", "z3"]) == ExitCode.BAD_OPTION
     assert capsys.readouterr().err.splitlines() == [
         "halfcheck: coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
     ]

@@ -190,7 +190,7 @@ def test_a_schedule_that_a_wrong_repair_shares_is_printed_once(capsys: pytest.Ca
     assert run(["defects", "B01"]) == ExitCode.OK
     out = capsys.readouterr().out
     assert out.count("begin_round               round.running: no → yes") == 2, "two rounds in one schedule"
-    assert "the schedule is that of B01, step by step" in out
+    assert "the counterexample is that of B01, step by step" in out
     assert out.count("halfcheck replay --profile") == 2, "both can be taken again"
 
 

@@ -65,7 +65,7 @@ def test_the_record_of_a_repair() -> None:
 
 
 def test_what_a_switch_is_turned_to_although_it_changes_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["check", "--instance", "tiny", "--property", "S4", "--reading", "cpython", "--max-states", "10"]
+    asked = ["check", "--instance", "tiny", "--property", "S4", "--engine", "cpython", "--max-states", "10"]
     run([*asked, "--profile", "5.4.0-settles_once"])
     assert capsys.readouterr().err == "halfcheck: 5.4.0-settles_once: settles_once is off in 5.4.0 anyway\n"
     run([*asked, "--profile", "5.4.0+settles_once"])

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.check.answer import MOST_SCHEDULES, print_answer
+from halfcheck.check.answer import MOST_COUNTEREXAMPLES, print_answer
 from halfcheck.exit_codes import ExitCode
 from model_check.check import SCHEMA, check
 from model_check.judged import judged
@@ -54,8 +54,8 @@ def test_what_is_broken_stands_first_then_schedules_then_what_stands(capsys: pyt
     assert places[0] == 1
     broken = [name_in(line) for line in lines[1 : places[1] - 1] if ", steps" not in line and " steps in " in line]
     assert [meaning_of(name).gravity for name in broken] == sorted(meaning_of(name).gravity for name in broken)
-    assert sum(" is violated: " in line for line in lines) >= MOST_SCHEDULES
-    assert sum(line.startswith("halfcheck replay ") for line in lines) == MOST_SCHEDULES
+    assert sum(" is violated: " in line for line in lines) >= MOST_COUNTEREXAMPLES
+    assert sum(line.startswith("halfcheck replay ") for line in lines) == MOST_COUNTEREXAMPLES
 
 
 def test_all_lists_each_guarantee_and_each_schedule(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,8 +153,8 @@ def test_the_json_of_the_portfolio_has_the_shape_that_others_build_on(capsys: py
     [
         (["check", "--property", "S1.immune_half", "--width"], "tiny is taken, as --width measures one"),
         (
-            ["check", "--property", "S1.immune_half", "--reading", "cpython", "--max-states", "9"],
-            "tiny is taken, as --reading cpython searches one; it shows most of S1.immune_half",
+            ["check", "--property", "S1.immune_half", "--engine", "cpython", "--max-states", "9"],
+            "tiny is taken, as --engine cpython searches one; it shows most of S1.immune_half",
         ),
         (
             ["check", "--property", "S1.immune_half", "--coverage"],

@@ -26,7 +26,7 @@ def write(text: str) -> None:
 
 
 def check(*more: str) -> int:
-    return run(["check", "--broker-conf", FILE, "--reading", "cpython", *more])
+    return run(["check", "--broker-conf", FILE, "--engine", "cpython", *more])
 
 
 def check_json(capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def test_bad_input_gets_one_line_and_its_exit_code(
 
 def test_a_key_that_is_given_twice_is_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
     write("transactionCheckMax=5\n# slower\ntransactionCheckMax=7\ntransactionTimeOut=6000\n")
-    assert check("--version", "5.3.3", "--property", "S4", "--reading", "cpython", "--max-states", "10") == 255
+    assert check("--version", "5.3.3", "--property", "S4", "--engine", "cpython", "--max-states", "10") == 255
     said = capsys.readouterr()
     assert said.err == (
         "halfcheck: broker.conf: line 3: transactionCheckMax stands in line 1 already; "

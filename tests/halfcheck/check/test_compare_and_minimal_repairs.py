@@ -96,7 +96,7 @@ def test_the_answer_outlives_an_interrupt_of_what_is_searched_after_it(
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("model_check.verdicts.minimal_repairs.find_minimal_repairs", pressed)
+    monkeypatch.setattr("halfcheck.check.minimal_repairs.find_minimal_repairs", pressed)
     arguments = ["check", "--profile", REPAIRED, "--instance", "tiny", "--property", "S1.immune_half"]
     assert run(arguments) == ExitCode.SAFETY_VIOLATED
     out, err = capsys.readouterr()

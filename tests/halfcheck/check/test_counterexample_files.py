@@ -56,7 +56,7 @@ def test_a_replay_of_the_itf_trace_of_any_reading_takes_the_same_steps(
     reading: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "a.json"
-    run([*LOST, "--reading", reading, "--max-depth", "5", "--itf", str(file), "--json"])
+    run([*LOST, "--engine", reading, "--max-depth", "5", "--itf", str(file), "--json"])
     told = json.loads(capsys.readouterr().out)
     assert run(["replay", str(file), "--json"]) == ExitCode.SAFETY_VIOLATED
     replayed = json.loads(capsys.readouterr().out)
@@ -72,7 +72,7 @@ def test_z3_gives_the_path_of_the_compiled_search_and_leaves_the_rest_unknown(
 ) -> None:
     answers = {}
     for reading in ("numba", "z3"):
-        assert run([*LOST, "--reading", reading, "--max-depth", "4", "--json"]) == ExitCode.SAFETY_VIOLATED
+        assert run([*LOST, "--engine", reading, "--max-depth", "4", "--json"]) == ExitCode.SAFETY_VIOLATED
         answers[reading] = json.loads(capsys.readouterr().out)
     by_z3, compiled = (answers[reading]["properties"]["S10"] for reading in ("z3", "numba"))
     assert by_z3["trace"] == compiled["trace"]
@@ -81,7 +81,7 @@ def test_z3_gives_the_path_of_the_compiled_search_and_leaves_the_rest_unknown(
     assert (other_z3["verdict"], other_compiled["verdict"]) == ("unknown", "holds")
     assert other_z3["reason"] == "none is found in at most 4 steps"
     assert (answers["z3"]["depth"], answers["z3"]["distinct"], answers["z3"]["complete"]) == (4, 0, False)
-    assert run([*LOST, "--reading", "z3", "--max-depth", "3"]) == ExitCode.OTHER
+    assert run([*LOST, "--engine", "z3", "--max-depth", "3"]) == ExitCode.OTHER
     assert "unknown" in capsys.readouterr().out
 
 
@@ -123,10 +123,10 @@ def test_a_target_that_cannot_be_written_gets_one_line_and_exit_150(
         (["--threads", "-1"], "--threads"),
         (["--threads", "65"], "--threads"),
         (["--threads", "two"], "two"),
-        (["--reading", "z3", "--max-depth", "-1"], "--max-depth"),
-        (["--reading", "z3", "--max-depth", "deep"], "deep"),
-        (["--reading", "z3", "--property", "S77"], "no property 'S77'"),
-        (["--reading", "tlc"], "there are numba, cpython, z3"),
+        (["--engine", "z3", "--max-depth", "-1"], "--max-depth"),
+        (["--engine", "z3", "--max-depth", "deep"], "deep"),
+        (["--engine", "z3", "--property", "S77"], "no property 'S77'"),
+        (["--engine", "tlc"], "there are numba, cpython, z3"),
         (["--itf"], "--itf"),
     ],
 )

@@ -44,6 +44,7 @@ def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Searches of other runs are not found, and those of the tests are not kept."""
     file = tmp_path / "kept.jsonl"
     monkeypatch.setattr(kept, "kept_file", lambda: file)
+    monkeypatch.setattr("halfcheck.check.minimal_faults.kept_file", lambda: file)
     return file
 
 

@@ -32,7 +32,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", VERSIONS)
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep_run(Pairing.of(profile, FAULTS), 3, examples=20)
+    told = lockstep_run(Pairing.of(profile, FAULTS), 3, 20)
     assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
     assert 20 < told.steps <= 20 * 50
     assert 0 < told.conjuncts_seen < told.conjuncts
@@ -43,14 +43,14 @@ def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
 
 def test_the_seed_chooses_the_schedules() -> None:
     pairing = Pairing.of("5.3.3", FAULTS)
-    assert lockstep_run(pairing, 3, examples=5).steps == lockstep_run(pairing, 3, examples=5).steps
-    assert lockstep_run(pairing, 3, examples=5).unseen != lockstep_run(pairing, 4, examples=5).unseen
+    assert lockstep_run(pairing, 3, 5).steps == lockstep_run(pairing, 3, 5).steps
+    assert lockstep_run(pairing, 3, 5).unseen != lockstep_run(pairing, 4, 5).unseen
 
 
 def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable() -> None:
     broken = next(mutant for mutant in MUTANTS if mutant.name == "check count forgotten").pairing
     with pytest.raises(EvaluationError) as difference:
-        lockstep_run(broken, 7, examples=50)
+        lockstep_run(broken, 7, 50)
     assert exit_code_of(difference.value) == ExitCode.EVALUATION_ERROR
     told = str(difference.value)
     assert told.startswith("specification and broker differ in 5.3.3: step ")

@@ -27,23 +27,20 @@ HARMLESS = replace(
 
 
 def test_who_killed_it_and_where_is_told() -> None:
-    told = mutant_hunt(7, mutants=(ROUND, PROPERTY))
-    assert told.command == "halfcheck fuzz --mutants --seed 7"
-    assert [(row.name, row.part, row.variable) for row in told.mutants] == [
+    told = mutant_hunt(7, (ROUND, PROPERTY))
+    assert [(row.name, row.part, row.variable) for row in told] == [
         ("round a moment late", "broker", "whether a round begins"),
         ("S1 allows two", "property", "S1.immune_half"),
     ]
-    assert [row.what for row in told.mutants] == [ROUND.what, PROPERTY.what]
-    assert told.mutants[1].step == "no violation is found"
+    assert [row.what for row in told] == [ROUND.what, PROPERTY.what]
+    assert told[1].step == "no violation is found"
 
 
 def test_a_survivor_ends_with_75_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kill_table, "MOST_EXAMPLES", 40)
-    hunted: list[str] = []
     with pytest.raises(EvaluationError) as survival:
-        mutant_hunt(7, mutants=(HARMLESS, ROUND), report=lambda kill: hunted.append(kill.mutant.name))
+        mutant_hunt(7, (HARMLESS, ROUND))
     assert exit_code_of(survival.value) == ExitCode.EVALUATION_ERROR
     assert (
         str(survival.value) == "1 of 2 mutants survive: harmless (40 examples); see halfcheck fuzz --mutants --seed 7"
     )
-    assert hunted == ["harmless", "round a moment late"]

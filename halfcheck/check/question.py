@@ -1,0 +1,171 @@
+"""What ``halfcheck check`` is asked: one record, an option a field, for all the ways in which it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from halfcheck.errors import CommandLineError
+from halfcheck.options import AsJson, Faults, Properties, names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COMPILED: Final = "numba"
+"""The engine that is asked unless another one is named; only it searches many worlds."""
+
+OF_FILES: Final = ("itf", "svg", "mermaid", "pytest")
+OF_BROKER_CONF: Final = ("version", "immunity", "local", "suggest")
+OF_ONE_SEARCH: Final = (
+    "memory", "disk", "no_disk", "checkpoint", "resume", "fingerprints", "coverage", "width",
+)  # fmt: skip
+NOT_OF_MANY_WORLDS: Final = (*OF_ONE_SEARCH, *OF_FILES, *OF_BROKER_CONF, "broker_conf", "engine")
+"""What says nothing to the ways that search many worlds in memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The options of the command line, under their names there."""
+
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROFILE", help="4.5.1, 4.9.7, 5.3.3 (if none is given) or 5.4.0; +NAME or -NAME turns a switch."
+        ),
+    ] = None
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml. "
+            "Nothing: the portfolio, tiny, odd, skewed, deep and small, one after the other."
+        ),
+    ] = None
+    faults: Faults = ""
+    properties: Properties = None
+    engine: Annotated[str, typer.Option(help="numba; cpython, the slow judge; or z3, bounded model checking.")] = (
+        COMPILED
+    )
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=64, help="Threads of the compiled search: 1 for an --instance, else all processors."),
+    ] = None
+    max_depth: Annotated[int, typer.Option(min=0, help="How many steps z3 looks ahead.")] = 20
+    max_states: Annotated[
+        int | None, typer.Option(min=1, help="Stop when so many states are stored; what is not violated is unknown.")
+    ] = None
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Memory for states and hash table, such as 8G. Nothing: what is available."),
+    ] = None
+    disk: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where states go when memory ends. Nothing: a temporary folder."),
+    ] = None
+    no_disk: Annotated[bool, typer.Option("--no-disk", help="Stop when memory ends.")] = False
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the search there now and then, and when it ends.")
+    ] = None
+    checkpoint_every: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How often the search is saved.")
+    ] = 60.0
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from what --checkpoint DIR holds.")] = False
+    fingerprints: Annotated[
+        bool,
+        typer.Option("--fingerprints", help="Keep a hash of 64 bits for each state; how likely a miss is, is said."),
+    ] = False
+    itf: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the first counterexample as ITF JSON.")] = None
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a sequence diagram.")] = None
+    mermaid: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a Mermaid diagram.")] = None
+    pytest: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it as a test, ready to be kept.")] = None
+    minimal_faults: Annotated[
+        bool, typer.Option("--minimal-faults", help="Find all minimal sets of faults that break each clause.")
+    ] = False
+    most_faults: Annotated[int, typer.Option(min=0, max=4, help="How many faults at once --minimal-faults tries.")] = 2
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Search two profiles, and print only where their verdicts differ."),
+    ] = None
+    minimal_repairs: Annotated[
+        bool, typer.Option("--minimal-repairs", help="Find all minimal sets of repairs with which each clause holds.")
+    ] = False
+    most_repairs: Annotated[
+        int, typer.Option(min=1, max=5, help="How many repairs at once --minimal-repairs tries.")
+    ] = 3
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With --minimal-faults: use no search that an earlier run has kept.")
+    ] = False
+    broker_conf: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Judge this broker.conf: its times, in instances of tiny, deep and small sizes."
+        ),
+    ] = None
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="With --broker-conf: the broker's version (else --profile).")
+    ] = None
+    immunity: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME", help="With --broker-conf: some messages are immune so long: 60s. May be repeated."
+        ),
+    ] = None
+    local: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="With --broker-conf: each commit or rollback has arrived by then: 2s."),
+    ] = None
+    suggest: Annotated[
+        bool,
+        typer.Option("--suggest", help="With --broker-conf: search what to change, what it mends, and what it costs."),
+    ] = False
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Count which rules of which guards were ever the first to be false.")
+    ] = False
+    width: Annotated[bool, typer.Option("--width", help="Only say how wide a state of the instance is.")] = False
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print all counterexamples, all that holds and all that cannot occur.")
+    ] = False
+    as_json: AsJson = False
+
+    @property
+    def environment(self) -> list[str]:
+        """The faults that may happen."""
+        return names_in(self.faults)
+
+    @property
+    def clauses(self) -> list[str]:
+        """The properties and clauses that are asked for; none stands for all."""
+        return self.properties or []
+
+    @property
+    def only_profile(self) -> str:
+        """The one profile of an answer about one.
+
+        Raises
+        ------
+        CommandLineError
+            Several are given.
+        """
+        if self.profile and len(self.profile) > 1:
+            message = f"--profile {' --profile '.join(self.profile)}: give one profile, or --minimal-faults"
+            raise CommandLineError(message)
+        return self.profile[0] if self.profile else "5.3.3"
+
+    def given(self, names: Iterable[str]) -> list[str]:
+        """Which of some options are given with another value than their default."""
+        defaults = {field.name: field.default for field in fields(self)}
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) not in ([], defaults[name])]
+
+    def refuse(self, names: Iterable[str], why: str) -> None:
+        """Refuse what is given although it would have no effect.
+
+        Raises
+        ------
+        CommandLineError
+            Names the first of these options that is given.
+        """
+        for option in self.given(names):
+            message = f"{option} {why}; leave it out"
+            raise CommandLineError(message)

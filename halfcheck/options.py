@@ -1,0 +1,40 @@
+"""The options that several commands have, each with its help; and what their values stand for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Profile = Annotated[str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")]
+Faults = Annotated[
+    str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
+]
+Properties = Annotated[
+    list[str] | None,
+    typer.Option("--property", metavar="ID", help="S1, or one clause: S1.immune_half. May be repeated."),
+]
+Seed = Annotated[int, typer.Option(help="Where the choices come from.")]
+Threads = Annotated[int | None, typer.Option(min=1, max=64, help="Searches at a time; all processors.")]
+Master = Annotated[
+    str,
+    typer.Option(help="The Spark master: local[N], spark://HOST:PORT, yarn or k8s://URL; docs/cluster.md says how."),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--conf", metavar="KEY=VALUE", help="A setting of Spark's, such as spark.driver.memory=4g; repeatable."
+    ),
+]
+
+
+def names_in(text: str) -> list[str]:
+    """The names of a list with commas.
+
+    Examples
+    --------
+    >>> names_in("crash, lose_end,"), names_in("")
+    (['crash', 'lose_end'], [])
+    """
+    return [name for name in map(str.strip, text.split(",")) if name]

@@ -1,0 +1,105 @@
+"""What a switch is, breaks and mends, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from halfcheck.printing.counterexample_table import wide_console
+from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.paragraphs import below
+from model_check.defects.catalogue import catalogue
+from model_check.switch_effects import on_record
+from spec.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.switch_effects import Effect, SwitchEffects
+    from model_check.switches import SwitchRecord
+
+
+def print_list(records: Sequence[SwitchRecord]) -> None:
+    """A row a switch."""
+    console = wide_console()
+    table = FittingTable("switch", "kind", "~on in", "~what is so where it is on")
+    for one in records:
+        table.add_row(one.name, one.kind, _where(one), one.says)
+    console.print(table)
+    console.print(f"{len(records)} switches; halfcheck switches NAME says what one models, needs, breaks and mends")
+
+
+def _where(record: SwitchRecord) -> str:
+    return "all" if len(record.profiles) == len(PROFILES) else ", ".join(record.profiles) or "none"
+
+
+def print_head(record: SwitchRecord, *, is_first: bool) -> None:
+    """What is known of a switch without a search."""
+    console = wide_console()
+    if not is_first:
+        console.print()
+    console.print(Text(f"{record.name}, a {record.kind} switch: {record.says}", style="bold"))
+    console.print(Text(f"on in: {_where(record)}"))
+    if record.needs:
+        console.print(Text(f"needs: {', '.join(record.needs)}"))
+    recorded = on_record(record.name)
+    names = dict.fromkeys((*record.defects, *(one.name for one in recorded if one.mends)))
+    for name in names:
+        console.print(Text(f"{name}: {catalogue()[name].name}"))
+        for one in (one for one in recorded if one.name == name):
+            where = f"{one.clause} in {one.profile}, {one.environment}, {one.instance}"
+            below(console, f"{where}: {one.depth} steps; in {one.repaired_in}: {one.absence}")
+    for one in (one for one in recorded if not one.mends):
+        console.print(Text(f"as a wrong repair, {one.name}: {one.says}"))
+        below(console, f"{one.clause} in {one.profile}, {one.environment}, {one.instance}: {one.depth} steps")
+    if record.java:
+        console.print(Text(f"models: {', '.join(record.java)}"))
+    console.print(Text(f"read by: {', '.join(reader.function for reader in record.readers)}"))
+
+
+def print_effects(found: SwitchEffects) -> None:
+    """What a switch breaks and mends."""
+    console = wide_console()
+    searched = (
+        f"searched on {found.instance} in {', '.join(found.releases)}, in the quiet world and with each fault alone"
+    )
+    if not found.releases:
+        console.print(Text("searched nowhere: no release has what it needs"))
+        return
+    rows = {change: [one for one in found.effects if one.change == change] for change in ("breaks", "mends")}
+    if not any(rows.values()):
+        console.print(Text(f"{searched}: it breaks and mends nothing"))
+    else:
+        console.print(Text(f"{searched}, without it and with it:"))
+        table = FittingTable("", "clause", "~where")
+        for change, effects in rows.items():
+            for clause in dict.fromkeys(one.clause for one in effects):
+                style = "bold red" if change == "breaks" else "green"
+                table.add_row(Text(change, style=style), clause, _places([e for e in effects if e.clause == clause]))
+        console.print(table)
+    for releases in dict.fromkeys(found.still_broken.values()):
+        clauses = [clause for clause, where in found.still_broken.items() if where == releases]
+        ask = f"halfcheck check --minimal-repairs --profile {releases[-1]} --property {clauses[0]}"
+        console.print(
+            Text(
+                f"broken with it as well in {', '.join(releases)}: {', '.join(clauses)}; {ask} says what else it takes"
+            )
+        )
+    moved = dict.fromkeys(one.clause for one in found.effects if one.change in ("sooner", "later"))
+    if moved:
+        console.print(Text(f"it takes more or fewer steps to break {', '.join(moved)}"))
+    if found.cut_short:
+        console.print(Text(f"CUT SHORT, and not counted: {', '.join(found.cut_short)}", style="yellow"))
+
+
+def _places(effects: Sequence[Effect]) -> str:
+    """Releases with the same environments together: `4.5.1, 4.9.7: quiet (16 steps)`."""
+    by_release: dict[str, list[str]] = {}
+    for one in effects:
+        steps = one.without if one.with_it is None else one.with_it
+        by_release.setdefault(one.release, []).append(f"{one.environment} ({steps} steps)")
+    together: dict[str, list[str]] = {}
+    for release, told in by_release.items():
+        together.setdefault(", ".join(told), []).append(release)
+    return "; ".join(f"{', '.join(releases)}: {told}" for told, releases in together.items())
