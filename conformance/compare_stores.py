@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Difference:
+class StoreDifference:
     """The first place at which two stores differ."""
 
     record: str
@@ -36,13 +36,13 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class StoreComparison:
     """What was compared."""
 
     records: int
     bytes: int
     """Records of the commit log and entries of consume queues are both counted in bytes, records only in the log."""
-    difference: Difference | None
+    difference: StoreDifference | None
     """The first one, None if there is none."""
 
 
@@ -85,7 +85,7 @@ class StoreSide:
         return cls(CommitLog(logs), queues, {key: {**offsets[key]} for key in offsets})
 
 
-def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool = False) -> Comparison:
+def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool = False) -> StoreComparison:
     """Compare the commit logs, then the consume queues, then the saved offsets.
 
     Parameters
@@ -99,10 +99,12 @@ def compare_stores(left: StoreSide, right: StoreSide, *, masks_stale_bytes: bool
         compared += entry_bytes
     if difference is None:
         difference = _compare_offsets(left.offsets, right.offsets)
-    return Comparison(records, compared, difference)
+    return StoreComparison(records, compared, difference)
 
 
-def _compare_logs(left: CommitLog, right: CommitLog, *, masks_stale_bytes: bool) -> tuple[int, int, Difference | None]:
+def _compare_logs(
+    left: CommitLog, right: CommitLog, *, masks_stale_bytes: bool
+) -> tuple[int, int, StoreDifference | None]:
     records = compared = 0
     by_start = {file.start: file for file in right.files}
     for file in left.files:
@@ -141,24 +143,24 @@ def _slice(data: mmap | bytes, at: int, size: int) -> bytes:
     return bytes(data[at : at + size]).ljust(size, b"\0")
 
 
-def _field_difference(number: int, offset: int, left: bytes, right: bytes) -> Difference:
+def _field_difference(number: int, offset: int, left: bytes, right: bytes) -> StoreDifference:
     topic = next((left[a:b] for name, a, b in _fields(left) if name == "topic"), b"").decode(errors="replace")
     where = f"record {number} at {offset} ({topic})"
     if not right.strip(b"\0"):
-        return Difference(where, "record", _shown("record", left), None)
+        return StoreDifference(where, "record", _shown("record", left), None)
     theirs = {name: right[a:b] for name, a, b in _fields(right)}
     for name, begin, end in _fields(left):
         if left[begin:end] != theirs.get(name):
-            return Difference(where, name, _shown(name, left[begin:end]), _shown(name, theirs.get(name, b"")))
-    return Difference(where, "record", _shown("record", left), _shown("record", right))
+            return StoreDifference(where, name, _shown(name, left[begin:end]), _shown(name, theirs.get(name, b"")))
+    return StoreDifference(where, "record", _shown("record", left), _shown("record", right))
 
 
-def _tail_difference(number: int, offset: int, left: bytes, right: bytes) -> Difference:
+def _tail_difference(number: int, offset: int, left: bytes, right: bytes) -> StoreDifference:
     """One log goes on where the other ends."""
     is_blank = BLANK_MAGIC.to_bytes(4) in (left[4:8], right[4:8])
     name = "end_of_file_record" if is_blank else "record"
     texts = [_shown(name, part[: min(len(part), int.from_bytes(part[:4]))]) if part else None for part in (left, right)]
-    return Difference(f"record {number} at {offset}", name, *texts)
+    return StoreDifference(f"record {number} at {offset}", name, *texts)
 
 
 _FIXED = (
@@ -205,7 +207,7 @@ def _shown(name: str, raw: bytes) -> str:
 
 def _compare_queues(
     left: dict[tuple[str, int], ConsumeQueue], right: dict[tuple[str, int], ConsumeQueue]
-) -> tuple[int, Difference | None]:
+) -> tuple[int, StoreDifference | None]:
     compared = 0
     for key in sorted(left.keys() | right.keys()):
         ours, theirs = left.get(key), right.get(key)
@@ -217,20 +219,20 @@ def _compare_queues(
                 continue
             where = f"consume queue {key[0]}/{key[1]}, entry {offset}"
             if pair[0] is None or pair[1] is None:
-                return compared, Difference(where, "entry", *(None if e is None else str(tuple(e)) for e in pair))
+                return compared, StoreDifference(where, "entry", *(None if e is None else str(tuple(e)) for e in pair))
             names = ("commit_log_offset", "size", "tags_code")
             name, a, b = next((n, a, b) for n, a, b in zip(names, pair[0], pair[1], strict=True) if a != b)
-            return compared, Difference(where, name, str(a), str(b))
+            return compared, StoreDifference(where, name, str(a), str(b))
     return compared, None
 
 
-def _compare_offsets(left: dict[str, dict[int, int]], right: dict[str, dict[int, int]]) -> Difference | None:
+def _compare_offsets(left: dict[str, dict[int, int]], right: dict[str, dict[int, int]]) -> StoreDifference | None:
     for key in sorted(left.keys() | right.keys()):
         for queue in sorted(left.get(key, {}).keys() | right.get(key, {}).keys()):
             a, b = left.get(key, {}).get(queue), right.get(key, {}).get(queue)
             if a != b:
                 texts = (None if offset is None else str(offset) for offset in (a, b))
-                return Difference(f"consumerOffset.json, {key}, queue {queue}", "offset", *texts)
+                return StoreDifference(f"consumerOffset.json, {key}, queue {queue}", "offset", *texts)
     return None
 
 

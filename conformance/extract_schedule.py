@@ -23,9 +23,9 @@ from conformance.broker_schedule import (
     Stop,
 )
 from conformance.errors import NoScheduleError
-from conformance.record_writers import LATE_LOG_MS, EndState, Place, Writers
+from conformance.record_writers import LATE_LOG_MS, ActPlace, EndState, Writers
 from conformance.schedule_settings import broker_settings, read_settings, store_config
-from conformance.transaction_log import Boot, LoggedEnd, Round, read_boots
+from conformance.transaction_log import Boot, LoggedEnd, LoggedRound, read_boots
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK
 from reference.broker.transaction.immunity_time import end_transaction_immunity_time
 from reference.format.commit_log import CommitLog
@@ -115,31 +115,31 @@ def _is_late(logged: LoggedEnd, half: Record, timeout_ms: int) -> bool:
     return logged.at - half.born_timestamp > end_transaction_immunity_time(text, timeout_ms)
 
 
-def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot]) -> list[Place]:
+def _life(run: RecordedRun, meta: dict[str, Any], boots: list[Boot]) -> list[ActPlace]:
     """Starts, kills and stops."""
     kills = [event["t"] for event in meta["events"] if event.get("ev") == "broker kill -9"]
     places = []
     for index, boot in enumerate(boots):
-        places.append(Place(Start(boot.at, boot.at - _TIMER_LEAD_MS), boot.at, -1))
+        places.append(ActPlace(Start(boot.at, boot.at - _TIMER_LEAD_MS), boot.at, -1))
         following = boots[index + 1].at if index + 1 < len(boots) else 1 << 60
         kill = next((at for at in kills if boot.at < at < following), None)
         if kill is not None:
-            places.append(Place(Kill(kill), kill, -2))
+            places.append(ActPlace(Kill(kill), kill, -2))
         else:
             ended = [r.ended_at for r in boot.rounds if r.ended_at is not None and not r.is_closed]
             last = max([boot.at, *ended, *(end.at for end in boot.ends)])
-            places.append(Place(Stop(last), last, 9))
+            places.append(ActPlace(Stop(last), last, 9))
     if not boots[-1].stopped_at and not kills:
         message = f"{run.path}: transaction.log does not say how the broker ended, and meta.json knows of no kill"
         raise NoScheduleError(message)
     return places
 
 
-def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: BrokerSchedule) -> list[Place]:
+def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: BrokerSchedule) -> list[ActPlace]:
     """Where rounds begin, rest and end among the writes."""
     ops = [index for index, record in enumerate(records) if record.topic == OP_TOPIC]
     own = [index for index, act in enumerate(writers.acts) if act is None]
-    places: list[Place] = []
+    places: list[ActPlace] = []
     interval = broker_settings(known).transaction_check_interval_ms
     file_entries = store_config(known).mapped_file_size_consume_queue // ENTRY_BYTES
     for boot in boots:
@@ -152,19 +152,19 @@ def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: B
     return places
 
 
-def _woken(rounds: list[Round], boot: Boot, interval: int) -> None:
+def _woken(rounds: list[LoggedRound], boot: Boot, interval: int) -> None:
     """A thread that is told to stop does not wait for its last round."""
     since = boot.at if len(rounds) < 2 else rounds[-2].ended_at
     if rounds and boot.stopped_at is not None and since is not None:
         rounds[-1].is_woken = rounds[-1].at - since < interval
 
 
-def _round(running: Round, writes: list[int], ops: list[int], file_entries: int) -> list[Place]:
+def _round(running: LoggedRound, writes: list[int], ops: list[int], file_entries: int) -> list[ActPlace]:
     """A pull that ends at the end of a consume queue file says nothing of the queue's end."""
     places = []
     for number, pull in enumerate(running.pulls):
         act: Act = RoundGoesOn(at=pull.at, paused=True) if number else RoundBegins(running.at, running.is_woken)
-        place = Place(act, pull.at if number else running.at, 3 if number else 0)
+        place = ActPlace(act, pull.at if number else running.at, 3 if number else 0)
         if number:
             place.low = writes[pull.writes - 1] + 1 if 0 < pull.writes <= len(writes) else 0
         if pull.writes < len(writes):
@@ -176,11 +176,11 @@ def _round(running: Round, writes: list[int], ops: list[int], file_entries: int)
         places.append(place)
     if running.ended_at is not None:
         at = running.left_at if running.left_at > running.at else running.ended_at
-        places.append(Place(RoundGoesOn(at=at), at, 4, writes[-1] + 1 if writes else 0))
+        places.append(ActPlace(RoundGoesOn(at=at), at, 4, writes[-1] + 1 if writes else 0))
     return places
 
 
-def _merge(records: list[Record], writers: list[Act | None], places: list[Place]) -> list[Act]:
+def _merge(records: list[Record], writers: list[Act | None], places: list[ActPlace]) -> list[Act]:
     """All acts in one order: the writes in that of the log, the others by time as far as their bounds allow."""
     slots: list[list[tuple[int, int, int, Act]]] = [[] for _ in range(len(records) + 1)]
     for order, place in enumerate(places):
@@ -214,7 +214,7 @@ def _choose_drains(acts: list[Act], known: BrokerSchedule) -> None:
             drain.chosen_at = following.at - interval
 
 
-def _by_time(records: list[Record], place: Place) -> int:
+def _by_time(records: list[Record], place: ActPlace) -> int:
     """Before the first record that was stored later; at the same time the rank decides."""
     low, high = 0, len(records)
     while low < high:

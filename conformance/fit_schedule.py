@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.broker_schedule import Act, BrokerSchedule, EndGoesOn, RoundBegins, RoundGoesOn, Start
-from conformance.compare_stores import Comparison, StoreSide, compare_stores
+from conformance.compare_stores import StoreComparison, StoreSide, compare_stores
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
 from conformance.schedule_settings import broker_settings
@@ -53,7 +53,7 @@ class Fit:
         """Whether the commit logs are the same and every act was carried out."""
         return self.replay.departure is None and self.reached is None
 
-    def compare(self) -> Comparison:
+    def compare(self) -> StoreComparison:
         """Hold the real store against the one that the reference broker wrote."""
         return compare_stores(
             StoreSide.of_directory(self.run.path), self.side(), masks_stale_bytes=self.masks_stale_bytes

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.broker_schedule import read_schedule, write_schedule
-from conformance.compare_stores import Comparison, StoreSide, compare_stores
+from conformance.compare_stores import StoreComparison, StoreSide, compare_stores
 from conformance.errors import ConformanceError
 from conformance.fit_schedule import fit_schedule
 from conformance.golden_stores import GoldenStore, golden_stores
@@ -35,7 +35,7 @@ def schedule_path(golden: GoldenStore) -> Path:
     return SCHEDULES / golden.version / f"{golden.scenario}.jsonl.gz"
 
 
-def compare_with_reference(store: Path, schedule: BrokerSchedule) -> tuple[Comparison, ScheduledRun]:
+def compare_with_reference(store: Path, schedule: BrokerSchedule) -> tuple[StoreComparison, ScheduledRun]:
     """Run the reference broker under a schedule, and hold the store against what it wrote."""
     disk = MemoryDisk()
     replay = ScheduledRun(schedule, disk).run()

@@ -24,7 +24,7 @@ LATE_LOG_MS = 2
 
 
 @dataclass
-class Place:
+class ActPlace:
     """An act that writes no record: where it may stand among the writes, and where it stands best."""
 
     act: Act
@@ -71,7 +71,7 @@ class Writers:
         self, run: RecordedRun, records: list[Record], ends: list[EndState], boots: list[Boot], known: BrokerSchedule
     ) -> None:
         self.acts: list[Act | None] = []
-        self.places: list[Place] = []
+        self.places: list[ActPlace] = []
         self._run = run
         self._records = records
         self._ends = ends
@@ -96,7 +96,7 @@ class Writers:
             self._offer()
         for end in self._ends:
             if end.real is None and end.op is None:
-                self.places.append(Place(end.take_in(end.logged.at), end.logged.at, 1))
+                self.places.append(ActPlace(end.take_in(end.logged.at), end.logged.at, 1))
 
     def _send(self, record: Record, requests: dict[str, list[dict[str, str]]]) -> Send:
         """A request by its unique key; body and born host are not in the recorded header, only in the half."""
@@ -190,7 +190,7 @@ class Writers:
         at = self._natural(end)[0]
         following = min((boot.at for boot in self._boots if boot.at > at), default=1 << 60)
         drains = [i for i, r in enumerate(self._records) if r.topic == OP_TOPIC and r.store_timestamp < following]
-        self.places.append(Place(self._offer_act(end, at), at, _OFFER, drains[-1] + 1 if drains else 0))
+        self.places.append(ActPlace(self._offer_act(end, at), at, _OFFER, drains[-1] + 1 if drains else 0))
 
     def _natural(self, end: EndState) -> tuple[int, int]:
         if end.real is not None:
@@ -205,7 +205,7 @@ class Writers:
         last = self.places[-1] if self.places else None
         if last is not None:
             low, at = max(low, min(last.low, high)), max(at, last.at)
-        self.places.append(Place(act, at, _OFFER, low, high))
+        self.places.append(ActPlace(act, at, _OFFER, low, high))
 
     def _offer_act(self, end: EndState, at: int) -> Act:
         end.op = -1

@@ -42,14 +42,14 @@ class UnreadableSourceLineError(ConformanceError):
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Mention:
     """A module, class or function whose docstring names something of RocketMQ."""
 
     path: str
     name: str
 
 
-def rules() -> dict[tuple[str, str], list[Place]]:
+def rules() -> dict[tuple[str, str], list[Mention]]:
     """Where each Java class and method is named; the method is empty where the class alone is.
 
     Raises
@@ -57,13 +57,13 @@ def rules() -> dict[tuple[str, str], list[Place]]:
     UnreadableSourceLineError
         A line behind "RocketMQ:" names nothing.
     """
-    found: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    found: dict[tuple[str, str], list[Mention]] = defaultdict(list)
     for package in _SOURCES:
         for path in sorted((ROOT / package).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             where = path.relative_to(ROOT).as_posix()
             for name, docstring, enclosing in _docstrings(tree, "", ()):
-                place = Place(where, name)
+                place = Mention(where, name)
                 for java in dict.fromkeys(_named(place, docstring, enclosing)):
                     found[java].append(place)
     return found
@@ -84,7 +84,7 @@ def _docstrings(
                 yield f"{name}.{ast.unparse(target)}".lstrip("."), part.value.value, (own, *enclosing)
 
 
-def _named(place: Place, docstring: str, enclosing: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _named(place: Mention, docstring: str, enclosing: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The Java classes and methods in a docstring."""
     if place.path.startswith("reference/"):
         around = " ".join([*(text.partition("\n")[0] for text in enclosing[:-1]), *enclosing[-1:]])
@@ -122,7 +122,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def _cell(places: list[Place], folder: str) -> str:
+def _cell(places: list[Mention], folder: str) -> str:
     links = (
         f"[`{place.name or Path(place.path).stem}`](../../{place.path})"
         for place in sorted(set(places))

@@ -43,7 +43,7 @@ class OpPull:
 
 
 @dataclass
-class Round:
+class LoggedRound:
     """One check round."""
 
     at: int
@@ -73,7 +73,7 @@ class Boot:
     """One process: from the start of its check thread on."""
 
     at: int
-    rounds: list[Round] = field(default_factory=list)
+    rounds: list[LoggedRound] = field(default_factory=list)
     ends: list[LoggedEnd] = field(default_factory=list)
     stopped_at: int | None = None
 
@@ -106,7 +106,7 @@ def milliseconds(text: str) -> int:
 class _Reader:
     def __init__(self, boots: list[Boot]) -> None:
         self._boots = boots
-        self._round: Round | None = None
+        self._round: LoggedRound | None = None
         self._pull: OpPull | None = None
 
     def read(self, at: int, thread: str, text: str) -> None:
@@ -127,7 +127,7 @@ class _Reader:
     def _read_round(self, at: int, text: str) -> None:
         if text.startswith(_ROUND_BEGINS):
             begin = int(text.rpartition(":")[2])
-            self._round = Round(begin, begin)
+            self._round = LoggedRound(begin, begin)
             self._boots[-1].rounds.append(self._round)
             self._pull = None
         elif self._round is None:
@@ -138,7 +138,7 @@ class _Reader:
         else:
             self._read_pass(self._round, at, text)
 
-    def _read_pass(self, running: Round, at: int, text: str) -> None:
+    def _read_pass(self, running: LoggedRound, at: int, text: str) -> None:
         if found := _OP_FOUND.match(text):
             if self._pull is None:
                 self._pull = OpPull(at, running.writes, None)

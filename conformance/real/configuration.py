@@ -56,7 +56,7 @@ _LOGBACK: Final = """<configuration>
 """
 
 
-def broker_settings(release: Release, ports: Ports, changed: Mapping[str, str]) -> dict[str, str]:
+def settings_of_conf(release: Release, ports: Ports, changed: Mapping[str, str]) -> dict[str, str]:
     """The settings of a broker by their names in ``broker.conf``.
 
     Parameters

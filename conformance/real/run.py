@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.real.client import Client
-from conformance.real.configuration import broker_settings, conf_text, write_configuration
+from conformance.real.configuration import conf_text, settings_of_conf, write_configuration
 from conformance.real.kept_store import keep_at_kill, keep_store
 from conformance.real.ports import free_ports, is_broker_known
 from conformance.real.processes import Processes, java_command
@@ -69,7 +69,7 @@ class RealBroker:
         self._heap = heap
         self._ports = free_ports()
         self._exit = ExitStack()
-        self.settings = broker_settings(release, self._ports, settings or {})
+        self.settings = settings_of_conf(release, self._ports, settings or {})
         changed = [f"{name}={value}" for name, value in (settings or {}).items()]
         self._meta: dict[str, Any] = {"version": release.version, "scenario": scenario, "sets": changed, "events": []}
 

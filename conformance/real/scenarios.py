@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class RealScenario:
     """One scenario."""
 
     lead: Callable[[RealBroker], None]
@@ -40,31 +40,31 @@ class Scenario:
 _TIMER: Final = {"timerWheelEnable": "true"}
 
 SCENARIOS: Final = {
-    "ten": Scenario(golden_runs.ten),
-    "five": Scenario(golden_runs.five),
-    "forever": Scenario(golden_runs.forever),
-    "forever_short": Scenario(golden_runs.forever, {"transactionCheckMax": "2"}),
-    "seed394": Scenario(golden_runs.forever, {"brokerClusterName": "DefaultCluster-padded-to-forty-bytes-xxx"}),
-    "immunity": Scenario(golden_runs.immunity),
-    "late": Scenario(golden_runs.late, {"transactionCheckMax": "3"}),
-    "crash": Scenario(golden_runs.crash),
-    "crash2": Scenario(golden_runs.late_crash),
-    "gone": Scenario(golden_runs.gone),
-    "wide": Scenario(
+    "ten": RealScenario(golden_runs.ten),
+    "five": RealScenario(golden_runs.five),
+    "forever": RealScenario(golden_runs.forever),
+    "forever_short": RealScenario(golden_runs.forever, {"transactionCheckMax": "2"}),
+    "seed394": RealScenario(golden_runs.forever, {"brokerClusterName": "DefaultCluster-padded-to-forty-bytes-xxx"}),
+    "immunity": RealScenario(golden_runs.immunity),
+    "late": RealScenario(golden_runs.late, {"transactionCheckMax": "3"}),
+    "crash": RealScenario(golden_runs.crash),
+    "crash2": RealScenario(golden_runs.late_crash),
+    "gone": RealScenario(golden_runs.gone),
+    "wide": RealScenario(
         golden_runs.wide,
         {"transactionTimeOut": "5000", "mappedFileSizeCommitLog": "524288"},
         {"transactionOpBatchInterval": "3000"},
     ),
-    "mixed": Scenario(golden_runs.mixed),
-    "foreign_op": Scenario(defect_runs.foreign_op, settings_of_5=_TIMER),
-    "delayed": Scenario(defect_runs.delayed, settings_of_5=_TIMER),
-    "synchronous": Scenario(defect_runs.synchronous, {"asyncSendEnable": "false"}),
-    "steady": Scenario(defect_runs.steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}),
+    "mixed": RealScenario(golden_runs.mixed),
+    "foreign_op": RealScenario(defect_runs.foreign_op, settings_of_5=_TIMER),
+    "delayed": RealScenario(defect_runs.delayed, settings_of_5=_TIMER),
+    "synchronous": RealScenario(defect_runs.synchronous, {"asyncSendEnable": "false"}),
+    "steady": RealScenario(defect_runs.steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 
 
-def scenario_called(name: str) -> Scenario:
+def scenario_called(name: str) -> RealScenario:
     """A scenario by its name.
 
     Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.compare_stores import Comparison, Difference, StoreSide, compare_stores
+from conformance.compare_stores import StoreComparison, StoreDifference, StoreSide, compare_stores
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff.answer import Answer, shortened
@@ -27,8 +27,8 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
             sides.append(StoreSide.of_directory(side.path))
     found = compare_stores(sides[0], sides[1], masks_stale_bytes=masks)
     if found.difference is None and departure is not None:
-        found = Comparison(
-            found.records, found.bytes, Difference(f"act {departure.act}", "schedule", departure.reason, None)
+        found = StoreComparison(
+            found.records, found.bytes, StoreDifference(f"act {departure.act}", "schedule", departure.reason, None)
         )
     first = found.difference
     if first is None:

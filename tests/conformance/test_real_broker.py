@@ -18,7 +18,7 @@ from conformance.errors import RealBrokerError
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.real import jars
 from conformance.real.__main__ import main
-from conformance.real.configuration import RUN, broker_settings, conf_text, write_configuration
+from conformance.real.configuration import RUN, conf_text, settings_of_conf, write_configuration
 from conformance.real.jars import fetched_jars, hashes_of, pom, require_hashes
 from conformance.real.kept_store import keep_at_kill, keep_store
 from conformance.real.ports import Ports, free_ports, is_broker_known
@@ -155,7 +155,7 @@ def test_a_release_whose_name_server_was_not_published_takes_that_of_the_one_bef
 @pytest.mark.parametrize("golden", golden_stores(), ids=lambda golden: golden.name)
 def test_a_run_has_the_settings_of_the_golden_store_of_its_name(golden: GoldenStore) -> None:
     release = release_called(golden.version)
-    settings = broker_settings(release, PORTS, SCENARIOS[golden.scenario].settings_for(release))
+    settings = settings_of_conf(release, PORTS, SCENARIOS[golden.scenario].settings_for(release))
     recorded = dict(line.split("=", 1) for line in (golden.path / "broker.conf").read_text().splitlines())
     moved = {"listenPort", "haListenPort", "namesrvAddr", "bindAddress"} | {n for n in settings if "maped" in n}
     assert settings.items() - {(name, settings.get(name)) for name in moved} == {
@@ -164,7 +164,7 @@ def test_a_run_has_the_settings_of_the_golden_store_of_its_name(golden: GoldenSt
 
 
 def test_a_changed_setting_wins_and_an_empty_one_is_left_out() -> None:
-    settings = broker_settings(RELEASES["5.3.3"], PORTS, {"transactionTimeOut": "5", "waitTimeMillsInSendQueue": ""})
+    settings = settings_of_conf(RELEASES["5.3.3"], PORTS, {"transactionTimeOut": "5", "waitTimeMillsInSendQueue": ""})
     assert settings["transactionTimeOut"] == "5"
     assert "waitTimeMillsInSendQueue" not in settings
     assert settings["bindAddress"] == "127.0.0.1"
@@ -173,13 +173,13 @@ def test_a_changed_setting_wins_and_an_empty_one_is_left_out() -> None:
 @pytest.mark.parametrize("name", ["listenPort", "namesrvAddr", "bindAddress", "storePathRootDir"])
 def test_a_run_stays_in_its_folder_and_on_loopback(name: str) -> None:
     with pytest.raises(RealBrokerError, match=f"{name} is set by the run itself"):
-        broker_settings(RELEASES["5.3.3"], PORTS, {name: "x"})
+        settings_of_conf(RELEASES["5.3.3"], PORTS, {name: "x"})
 
 
 @pytest.mark.parametrize(("version", "binds"), [("4.9.7", False), ("5.4.0", True)])
 def test_both_processes_find_their_files(version: str, binds: bool, tmp_path: Path) -> None:
     release = RELEASES[version]
-    settings = broker_settings(release, PORTS, {})
+    settings = settings_of_conf(release, PORTS, {})
     write_configuration(tmp_path, release, PORTS, settings)
     conf = (tmp_path / "broker.conf").read_text()
     assert f"storePathRootDir={tmp_path}/store\n" in conf
