@@ -95,7 +95,7 @@ bench-bounded: setup ## seconds a depth of the bounded search with Z3
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
 
-bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md (ARGS="TRACES ...")
+bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)
 	$(BIN)/python -m benchmarks.spark $(ARGS)
 
 bench-guided: setup ## what guided walks meet against weighted ones, and what their intervals hold; writes benchmarks/guided/RESULTS.md (ARGS="SEEDS REPETITIONS")

@@ -1,4 +1,4 @@
-"""The tables of RESULTS.md."""
+"""The tables of RESULTS.md and WORLDS.md."""
 
 from __future__ import annotations
 
@@ -28,23 +28,12 @@ SAME_MEMORY: Final = 1.2
 """Up to this factor two peaks count as the same: Java's heap fills more of what it was given, the longer a job runs."""
 
 
-def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]], loads: tuple[float, float]) -> str:
-    """The results as Markdown; ``others`` are of other lengths and worlds, ``loads`` are averages around all runs."""
+def results(runs: Sequence[Measured], loads: tuple[float, float]) -> str:
+    """RESULTS.md: the largest run by its phases, and how time and memory grow; ``loads`` are averages around all."""
     largest = runs[-1]
     told = largest.told
     text = [
-        "# Millions of traces, from nothing to the report",
-        "",
-        "Written by `make bench-spark`.",
-        "",
-        machine("PySpark", "Numba"),
-        f"Walks of {LONG} steps of four releases in {len(ENVIRONMENTS)} environments on {' and '.join(USUAL)}:",
-        "simulated and written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown.",
-        "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",
-        "sum of the proportional set sizes of all processes (driver, JVM, Python workers), sampled twice a second.",
-        f"The load average was {loads[0]:.1f} before and {loads[1]:.1f} after; above {os.cpu_count()}, "
-        "others shared the cores.",
-        "",
+        *_head("Millions of traces, from nothing to the report", " and ".join(USUAL), f"of {LONG} steps", loads),
         f"## {told['traces']:,} traces, {told['events']:,} events, {told['properties']} properties",
         "",
         f"{told['written_bytes'] / 1e6:,.0f} MB of Parquet, {told['violations']:,} violations, a page of "
@@ -56,8 +45,7 @@ def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]]
         f"| in all | {largest.seconds:.1f} | {told['traces'] / largest.seconds:,.0f} "
         f"| {told['events'] / largest.seconds:,.0f} | {_gib(largest.peak_bytes)} |",
         "",
-        "| Bar | Found | Met |",
-        "|---|--:|---|",
+        *_BARS,
         *_bars(largest),
         "",
     ]
@@ -73,36 +61,57 @@ def report(runs: Sequence[Measured], others: Sequence[tuple[int, str, Measured]]
                 for run in runs
             ),
             "",
-            "| Bar | Found | Met |",
-            "|---|--:|---|",
+            *_BARS,
             *_scaling(runs),
             "",
         ]
-    text += ["## Other worlds and lengths", "", *_others(others), ""]
     return "\n".join(text)
 
 
-def _others(runs: Sequence[tuple[int, str, Measured]]) -> Iterator[str]:
-    yield "| Steps | Instance | Traces | More than the clock | Simulate | Kernels | Expressions | Events/s | In all |"
-    yield "|--:|---|--:|--:|--:|--:|--:|--:|--:|"
+def worlds(runs: Sequence[tuple[int, str, Measured]], loads: tuple[float, float]) -> str:
+    """WORLDS.md: one number of traces of each length and instance."""
+    text = [
+        *_head("Traces of other worlds and lengths", "one instance", "", loads),
+        "| Steps | Instance | Traces | More than the clock | Start | Simulate | Kernels | Second | Events/s | All |",
+        "|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     bars = []
     for steps, instance, run in runs:
-        told, simulating = run.told, run.phases[SIMULATING]
+        told, starting, simulating = run.told, run.phases[STARTING], run.phases[SIMULATING]
         rate = told["events"] / told["expression_seconds"]
-        yield (
-            f"| {steps} | {instance} | {told['traces']:,} | {_share(run)} | {simulating:.1f} "
+        text.append(
+            f"| {steps} | {instance} | {told['traces']:,} | {_share(run)} | {starting:.1f} | {simulating:.1f} "
             f"| {told['kernel_seconds']:.1f} | {told['expression_seconds']:.1f} | {rate:,.0f} | {run.seconds:.1f} |"
         )
         if (steps, instance) in WANTED_EXPRESSIONS:
             what = f"events/s judged by expressions, {steps} steps of {instance}"
             bars.append(_at_least(what, rate, WANTED_EXPRESSIONS[steps, instance]))
         if (steps, instance) == (LONG, "small"):
-            took = {"simulated": run.phases[STARTING] + simulating, "analyzed": run.seconds - simulating}
+            took = {"simulated": starting + simulating, "analyzed": run.seconds - simulating}
             for what, most in WANTED_OF_TWO_MILLION.items():
-                bars.append(
-                    _bar(f"{told['traces']:,} traces {what} in {most} s", f"{took[what]:.1f}", met=took[what] <= most)
-                )
-    yield from ("", "| Bar | Found | Met |", "|---|--:|---|", *bars)
+                told_bar = f"{told['traces']:,} traces {what} in {most} s"
+                bars.append(_bar(told_bar, f"{took[what]:.1f}", met=took[what] <= most))
+    return "\n".join([*text, "", *_BARS, *bars, ""])
+
+
+_BARS: Final = ("| Bar | Found | Met |", "|---|--:|---|")
+
+
+def _head(title: str, where: str, length: str, loads: tuple[float, float]) -> tuple[str, ...]:
+    return (
+        f"# {title}",
+        "",
+        "Written by `make bench-spark`.",
+        "",
+        machine("PySpark", "Numba"),
+        f"Walks {length} of four releases in {len(ENVIRONMENTS)} environments on {where}:".replace("  ", " "),
+        "simulated and written as Parquet, judged by kernels and by expressions, which must agree, counted, and shown.",
+        "Each run is a fresh process whose kernels were compiled before; Spark's start is part of it. Memory is the",
+        "sum of the proportional set sizes of all processes (driver, JVM, Python workers), sampled twice a second.",
+        f"The load average was {loads[0]:.1f} before and {loads[1]:.1f} after; above {os.cpu_count()}, "
+        "others shared the cores.",
+        "",
+    )
 
 
 def _share(run: Measured) -> str:
