@@ -38,8 +38,12 @@ class Terms(TypedDict, total=False):
     after: str
 
 
+class ActionRecord:
+    """What the lockstep knows of an action."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Driven:
+class Driven(ActionRecord):
     """An action that is done to the broker as well.
 
     Attributes
@@ -89,7 +93,7 @@ class Driven:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Excluded:
+class Excluded(ActionRecord):
     """An action that the broker is spared, and why; none of them is possible in a version."""
 
     why: str

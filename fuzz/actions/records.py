@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from fuzz.actions.record import Driven, Excluded
-from model_check.errors import ModelCheckError
+from fuzz.actions.record import ActionRecord, Driven
+from model_check.by_chapter import by_chapter
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -18,33 +15,9 @@ if TYPE_CHECKING:
     from spec.language import Machine
 
 
-def records_of(machine: Machine) -> dict[str, Driven | Excluded]:
-    """The record of each action of a machine, by its name and in its order.
-
-    Raises
-    ------
-    ModelCheckError
-        An action has no record; names the file in which it belongs.
-    """
-    found = {}
-    for action in machine.actions:
-        chapter = action.function.__module__.rpartition(".")[2]
-        if action.name not in records_in(chapter):
-            msg = (
-                f"fuzz/actions/{chapter}.py has no record of the action {action.name}: say there what it does to the "
-                "broker, or why it is excluded"
-            )
-            raise ModelCheckError(msg)
-        found[action.name] = records_in(chapter)[action.name]
-    return found
-
-
-@cache
-def records_in(chapter: str) -> Mapping[str, Driven | Excluded]:
-    """The records in the file of a chapter; none where there is no such file."""
-    file = f"fuzz.actions.{chapter}"
-    found = vars(import_module(file)) if find_spec(file) is not None else {}
-    return {name: value for name, value in found.items() if isinstance(value, Driven | Excluded) and name.islower()}
+def records_of(machine: Machine) -> Mapping[str, ActionRecord]:
+    """The record of each action of a machine, by its name; raises `LookupError` as `by_chapter` does."""
+    return by_chapter("fuzz.actions", ActionRecord, "record", machine)
 
 
 RECORDS: Final = records_of(TRANSACTIONAL_MESSAGES)
@@ -54,7 +27,7 @@ DRIVEN: Final[Mapping[str, Driven]] = {name: record for name, record in RECORDS.
 
 
 def driven(machine: Machine) -> Machine:
-    """The machine without the excluded actions; raises `ModelCheckError` as `records_of` does."""
+    """The machine without the excluded actions; raises `LookupError` as `by_chapter` does."""
     records = records_of(machine)
     return replace(machine, actions=tuple(a for a in machine.actions if isinstance(records[a.name], Driven)))
 

@@ -1,0 +1,44 @@
+"""What is said of each action in a module that is named like the action's chapter of the specification."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from spec.language import Machine
+
+T = TypeVar("T")
+
+
+def by_chapter(package: str, kind: type[T], what: str, machine: Machine) -> dict[str, T]:
+    """The attributes of a package's modules that are named like actions, in the order in which these are tried.
+
+    Parameters
+    ----------
+    kind, what
+        What each must be, and in a word.
+
+    Raises
+    ------
+    LookupError
+        When an action has none in the module of its chapter, or a module has one of something else; names the file.
+    """
+    folder, found = package.replace(".", "/"), {}
+    chapters: dict[str, dict[str, T]] = {}
+    for action in machine.actions:
+        chapter = action.function.__module__.rpartition(".")[2]
+        if chapter not in chapters:
+            module = f"{package}.{chapter}"
+            names = vars(import_module(module)) if find_spec(module) is not None else {}
+            chapters[chapter] = {name: one for name, one in names.items() if isinstance(one, kind) and name.islower()}
+        if action.name not in chapters[chapter]:
+            msg = f"{action.name} has no {what}: give it one in {folder}/{chapter}.py"
+            raise LookupError(msg)
+        found[action.name] = chapters[chapter].pop(action.name)
+    for chapter, left in chapters.items():
+        if left:
+            msg = f"{folder}/{chapter}.py has a {what} of {', '.join(left)}: no action of its chapter"
+            raise LookupError(msg)
+    return found
