@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from spec.broker_defaults import defaults_of
 from spec.constants import Constants, Instance
 from spec.language import NONE
 
 if TYPE_CHECKING:
+    from model_check.broker_conf.configuration import Configuration
     from spec.faults import Faults
     from spec.switches import Switches
 
@@ -121,44 +121,7 @@ class Trace:
     crashes: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The broker's settings that bear on its transactions, in milliseconds and RocketMQ's units.
-
-    Attributes
-    ----------
-    op_message_max_size
-        `transactionOpMsgMaxSize` in characters.
-    """
-
-    check_max: int
-    timeout: int
-    check_interval: int
-    round_limit: int
-    op_batch_interval: int
-    op_message_max_size: int
-    op_pull_size: int
-
-    @classmethod
-    def of_release(cls, release: str | None, **given: int | None) -> Self:
-        """The settings of a release's broker; what is not given, or None, has its default (`spec.broker_defaults`)."""
-        defaults = defaults_of(release)
-        known = {field: defaults[name] for field, name in _DEFAULTS.items()}
-        return cls(**{**known, **{name: value for name, value in given.items() if value is not None}})
-
-
-_DEFAULTS = {
-    "check_max": "transactionCheckMax",
-    "timeout": "transactionTimeOut",
-    "check_interval": "transactionCheckInterval",
-    "round_limit": "MAX_PROCESS_TIME_LIMIT",
-    "op_batch_interval": "transactionOpBatchInterval",
-    "op_message_max_size": "transactionOpMsgMaxSize",
-    "op_pull_size": "OP_MSG_PULL_NUMS",
-}
-
-
-def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: Faults) -> Constants:
+def constants_of(trace: Trace, configuration: Configuration, switches: Switches, faults: Faults) -> Constants:
     """An instance that is as large as the trace, its ticks milliseconds.
 
     The specification counts the entries of an op batch where the broker counts characters: here the batch is full with
@@ -167,21 +130,21 @@ def constants_of(trace: Trace, settings: Settings, switches: Switches, faults: F
     """
     events = trace.events
     immunities = {event.immunity for event in events if event.kind is EventKind.HALF_STORED}
-    full = [len(set(e.names)) for e in events if e.is_batched and e.body_size >= settings.op_message_max_size]
+    full = [len(set(e.names)) for e in events if e.is_batched and e.body_size >= configuration.op_message_max_size]
     halves = sum(event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK) for event in events)
     instance = Instance(
         name="trace",
         transactions=max(1, sum(event.kind is EventKind.HALF_STORED for event in events)),
         half_slots=max(1, halves),
         op_slots=max(1, sum(event.kind is EventKind.OP_STORED for event in events)),
-        check_max=settings.check_max,
-        timeout=settings.timeout,
+        check_max=configuration.check_max,
+        timeout=configuration.timeout_ms,
         immunities=tuple(sorted(immunities)) or (NONE,),
-        check_interval=settings.check_interval,
-        round_limit=settings.round_limit,
-        op_batch_interval=settings.op_batch_interval,
+        check_interval=configuration.check_interval_ms,
+        round_limit=configuration.round_limit_ms,
+        op_batch_interval=configuration.op_batch_interval_ms,
         op_batch_size=min(full, default=halves + 1),
-        op_pull_size=settings.op_pull_size,
+        op_pull_size=configuration.op_pull_size,
         stray_ends=max(1, sum((event.kind is EventKind.DELIVERED) + len(event.names) for event in events)),
     )
     return Constants(**_fields(instance), **_fields(switches), **_fields(faults))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.observed import Settings, Trace, constants_of
+from model_check.trace_validation.observed import Trace, constants_of
 from model_check.trace_validation.path_search import PathSearch, Report, Verdict
 from model_check.trace_validation.round_choices import Manner
 from spec.faults import Faults
@@ -17,6 +17,7 @@ from spec.faults import Faults
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from model_check.broker_conf.configuration import Configuration
     from spec.constants import Constants
     from spec.switches import Switches
 
@@ -30,19 +31,19 @@ MANNERS = tuple(Manner(heeds_answers, is_thorough) for heeds_answers in (True, F
 __all__ = ["Verdict", "validate"]
 
 
-def validate(trace: Trace, settings: Settings, switches: Switches, report: Report | None = None) -> Verdict:
+def validate(trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None) -> Verdict:
     """Search for a path that leaves just the records of a trace.
 
     Parameters
     ----------
     trace
         What to explain.
-    settings, switches
+    configuration, switches
         Those of the broker that is taken to have written it.
     report
         Called now and then with the number of events explained and of all events.
     """
-    constants = constants_of(trace, settings, switches, Faults())
+    constants = constants_of(trace, configuration, switches, Faults())
     found, is_complete = _with_known_crashes(trace, constants, report)
     if found.accepted or trace.crashes is not None:
         return found.verdict(is_complete=is_complete)

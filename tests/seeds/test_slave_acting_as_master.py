@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from model_check.trace_validation.observed import Settings, Trace, constants_of
+from model_check.broker_conf.configuration import Configuration
+from model_check.trace_validation.observed import Trace, constants_of
 from reference.broker.response import SLAVE_NOT_AVAILABLE
 from reference.format.properties import CHECK_TIMES
 from reference.scenarios.acting_slave import (
@@ -162,7 +163,7 @@ class Walk:
         assert group.audit.trace.trace is not None
         trace = Trace(tuple(group.audit.trace.trace.events))
         faults = Faults(acting_slave=True, slow_local=True, slow_round=True, slow_dispatch=True, lose_end=True)
-        self.constants: Constants = constants_of(trace, Settings.of_release("5.3.3"), PROFILES["5.3.3"], faults)
+        self.constants: Constants = constants_of(trace, Configuration.of_release("5.3.3"), PROFILES["5.3.3"], faults)
         self.state = State(self.constants)
         self._actions = {action.name: action for action in TRANSACTIONAL_MESSAGES.actions}
         transaction_of = {half.properties["UNIQ_KEY"]: t for t, half in enumerate(group.halves[:4])}

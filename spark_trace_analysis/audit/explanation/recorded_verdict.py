@@ -178,7 +178,7 @@ def _instance_beside(path: Path) -> str:
 def _validate(trace: RecordedTrace, question: RecordedQuestion) -> RecordedVerdict:
     """A broker's own recording says what it did, but not what producers did."""
     settings = validation_settings(question.conf, question.profile)
-    recording = observed(trace, settings.timeout, with_discards=question.switches.keeps_discarded)
+    recording = observed(trace, settings.timeout_ms, with_discards=question.switches.keeps_discarded)
     verdict = validate(recording.trace, settings, question.switches, question.report)
     found = verdict.divergence
     total = len(recording.trace.events)

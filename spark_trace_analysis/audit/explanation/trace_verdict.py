@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from model_check.broker_conf.configuration import Configuration
 from model_check.releases import profile_for
-from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import Verdict, validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
@@ -165,14 +166,14 @@ def why_judged_by(profile: str, version: str | None) -> str:
     return by_one if asked == profile else f"{alike}: {asked} were asked in turn"
 
 
-def validation_settings(conf: BrokerConf, release: str, check_max: int | None = None) -> Settings:
+def validation_settings(conf: BrokerConf, release: str, check_max: int | None = None) -> Configuration:
     """The settings of a broker; what its `broker.conf` leaves out is the default of its release."""
-    return Settings.of_release(
+    return Configuration.of_release(
         release,
         check_max=conf.transaction_check_max if check_max is None else check_max,
-        timeout=conf.transaction_timeout_ms,
-        check_interval=conf.transaction_check_interval_ms,
-        op_batch_interval=conf.op_batch_interval_ms,
+        timeout_ms=conf.transaction_timeout_ms,
+        check_interval_ms=conf.transaction_check_interval_ms,
+        op_batch_interval_ms=conf.op_batch_interval_ms,
         op_message_max_size=conf.op_message_max_size,
     )
 
@@ -180,7 +181,7 @@ def validation_settings(conf: BrokerConf, release: str, check_max: int | None = 
 def judge_trace(
     store: StoreTrace,
     driver: DriverLog | None,
-    profiles: Iterable[tuple[str, Switches, Settings]],
+    profiles: Iterable[tuple[str, Switches, Configuration]],
     report: Callable[[int, int], None] | None = None,
 ) -> TraceVerdict:
     """Ask one profile after the other; the first that accepts counts, or else the one that explains most.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
+from model_check.broker_conf.configuration import Configuration
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import Verdict, validate
 from spec.profiles import PROFILES
 from tests.model_check.trace_validation.retake import replay
 
-SETTINGS = Settings.of_release("5.3.3", op_batch_interval=200)
+SETTINGS = Configuration.of_release("5.3.3", op_batch_interval_ms=200)
 
 
 def half(number: int, time: int, *, immunity: int = -1) -> ObservedEvent:

@@ -8,9 +8,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from model_check import instances
+from model_check.broker_conf.configuration import Configuration
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Switch
-from model_check.trace_validation.observed import EventKind, ObservedEvent, Settings, Trace
+from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from spec.constants import FAULTS, Constants, Instance
 from spec.language import NONE, Step, take
 from spec.profiles import PROFILES
@@ -18,8 +19,8 @@ from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 TICK_MS = 500
-SETTINGS = Settings.of_release(
-    "5.3.3", check_max=3, timeout=1_000, check_interval=1_000, op_batch_interval=500, op_pull_size=2
+SETTINGS = Configuration.of_release(
+    "5.3.3", check_max=3, timeout_ms=1_000, check_interval_ms=1_000, op_batch_interval_ms=500, op_pull_size=2
 )
 """Times that are whole ticks."""
 
@@ -58,11 +59,11 @@ def constants_for(profile: str, faults: tuple[str, ...]) -> Constants:
         half_slots=30,
         op_slots=24,
         check_max=SETTINGS.check_max,
-        timeout=SETTINGS.timeout,
+        timeout=SETTINGS.timeout_ms,
         immunities=(NONE, 2_000),
-        check_interval=SETTINGS.check_interval,
-        round_limit=SETTINGS.round_limit,
-        op_batch_interval=SETTINGS.op_batch_interval,
+        check_interval=SETTINGS.check_interval_ms,
+        round_limit=SETTINGS.round_limit_ms,
+        op_batch_interval=SETTINGS.op_batch_interval_ms,
         op_batch_size=31,
         op_pull_size=SETTINGS.op_pull_size,
         stray_ends=160,

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conformance.golden_stores import golden_store
-from model_check.trace_validation.observed import Settings, Trace
+from model_check.trace_validation.observed import Trace
 from reference.format.broker_conf import find_broker_conf, read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import read_consumer_offsets
@@ -20,6 +20,7 @@ from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, class
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
+    from model_check.broker_conf.configuration import Configuration
     from spec.switches import Switches
 
 
@@ -29,7 +30,7 @@ class GoldenTrace:
 
     alone: Trace
     with_driver: Trace
-    settings: Settings
+    settings: Configuration
     profile: str
 
     @property

@@ -74,7 +74,7 @@ def test_op_messages_that_were_born_an_interval_apart_may_be_stored_sooner_behin
     golden = golden_trace("5.5.1/gone")
     ops = [event for event in golden.alone.events if event.kind is EventKind.OP_STORED]
     apart = [(later.born - op.born, later.time - op.time) for op, later in itertools.pairwise(ops)]
-    assert (golden.settings.op_batch_interval, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
+    assert (golden.settings.op_batch_interval_ms, apart) == (200, [(1671, 1674), (200, 197), (1807, 1807)])
 
 
 @pytest.mark.parametrize("name", QUICKLY_EXPLAINED)
