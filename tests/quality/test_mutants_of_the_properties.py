@@ -14,7 +14,7 @@ from spec import ghosts, half, rounds
 from spec.chapters import discarding
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 from tests.model_check.checked import untraced
-from tests.quality.test_mutants_of_the_readings import QUIET_4_9_7, numbers, numbers_with
+from tests.quality.test_mutants_of_the_engines import QUIET_4_9_7, numbers, numbers_with
 from tests.sampled import sampled
 
 if TYPE_CHECKING:

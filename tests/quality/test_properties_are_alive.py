@@ -19,7 +19,7 @@ from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced, violations
-from tests.quality.test_mutants_of_the_readings import rewritten
+from tests.quality.test_mutants_of_the_engines import rewritten
 
 MOST_STATES = 600_000
 """Of the worlds that the table names the smallest are searched here; one that is larger only until it is violated."""

@@ -14,7 +14,7 @@ from model_check.instances import constants_for, load_instance
 from spec import op_pull
 from spec.chapters import check_round
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
-from tests.quality.test_mutants_of_the_readings import rewritten
+from tests.quality.test_mutants_of_the_engines import rewritten
 
 if TYPE_CHECKING:
     import pytest
