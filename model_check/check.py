@@ -228,7 +228,7 @@ def check(
     instance: str | Instance,
     *,
     properties: Sequence[str] = (),
-    reading: str = "numba",
+    engine: str = "numba",
     until_violated: bool | Collection[Property] = False,
     machine: Machine = TRANSACTIONAL_MESSAGES,
     constants: Constants | None = None,
@@ -242,7 +242,7 @@ def check(
         See `model_check.instances.constants_for`.
     properties
         Ids (`S1`) or clauses (`S1.immune_half`); all when empty.
-    reading
+    engine
         `numba`, `cpython` for the slow judge, or `z3` for bounded model checking, which counts no states.
     until_violated
         Stop behind the depth at which each chosen clause, or each of these, has been violated; depths and paths are
@@ -262,7 +262,7 @@ def check(
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     constants = constants or constants_for(profile, faults, sizes)
     clauses = chosen_clauses(machine, properties)
-    require_known("reading", reading, ENGINES)
+    require_known("engine", engine, ENGINES)
     until = tuple(until_violated) if not isinstance(until_violated, bool) else clauses if until_violated else ()
     question = Question(
         machine=machine,
@@ -272,25 +272,25 @@ def check(
         title=f"{profile} {'with ' + ','.join(sorted(faults)) if faults else 'in the quiet world'} on {sizes.name}",
         **options,
     )
-    _refuse(question, reading)
-    numbers, paths, seen = ENGINES[reading](question)
-    reason = "" if numbers["complete"] else f"none is found {_extent(reading, numbers)}"
+    _refuse(question, engine)
+    numbers, paths, seen = ENGINES[engine](question)
+    reason = "" if numbers["complete"] else f"none is found {_extent(engine, numbers)}"
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
     identifiers = {clause.identifier for clause in clauses}
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
     return CheckResult(profile, tuple(faults), sizes, results, unseen, **numbers)
 
 
-def _refuse(question: Question, reading: str) -> None:
+def _refuse(question: Question, engine: str) -> None:
     """Refuse what an engine has no use for where it would be missed."""
     message = ""
     if question.threads < 1 or question.most_steps < 0:
         message = f"{question.threads} threads, {question.most_steps} steps: give at least one thread, and no "
         message += "negative number of steps"
-    elif question.coverage and reading == "z3":
-        message = "coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
-    elif reading != "numba" and question.resources is not None and question.resources != Resources():
-        message = f"the reading {reading} knows no memory limit, disk, checkpoint or fingerprints: use numba"
+    elif question.coverage and engine == "z3":
+        message = "coverage is counted over states, and the engine z3 stores none; ask numba or cpython"
+    elif engine != "numba" and question.resources is not None and question.resources != Resources():
+        message = f"the engine {engine} knows no memory limit, disk, checkpoint or fingerprints: use numba"
     if message:
         raise ModelCheckError(message)
 
@@ -308,6 +308,6 @@ def _result(
     return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed, instance=instance, resembles=shown)
 
 
-def _extent(reading: str, numbers: dict[str, Any]) -> str:
+def _extent(engine: str, numbers: dict[str, Any]) -> str:
     """How far a search went that did not expand every reachable state."""
-    return f"in at most {numbers['depth']} steps" if reading == "z3" else f"among {numbers['distinct']:,} states"
+    return f"in at most {numbers['depth']} steps" if engine == "z3" else f"among {numbers['distinct']:,} states"

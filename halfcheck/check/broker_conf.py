@@ -57,7 +57,7 @@ def run(question: Question) -> ExitCode:
     said += _of_the_lines(file, conf, unknown, unturned(profile))
     options: dict[str, Any] = {
         "properties": question.clauses,
-        "reading": question.engine,
+        "engine": question.engine,
         "threads": question.threads or os.cpu_count() or 1,
         "most_steps": question.max_depth,
         "most_states": question.max_states,

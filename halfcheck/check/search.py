@@ -120,7 +120,7 @@ def _search_one(question: Question, resources: Resources, why: str) -> Judged:
             faults,
             instance,
             properties=clauses,
-            reading=question.engine,
+            engine=question.engine,
             threads=question.threads or 1,
             most_steps=question.max_depth,
             most_states=question.max_states,

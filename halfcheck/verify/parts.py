@@ -51,7 +51,7 @@ def cross_checked(question: tuple[str, tuple[str, ...]]) -> str:
     """What both engines say on `tiny`, in a sentence; raises `EvaluationError` if they differ."""
     profile, faults = question
     world = ",".join(faults) or "quiet"
-    fast, slow = (check(profile, faults, "tiny", reading=reading) for reading in ("numba", "cpython"))
+    fast, slow = (check(profile, faults, "tiny", engine=engine) for engine in ("numba", "cpython"))
     if _answer(fast) != _answer(slow):
         message = f"the engines differ on {profile} {world}: numba {_answer(fast)}, cpython {_answer(slow)}"
         raise EvaluationError(message)

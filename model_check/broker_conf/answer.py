@@ -95,7 +95,7 @@ def check_configuration(
     base: str | Instance,
     *,
     properties: Sequence[str] = (),
-    reading: str = "numba",
+    engine: str = "numba",
     unscheduled: Collection[str] = (),
     **options: Unpack[Options],
 ) -> Answer:
@@ -130,7 +130,7 @@ def check_configuration(
         faults,
         quotient.instance,
         properties=properties,
-        reading=reading,
+        engine=engine,
         machine=machine if faults else replace(machine, switches=()),
         constants=limited,
         **options,

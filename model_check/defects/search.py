@@ -59,7 +59,7 @@ def absence(repaired: CheckResult) -> str:
     return "holds" if repaired.complete else f"no violation in {repaired.depth - 1} steps"
 
 
-def find(search: Search, *, reading: str = "numba", threads: int = 1, report: Report | None = None) -> Found:
+def find(search: Search, *, engine: str = "numba", threads: int = 1, report: Report | None = None) -> Found:
     """Search for a defect in the affected profile and, if there is one, in the repaired profile or on `later_on`.
 
     Raises
@@ -70,7 +70,7 @@ def find(search: Search, *, reading: str = "numba", threads: int = 1, report: Re
     KeyboardInterrupt
         Ctrl-C ended a search.
     """
-    ask = partial(ask_about, search, reading=reading, threads=threads, report=report)
+    ask = partial(ask_about, search, engine=engine, threads=threads, report=report)
     affected = ask(search.profile, search.instance, until_violated=True)
     if not affected.complete and not affected.is_violated:
         raise KeyboardInterrupt  # nothing else ends such a search

@@ -34,13 +34,13 @@ def readings_of_the_defect(search: Search, found: Found, most_states: int = CPYT
         The second engine finds another depth, another number of states, or no violation.
     """
     if found.affected.distinct <= most_states:
-        slow = find(without_repair(search), reading="cpython")
+        slow = find(without_repair(search), engine="cpython")
         theirs, ours = (_numbers(answer.depth, answer.affected) for answer in (slow, found))
         _agree(search, search.profile, "cpython", theirs, ours)
         return ("numba", "cpython")
     if found.affected.distinct > Z3_STATES:
         return ("numba", "replay")
-    bounded = ask_about(search, search.profile, search.instance, reading="z3", most_steps=found.depth)
+    bounded = ask_about(search, search.profile, search.instance, engine="z3", most_steps=found.depth)
     depth = clause_of(bounded, search.clause).depth
     _agree(search, search.profile, "z3", f"depth {depth}", f"depth {found.depth}")
     return ("numba", "z3")
@@ -59,7 +59,7 @@ def readings_of_the_absence(search: Search, found: Found, most_states: int = ABS
     if found.repaired.distinct > most_states or not (found.repaired.complete or found.repaired.is_violated):
         return ("numba",)
     profile, instance = search.repaired_in or search.profile, search.later_on or search.instance
-    slow = ask_about(search, profile, instance, reading="cpython", until_violated=True)
+    slow = ask_about(search, profile, instance, engine="cpython", until_violated=True)
     depths = [clause_of(result, search.clause).depth for result in (slow, found.repaired)]
     theirs, ours = (_numbers(d, r) for d, r in zip(depths, (slow, found.repaired), strict=True))
     _agree(search, profile, "cpython", theirs, ours)
@@ -70,7 +70,7 @@ def _numbers(depth: int | None, result: CheckResult) -> str:
     return f"depth {depth} among {result.distinct:,} states"
 
 
-def _agree(search: Search, profile: str, reading: str, theirs: str, ours: str) -> None:
+def _agree(search: Search, profile: str, engine: str, theirs: str, ours: str) -> None:
     if theirs != ours:
-        msg = f"{search.clause} in {profile} on {search.instance}: numba finds {ours}, {reading} finds {theirs}"
+        msg = f"{search.clause} in {profile} on {search.instance}: numba finds {ours}, {engine} finds {theirs}"
         raise EvaluationError(msg)

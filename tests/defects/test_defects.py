@@ -37,10 +37,10 @@ AGAIN = [
 
 
 @cache
-def found(name: str, reading: str = "numba") -> Found:
+def found(name: str, engine: str = "numba") -> Found:
     with untraced():
         search = SEARCHES[name]
-        return find(search if reading == "numba" else without_repair(search), reading=reading)
+        return find(search if engine == "numba" else without_repair(search), engine=engine)
 
 
 @pytest.mark.parametrize(("instance", "name"), BY_INSTANCE)

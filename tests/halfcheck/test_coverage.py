@@ -61,7 +61,7 @@ def test_the_key_is_only_there_when_it_is_asked_for(capsys: pytest.CaptureFixtur
 def test_z3_stores_no_states_to_count(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ONE_WORLD, "--engine", "z3"]) == ExitCode.BAD_OPTION
     assert capsys.readouterr().err.splitlines() == [
-        "halfcheck: coverage is counted over states, and the reading z3 stores none; ask numba or cpython"
+        "halfcheck: coverage is counted over states, and the engine z3 stores none; ask numba or cpython"
     ]
 
 

@@ -17,10 +17,10 @@ R = TypeVar("R")
 
 
 @cache
-def checked(profile: str, environment: str, instance: str, reading: str = "numba", threads: int = 1) -> CheckResult:
+def checked(profile: str, environment: str, instance: str, engine: str = "numba", threads: int = 1) -> CheckResult:
     """`check` with the faults as one text, such as `crash,slow_round`; `quiet` is the world without faults."""
     with untraced():
-        return check(profile, faults_of(environment), instance, reading=reading, threads=threads)
+        return check(profile, faults_of(environment), instance, engine=engine, threads=threads)
 
 
 @contextmanager

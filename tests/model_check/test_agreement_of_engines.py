@@ -43,8 +43,8 @@ def name_of(world: dict[str, Any]) -> str:
     return f"{world['profile']}-{world['environment']}-{world['instance']}"
 
 
-def found_in(world: dict[str, Any], reading: str) -> CheckResult:
-    return checked(world["profile"], world["environment"], instance_of(world), reading)
+def found_in(world: dict[str, Any], engine: str) -> CheckResult:
+    return checked(world["profile"], world["environment"], instance_of(world), engine)
 
 
 def numbers(result: CheckResult) -> tuple[object, ...]:
@@ -63,7 +63,7 @@ def test_the_compiled_search_finds_the_pinned_states_and_verdicts(world: dict[st
     [pytest.param(w, id=name_of(w), marks=() if w["distinct"] <= WHOLE else pytest.mark.sweep) for w in WORLDS],
 )
 def test_both_readings_find_the_same_states_verdicts_and_first_shortest_paths(world: dict[str, Any]) -> None:
-    compiled, judge = (found_in(world, reading) for reading in ("numba", "cpython"))
+    compiled, judge = (found_in(world, engine) for engine in ("numba", "cpython"))
     assert numbers(judge) == numbers(compiled)
     assert [(r.clause, r.verdict, r.path) for r in compiled.clauses] == [
         (r.clause, r.verdict, r.path) for r in judge.clauses

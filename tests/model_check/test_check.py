@@ -40,8 +40,8 @@ def test_unknown_properties_and_readings_are_answered_with_what_there_is() -> No
         ModelCheckError, match=r"^no property 'X9'; there are S1, S2, S3, S4, .*, L5, R1, and clauses such as S1\."
     ):
         check("5.3.3", (), "tiny", properties=["X9"])
-    with pytest.raises(ModelCheckError, match=r"^no reading 'pypy'; there are numba, cpython, z3$"):
-        check("5.3.3", (), "tiny", reading="pypy")
+    with pytest.raises(ModelCheckError, match=r"^no engine 'pypy'; there are numba, cpython, z3$"):
+        check("5.3.3", (), "tiny", engine="pypy")
 
 
 def test_a_property_may_be_written_small_and_one_that_is_misspelt_is_guessed() -> None:
@@ -65,9 +65,9 @@ def test_only_the_chosen_clauses_are_judged() -> None:
     ]
 
 
-@pytest.mark.parametrize("reading", ["numba", "cpython"])
-def test_a_search_that_is_cut_short_finds_violations_but_no_absence(reading: str) -> None:
-    result = check("5.3.3", ("crash",), "tiny", reading=reading, most_states=1_000)
+@pytest.mark.parametrize("engine", ["numba", "cpython"])
+def test_a_search_that_is_cut_short_finds_violations_but_no_absence(engine: str) -> None:
+    result = check("5.3.3", ("crash",), "tiny", engine=engine, most_states=1_000)
     assert not result.complete
     verdicts = {r.clause.clause: r.verdict for r in result.clauses}
     assert verdicts["op_entry_dies_with_the_process"] is Verdict.VIOLATED
@@ -109,6 +109,6 @@ def test_the_trace_of_a_property_is_the_shortest_of_its_clauses() -> None:
 
 def test_the_cpython_reading_reports_its_progress_too() -> None:
     seen: list[Progress] = []
-    check("4.9.7", (), "tiny", reading="cpython", most_states=1_000, report=seen.append)
+    check("4.9.7", (), "tiny", engine="cpython", most_states=1_000, report=seen.append)
     assert len(seen) > 2
     assert seen[0].distinct < seen[-1].distinct

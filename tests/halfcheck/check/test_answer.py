@@ -125,7 +125,7 @@ def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
 
 
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
-    found = check("4.9.7", (), "tiny", properties=["S5"], reading="cpython")
+    found = check("4.9.7", (), "tiny", properties=["S5"], engine="cpython")
     print_answer(replace(judged(found), left_out=("odd",), is_interrupted=True))
     told = capsys.readouterr().out
     assert "not searched, as the search was interrupted: odd" in told

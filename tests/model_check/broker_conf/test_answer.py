@@ -41,12 +41,12 @@ def answer(
     version: str = "5.3.3",
     base: str = "tiny",
     faults: tuple[str, ...] = (),
-    reading: str = "cpython",
+    engine: str = "cpython",
     immunities_ms: tuple[int, ...] = (),
     **settings: int,
 ) -> Answer:
     configuration = Configuration.of_release(version, immunities_ms=immunities_ms, **settings)
-    return check_configuration(configuration, faults, base, reading=reading)
+    return check_configuration(configuration, faults, base, engine=engine)
 
 
 def verdicts(of: Answer) -> dict[str, str]:
@@ -67,7 +67,7 @@ def events(of: RealSchedule) -> list[tuple[int, str]]:
 
 
 def test_an_immunity_of_a_minute_delivers_twice_with_the_default_settings() -> None:
-    of = answer(base="deep", reading="numba", immunities_ms=(MINUTE_MS,))
+    of = answer(base="deep", engine="numba", immunities_ms=(MINUTE_MS,))
     shown = schedule(of, "S1.immune_half")
     steps = events(shown)
     put_back = [time for time, action in steps if action == "put_back_immune_half"]
@@ -102,7 +102,7 @@ def test_the_schedule_shows_how_late_an_end_must_be_for_its_op_to_miss_the_round
 @pytest.mark.parametrize(("minutes", "immune_rounds"), sampled([(1, range(1, 3)), (16, [15])], 2))
 def test_immune_rounds_use_up_the_real_number_of_checks(minutes: int, immune_rounds: Sequence[int]) -> None:
     """A09: all 15 go to put-backs above 15 x 30 s; below, the discard comes after fewer checks than 15."""
-    of = answer(base="deep", reading="numba", immunities_ms=(minutes * MINUTE_MS,))
+    of = answer(base="deep", engine="numba", immunities_ms=(minutes * MINUTE_MS,))
     steps = events(schedule(of, "L2.immunity_burns_checks"))
     actions = [action for _, action in steps]
     assert actions.count("put_back_immune_half") in immune_rounds
@@ -114,7 +114,7 @@ def test_immune_rounds_use_up_the_real_number_of_checks(minutes: int, immune_rou
 
 def test_a_violation_that_needs_a_late_round_says_by_how_much() -> None:
     """A half that is immune for 16 minutes is discarded after 7; only a service that sleeps checks it."""
-    assert schedule(answer(base="deep", reading="numba", immunities_ms=(16 * MINUTE_MS,)), "S1.immune_half").late_ms > 0
+    assert schedule(answer(base="deep", engine="numba", immunities_ms=(16 * MINUTE_MS,)), "S1.immune_half").late_ms > 0
 
 
 def test_what_the_real_times_forbid_is_not_claimed() -> None:
@@ -149,7 +149,7 @@ def test_a_crash_loses_the_batch_and_the_rounds_go_on_every_30_seconds() -> None
 
 
 def test_every_schedule_is_accepted_and_a_round_a_millisecond_earlier_is_not() -> None:
-    of = answer(base="deep", reading="numba", immunities_ms=(MINUTE_MS,))
+    of = answer(base="deep", engine="numba", immunities_ms=(MINUTE_MS,))
     assert set(violated(of)) == ANYWHERE | BY_THE_BATCH | {
         "S1.immune_half",
         "S9.immune_half",
@@ -193,14 +193,14 @@ def test_a_limit_that_nothing_reaches_changes_nothing() -> None:
 
 def test_the_compiled_reading_agrees_on_a_machine_with_a_limit() -> None:
     slow = answer(local_ms=1_000, op_batch_interval_ms=10)
-    fast = answer(local_ms=1_000, op_batch_interval_ms=10, reading="numba")
+    fast = answer(local_ms=1_000, op_batch_interval_ms=10, engine="numba")
     assert verdicts(fast) == verdicts(slow)
     assert (fast.result.distinct, fast.result.generated) == (slow.result.distinct, slow.result.generated)
 
 
 def test_checks_of_added_rounds_end_as_one_does_in_the_path() -> None:
     """A check that is lost needs no producer that is undecided; the added rounds must lose theirs, too."""
-    of = answer(faults=("lose_check",), reading="numba")
+    of = answer(faults=("lose_check",), engine="numba")
     actions = [action for _, action in events(schedule(of, "S2.commit_after_discard"))]
     assert actions.count("lose_check") == actions.count("put_back_and_check") - 1 == 14
     assert actions[-2:] == ["discard_half", "store_real_message"]
@@ -225,7 +225,7 @@ def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
     fault: str, version: str, size: str
 ) -> None:
     """All that is violated in ticks has a schedule, and is violated by it, as the plain engine says."""
-    of = answer(version=version, base=size, faults=(fault,), reading="numba")
+    of = answer(version=version, base=size, faults=(fault,), engine="numba")
     assert of.schedules
     for clause, shown in of.schedules.items():
         verdict = judge(shown.machine, shown.constants, shown.path, shown.times)

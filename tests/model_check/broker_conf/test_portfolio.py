@@ -19,7 +19,7 @@ ASKED = ("S9.late_op", "S9.second_half", "S1.immune_half", "S10.op_entry_not_sto
 @pytest.fixture(scope="module")
 def judgement() -> Judgement:
     quick = Configuration.of_release("5.3.3")
-    return judge_configuration(quick, (), ("tiny", "deep"), properties=ASKED, reading="cpython")
+    return judge_configuration(quick, (), ("tiny", "deep"), properties=ASKED, engine="cpython")
 
 
 def test_what_one_size_shows_broken_is_not_asked_of_the_next(judgement: Judgement) -> None:
@@ -53,7 +53,7 @@ def test_the_numbers_are_those_of_all_searches(judgement: Judgement) -> None:
 
 def test_nothing_more_is_searched_when_all_is_broken() -> None:
     quick = Configuration.of_release("5.3.3")
-    found = judge_configuration(quick, (), ("tiny", "deep"), properties=("S9.late_op",), reading="cpython")
+    found = judge_configuration(quick, (), ("tiny", "deep"), properties=("S9.late_op",), engine="cpython")
     assert (found.bases, found.left_out) == (("tiny",), ("deep",))
 
 

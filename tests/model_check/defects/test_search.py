@@ -146,11 +146,11 @@ def test_z3_is_the_second_reading_where_the_states_are_many() -> None:
         readings_of_the_defect(search, wrong, most_states=0)
 
 
-@pytest.mark.parametrize("reading", ["numba", "cpython"])
-def test_a_search_until_a_violation_gives_the_depth_and_the_path_of_the_whole_search(reading: str) -> None:
+@pytest.mark.parametrize("engine", ["numba", "cpython"])
+def test_a_search_until_a_violation_gives_the_depth_and_the_path_of_the_whole_search(engine: str) -> None:
     clauses = ("S9.immune_half", "S1.immune_half")
     whole, short = (
-        check("4.9.7", (), "tiny", properties=clauses, reading=reading, until_violated=until) for until in (False, True)
+        check("4.9.7", (), "tiny", properties=clauses, engine=engine, until_violated=until) for until in (False, True)
     )
     assert [(r.verdict, r.path) for r in short.clauses] == [(r.verdict, r.path) for r in whole.clauses]
     assert [r.depth for r in short.clauses] == [16, 13]
@@ -158,8 +158,8 @@ def test_a_search_until_a_violation_gives_the_depth_and_the_path_of_the_whole_se
     assert short.distinct < whole.distinct
 
 
-@pytest.mark.parametrize("reading", ["numba", "cpython"])
-def test_a_search_until_a_violation_that_never_comes_is_complete(reading: str) -> None:
-    result = check("4.9.7", (), "tiny", properties=("S10", "S9"), reading=reading, until_violated=True)
+@pytest.mark.parametrize("engine", ["numba", "cpython"])
+def test_a_search_until_a_violation_that_never_comes_is_complete(engine: str) -> None:
+    result = check("4.9.7", (), "tiny", properties=("S10", "S9"), engine=engine, until_violated=True)
     assert result.complete
     assert next(r for r in result.clauses if r.clause.identifier == "S10").verdict is Verdict.HOLDS

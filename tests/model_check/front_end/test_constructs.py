@@ -1,4 +1,4 @@
-"""Each construct means the same to Python and to the readings that go through the front end."""
+"""Each construct means the same to Python and to the engines that go through the front end."""
 
 from __future__ import annotations
 
