@@ -9,8 +9,9 @@ from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings
 from model_check.instances import load_instance, switches_of
 from model_check.switches import switch_records
-from model_check.verdicts.environment import QUIET, Environment, clause_names
+from model_check.verdicts.environment import QUIET, Environment
 from model_check.verdicts.searches import Request
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS
 

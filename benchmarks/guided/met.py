@@ -9,12 +9,13 @@ import numpy as np
 
 from model_check.instances import constants_for
 from model_check.occurrence import why_it_cannot_occur
-from model_check.verdicts.environment import QUIET, clause_names
+from model_check.verdicts.environment import QUIET
 from model_check.verdicts.known import table_of_verdicts
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker
 from model_check.walks.walk import Walker
+from model_check.wording.clauses import clause_names
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

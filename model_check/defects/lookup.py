@@ -11,7 +11,7 @@ from model_check.defects.catalogue import catalogue, defect_called
 from model_check.did_you_mean import require_known
 from model_check.switch_effects import on_record
 from model_check.switches import switch_records
-from model_check.verdicts.environment import clause_names
+from model_check.wording.clauses import clause_names
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
-from model_check.verdicts.environment import clause_names, faults_of
+from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import by_size
+from model_check.wording.clauses import clause_names
 
 if TYPE_CHECKING:
     from model_check.verdicts.table import Entries, Entry

@@ -11,6 +11,7 @@ from model_check.counterexample.steps import replay, write_path
 from model_check.errors import EvaluationError
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -123,11 +124,6 @@ def faults_of(name: str) -> tuple[str, ...]:
     ((), ('lose_end', 'crash'))
     """
     return () if name == QUIET else tuple(name.split(","))
-
-
-def clause_names() -> tuple[str, ...]:
-    """The names of all clauses, such as `S1.immune_half`, in the order of the machine."""
-    return tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)
 
 
 def search_environment(

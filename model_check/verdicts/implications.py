@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.errors import BadFile
-from model_check.verdicts.environment import QUIET, clause_names, faults_of
+from model_check.verdicts.environment import QUIET, faults_of
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from model_check.instances import load_instance
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
-from model_check.verdicts.environment import clause_names
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import entries_of
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from model_check.check import Verdict
-from model_check.verdicts.environment import QUIET, clause_names, faults_of, name_of, parts
+from model_check.verdicts.environment import QUIET, faults_of, name_of, parts
 from model_check.verdicts.fingerprint import specification_fingerprint
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -56,3 +58,8 @@ def meaning_of(clause: str) -> Meaning:
     'a message that is committed within its immunity is delivered, and delivered again after a check'
     """
     return meanings()[clause]
+
+
+def clause_names() -> tuple[str, ...]:
+    """The names of all clauses, such as `S1.immune_half`, in the order of the machine."""
+    return tuple(f"{clause.identifier}.{clause.clause}" for clause in TRANSACTIONAL_MESSAGES.clauses)

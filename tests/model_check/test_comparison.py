@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.comparison import Change, Comparison, Difference, Side, compare, counted
-from model_check.verdicts.environment import clause_names
+from model_check.wording.clauses import clause_names
 
 
 @pytest.fixture(autouse=True, params=["tiny"])

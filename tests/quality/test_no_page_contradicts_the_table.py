@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.verdicts.environment import clause_names, faults_of, name_of, parts
+from model_check.verdicts.environment import faults_of, name_of, parts
+from model_check.wording.clauses import clause_names
 from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.sample_page import TABLE, full
 

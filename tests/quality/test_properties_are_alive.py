@@ -13,8 +13,9 @@ from halfcheck.verdicts.files import VerdictFiles
 from model_check.check import Verdict, check
 from model_check.cpython.search import explore
 from model_check.instances import constants_for
-from model_check.verdicts.environment import clause_names, faults_of
+from model_check.verdicts.environment import faults_of
 from model_check.verdicts.table import Table  # noqa: TC001 (the signature of a cached function)
+from model_check.wording.clauses import clause_names
 from spec.chapters import end_transaction
 from spec.language.machine import is_witnessed
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -20,13 +20,14 @@ from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.counterexamples import in_order_of, read_counterexamples
 from model_check.verdicts.differences import differences, differing
-from model_check.verdicts.environment import Environment, clause_names, faults_of, name_of, parts, search_environment
+from model_check.verdicts.environment import Environment, faults_of, name_of, parts, search_environment
 from model_check.verdicts.implications import implied_by
 from model_check.verdicts.kept import KeptSearches
 from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.minimal_faults import find_minimal_faults
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import Entry, entries_of
+from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

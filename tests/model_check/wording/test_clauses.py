@@ -5,9 +5,8 @@ from importlib import resources
 
 import pytest
 
-from model_check.verdicts.environment import clause_names
 from model_check.verdicts.known import table_of_verdicts
-from model_check.wording.clauses import meaning_of, meanings
+from model_check.wording.clauses import clause_names, meaning_of, meanings
 from spec.profiles import VERSIONS
 
 TABLE = table_of_verdicts()
