@@ -176,9 +176,10 @@ class BrokerController:
         return True
 
     def shutdown(self) -> None:
-        """Stop as told: the op batches that are due are written, the others are lost (B03); the offsets are saved.
+        """Stop as told (``#shutdown``): op batches that are due are written, others lost (B03); the offsets are saved.
 
-        From 5.1.0 to 5.1.3 nobody stops the op batch service, and all batches are lost (A43).
+        From 5.1.0 to 5.1.3 ``TransactionalMessageServiceImpl#close`` does not stop the op batch service, and all
+        batches are lost (A43).
         """
         self.require_running()
         if self.switches.closes_op_service:
@@ -236,7 +237,8 @@ class BrokerController:
         """A new process on what this one left; it takes over settings, clock and recorder, and the clients come back.
 
         As a slave it stands for another machine with the same messages and the offsets that were saved; the settings
-        of one that acts for its master are ``enableSlaveActingMaster`` and ``enableRemoteEscape``.
+        of one that acts for its master (``#changeSpecialServiceStatus``) are ``enableSlaveActingMaster`` and
+        ``enableRemoteEscape``.
 
         Raises
         ------
@@ -264,6 +266,6 @@ class BrokerController:
             raise BrokerIsDownError(message)
 
     def save_consumer_offsets(self) -> None:
-        """Save the consumer offsets (``ConfigManager#persist``)."""
+        """Save the consumer offsets (``ConsumerOffsetManager#persist``)."""
         self.store_path.consumer_offsets = self.consumer_offset_manager.encode()
         self.recorder.record("offsets_persisted")

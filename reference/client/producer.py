@@ -161,6 +161,7 @@ class TransactionMQProducer:
         raise MQClientError(message_text)
 
     def _end_transaction(self, header: EndTransactionRequestHeader) -> None:
+        """``DefaultMQProducerImpl#endTransaction``: nobody waits for an answer."""
         self._note("rpc.req", code=37, oneway=True, header=_header_fields(header))
         self._api.end_transaction_oneway(header)
 

@@ -75,7 +75,7 @@ class TransactionListener(Protocol):
         """Run the local transaction, once the half is stored."""
 
     def check_local_transaction(self, request: CheckTransactionStateRequest) -> Steps[LocalTransactionState]:
-        """Say what became of it."""
+        """Say what became of it (``TransactionListener#checkLocalTransaction``)."""
 
 
 class MQClientAPI(Protocol):

@@ -21,7 +21,7 @@ class AdminBrokerProcessor:
         self._broker = broker
 
     def resume_check_half_message(self, msg_id: str) -> Response:
-        """RESUME_CHECK_HALF_MESSAGE: put a message back into the half queue, with no check counted (4.5.2 and later).
+        """``#resumeCheckHalfMessage``: put a message back into the half queue, with no check counted (4.5.2 and later).
 
         Whatever lies at that offset is put there; nobody asks whether it was discarded, resumed or settled, and a body
         that was compressed is stored decompressed under the flag that says that it is not (B30). The flag of the user

@@ -54,7 +54,7 @@ COMMIT_OR_ROLLBACK: Final = (TRANSACTION_NOT_TYPE, TRANSACTION_COMMIT, TRANSACTI
 
 @dataclass(frozen=True, slots=True)
 class EndTransactionRequestHeader:
-    """One END_TRANSACTION."""
+    """END_TRANSACTION as a producer sends it (``EndTransactionRequestHeader``)."""
 
     producer_group: str
     tran_state_table_offset: QueueOffset
@@ -156,6 +156,7 @@ class EndTransaction:
         return step
 
     def _process(self) -> EndTransactionStep:
+        """``#processRequest``, up to its first write."""
         header = self.header
         if self._broker.role.is_slave:
             return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)

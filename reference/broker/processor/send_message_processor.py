@@ -114,7 +114,7 @@ _REFUSED = {
 
 
 class SendMessageProcessor:
-    """Handles sends; each is one write.
+    """Handles sends; each is one write (``SendMessageProcessor``).
 
     Attributes
     ----------

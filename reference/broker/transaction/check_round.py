@@ -129,7 +129,7 @@ class CheckRound:
         return self._pass_half(MessageExt.of(pulled.found[0]), now)
 
     def _pass_null_half(self, pulled: PullResult | None) -> CheckStep:
-        """No half, or none that can be decoded; a store that answers nothing is asked why (A08)."""
+        """No half, or none that can be decoded (``#getHalfMsg``); a store that answers nothing is asked why (A08)."""
         i = self.new_offset
         null_count = self.get_message_null_count
         self.get_message_null_count += 1
@@ -205,7 +205,7 @@ class CheckRound:
         return age <= immunity if self._broker.switches.equal_age_is_young else age < immunity
 
     def _is_need_check(self, age: int, immunity: int) -> bool:
-        """Judged on the last pull, however long ago that was (B06)."""
+        """``isNeedCheck``, judged on the last pull, however long ago that was (B06)."""
         ops = self.op_remove_map.pull_result.found
         if ops is None:
             return age > immunity or age <= -1

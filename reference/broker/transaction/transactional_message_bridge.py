@@ -125,14 +125,18 @@ class TransactionalMessageBridge:
     def put_back_for_immunity(self, message: MessageExt) -> PutMessageResult:
         """Store a half once more because its immunity lasts (``#renewImmunityHalfMessageInner``).
 
-        The copy names the first half of its chain. Its string is written after WAIT turned false.
+        ``TransactionalMessageServiceImpl#putImmunityMsgBackToHalfQueue`` does so. The copy names the first half of its
+        chain. Its string is written after WAIT turned false.
         """
         message.properties[WAIT_STORE_OK] = "false"
         message.properties.setdefault(PREPARED_QUEUE_OFFSET, str(message.queue_offset))
         return self._store.put_message(self._renew_half_message_inner(message))
 
     def write_op(self, queue_id: int, body: str) -> PutMessageResult:
-        """Store an op message (``#writeOp``); it has no unique key, because that is set after the string is built."""
+        """Store an op message (``#writeOp``, earlier ``#putOpMessage``).
+
+        It has no unique key, because that is set after the string is built.
+        """
         op = MessageExtBrokerInner(
             topic=OP_TOPIC,
             queue_id=queue_id,
@@ -145,7 +149,10 @@ class TransactionalMessageBridge:
         return self._store.put_message(op)
 
     def look_message_by_offset(self, commit_log_offset: CommitLogOffset) -> MessageExt | None:
-        """The message that begins at a commit log offset, whatever its topic (B10)."""
+        """The message that begins at a commit log offset, whatever its topic (B10).
+
+        ``TransactionalMessageServiceImpl#getHalfMessageByOffset`` asks for it.
+        """
         record = self._store.look_message_by_offset(commit_log_offset)
         return None if record is None else MessageExt.of(record)
 

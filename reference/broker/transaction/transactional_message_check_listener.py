@@ -66,7 +66,7 @@ class TransactionalMessageCheckListener:
         self.waiting: list[MessageExt] = []
 
     def resolve_half_msg(self, message: MessageExt) -> CheckTransactionStateRequest | None:
-        """Ask a producer of the group what became of a half (``#sendCheckMessage``).
+        """Ask a producer of the group what became of a half (``#resolveHalfMsg``, ``#sendCheckMessage``).
 
         None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
         None, too, if it names no real queue, as what 5.4.0 delivers into the half topic: the exception is only logged.
@@ -102,7 +102,9 @@ class TransactionalMessageCheckListener:
         return request
 
     def resolve_discard_msg(self, message: MessageExt) -> Record | None:
-        """Give a half up (``#resolveDiscardMsg``); that the record could not be written changes nothing (B31).
+        """Give a half up; that the record could not be written changes nothing (B31).
+
+        ``DefaultTransactionalMessageCheckListener#resolveDiscardMsg``.
 
         Returns
         -------

@@ -45,7 +45,7 @@ class TransactionalMessageCheckService:
         return self.round is None and waited >= self._broker.settings.transaction_check_interval_ms
 
     def begin_round(self) -> CheckRound | None:
-        """Begin a round, or give None because one runs or ``transactionCheckInterval`` is not over.
+        """Begin a round (``#onWaitEnd``), or give None because one runs or ``transactionCheckInterval`` is not over.
 
         A round whose first pull of op messages throws is over when it comes back.
         """
