@@ -38,21 +38,17 @@ _ROLES: Final = {"master": Role.MASTER, "slave": Role.SLAVE, "acting_master": Ro
 _GHOST: Final = "a ghost: it remembers what the properties speak of; no broker knows it, and nothing compared needs it"
 
 LEFT_ALONE: Final = {
-    "transaction.delivered_twice_for_one": _GHOST,
-    "transaction.shown_unasked": _GHOST,
-    "transaction.committed_aside": _GHOST,
-    "transaction.direct": _GHOST,
-    "transaction.rolled_back": _GHOST,
-    "transaction.cause": _GHOST,
-    "transaction.quiet": _GHOST,
-    "transaction.discarded": _GHOST,
+    **dict.fromkeys(
+        (
+            "transaction.delivered_twice_for_one", "transaction.shown_unasked", "transaction.committed_aside",
+            "transaction.direct", "transaction.rolled_back", "transaction.cause", "transaction.quiet",
+            "transaction.discarded", "round.pulls_nothing", "stuck", "stuck_rounds", "op_left_behind",
+        ),
+        _GHOST,
+    ),
     "half.burnt": _GHOST + "; each check request is compared when it is sent",
     "half.left": "a ghost, but for the halves that an operator may resume; each branch of the round is compared",
-    "round.pulls_nothing": _GHOST,
-    "stuck": _GHOST,
-    "stuck_rounds": _GHOST,
-    "op_left_behind": _GHOST,
-}
+}  # fmt: skip
 """Fields that are not computed, each with the reason: ghosts only."""
 
 

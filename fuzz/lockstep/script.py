@@ -40,11 +40,15 @@ def run(pairing: Pairing, script: Script) -> Pair:
         The pair disagrees.
     """
     pair = Pair(pairing)
+    _play(pair, script)
+    return pair
+
+
+def _play(pair: Pair, script: Script) -> None:
     for step in script.steps:
         pair.take(step)
     if script.question is not None:
         ask(pair, script.question)
-    return pair
 
 
 def run_text(pairing: Pairing, steps: str, question: str = "") -> Pair:
@@ -86,10 +90,7 @@ def _ends_in(pairing: Pairing, script: Script, mismatch: Mismatch) -> tuple[Scri
     """The part of a script that ends in a mismatch of the same variable, without refused steps; None if none does."""
     pair = Pair(pairing)
     try:
-        for step in script.steps:
-            pair.take(step)
-        if script.question is not None:
-            ask(pair, script.question)
+        _play(pair, script)
     except Mismatch as again:
         if variable_of(again) == variable_of(mismatch):
             return Script(tuple(pair.taken), pair.asked), again

@@ -14,7 +14,6 @@ from fuzz.mutants.of_the_broker import BROKER_MUTANTS
 from fuzz.mutants.of_the_properties import PROPERTY_MUTANTS
 from fuzz.mutants.of_the_spec import SPEC_MUTANTS
 from fuzz.search.examples import fuzz
-from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -83,9 +82,8 @@ def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Ki
     """Run one mutant until it is noticed, or until it has lived through all examples, `MOST_EXAMPLES` if not given."""
     if mutant.part is Part.PROPERTY:
         return _search(mutant)
-    nothing = GuardCoverage(Guards(frozenset(), frozenset()))
     most = MOST_EXAMPLES if examples is None else examples
-    done = fuzz(mutant.pairing, examples=most, steps=STEPS, random_seed=random_seed, coverage=nothing)
+    done = fuzz(mutant.pairing, examples=most, steps=STEPS, random_seed=random_seed)
     if done.failure is None:
         return Kill(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch

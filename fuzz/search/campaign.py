@@ -131,7 +131,7 @@ def run_campaign(
         )
         raise ModelCheckError(msg)
     coverage = GuardCoverage(Guards.of(pairing))
-    done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, report=report)
+    done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, note=coverage.note, report=report)
     failure, states = done.failure, None
     if failure is not None:
         script, mismatch = shortest(pairing, failure.script, failure.mismatch)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.guard_coverage import GuardCoverage
+    from fuzz.search.workloads import Note
 
 _STRIDE = 7_919
 """A prime: so that the probes of an example go through all steps in an order of their own."""
@@ -76,7 +76,7 @@ def fuzz(
     examples: int,
     steps: int,
     random_seed: int,
-    coverage: GuardCoverage,
+    note: Note = lambda *_: None,
     counts_states: bool = False,
     report: Callable[[Fuzzing], None] | None = None,
 ) -> Fuzzing:
@@ -86,8 +86,8 @@ def fuzz(
     ----------
     steps
         The most steps of an example.
-    coverage
-        Takes what was tried.
+    note
+        Is told of each step that was tried, and of what refused it.
     counts_states
         Whether to keep the canonical states, for small instances.
     report
@@ -102,7 +102,7 @@ def fuzz(
         pair = Pair(pairing)
         is_replayed = done.failure is not None
         try:
-            _run(pair, table, workload, _numbers(drawn), steps, coverage, done.states if counts_states else None)
+            _run(pair, table, workload, _numbers(drawn), steps, note, done.states if counts_states else None)
         except Mismatch as mismatch:
             if not is_replayed:
                 done.failure = Failure(mismatch, Script(tuple(pair.taken), pair.asked))
@@ -118,7 +118,14 @@ def fuzz(
     # One long string, not a list: Hypothesis would repeat and copy elements of a list, and examples would look alike.
     drawn = st.binary(min_size=steps * _BYTES, max_size=steps * _BYTES)
     run = given(st.integers(0, len(table.draws) - 1), drawn)(example)
-    quiet = settings(
+    # Hypothesis ends with the first mismatch, which it shows once more; that one is not counted.
+    with suppress(Mismatch):
+        seed(random_seed)(_generate_only(examples)(run))()
+    return done
+
+
+def _generate_only(examples: int) -> settings:
+    return settings(
         max_examples=examples,
         database=None,
         deadline=None,
@@ -127,10 +134,6 @@ def fuzz(
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
     )
-    # Hypothesis ends with the first mismatch, which it shows once more; that one is not counted.
-    with suppress(Mismatch):
-        seed(random_seed)(quiet(run))()
-    return done
 
 
 def _leave_no_files_here() -> None:
@@ -149,16 +152,16 @@ def _run(
     workload: int,
     draws: list[int],
     steps: int,
-    coverage: GuardCoverage,
+    note: Note,
     states: set[tuple[int, ...]] | None,
 ) -> None:
     """One example: after each move, one question about what may be forbidden."""
     for step in table.starts[workload]:
-        coverage.note(step, pair.take(step))
+        note(step, pair.take(step))
     for number, draw in enumerate(draws):
-        table.move(pair, workload, draw, coverage.note)
+        table.move(pair, workload, draw, note)
         probe = table.probes[(draw + number * _STRIDE) % len(table.probes)]
-        coverage.note(probe, ask(pair, probe))
+        note(probe, ask(pair, probe))
         if states is not None:
             states.add(pair.state.canonical())
         if len(pair.taken) >= steps:

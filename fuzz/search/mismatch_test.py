@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 from fuzz.lockstep.script import write
+from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,5 @@ def write_pytest_file(directory: Path, text: str) -> Path:
     """Put the file into a directory, which is made if need be; nobody sees it half written."""
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / NAME
-    unfinished = target.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(target)
+    write_whole(target, text)
     return target

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.lockstep.fuzzed_instances import COUNTED
 from fuzz.lockstep.pair import Pair
 from fuzz.lockstep.pairing import Pairing
-from fuzz.search.examples import Fuzzing, fuzz
-from fuzz.search.guard_coverage import GuardCoverage, Guards
+from fuzz.search.examples import fuzz
 from model_check.counterexample.steps import write_path
 from model_check.cpython.search import explore
 from model_check.instances import unturned
@@ -84,7 +83,7 @@ def count_states(
     faults = _COUNTED_FAULTS[unturned(profile)] if faults is None else faults
     pairing = Pairing.of(profile, faults, COUNTED.name)
     found = explore(pairing.machine, pairing.constants)
-    done = _draw(pairing, examples=examples, steps=steps, random_seed=random_seed)
+    done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, counts_states=True)
     drawn = done.states & found.parents.keys()
     seen = drawn | {pairing.machine.initial(pairing.constants).canonical()}
     for state in reversed(list(found.parents)):
@@ -110,8 +109,3 @@ def steered_along(pairing: Pairing, path: list[Step]) -> set[State]:
             break
         states.add(pair.state.canonical())
     return states
-
-
-def _draw(pairing: Pairing, *, examples: int, steps: int, random_seed: int) -> Fuzzing:
-    coverage = GuardCoverage(Guards.of(pairing))
-    return fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, coverage=coverage, counts_states=True)

@@ -6,6 +6,7 @@ first, by weight, and then, from where the draw says, the first step of that kin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from fuzz.actions.records import DRIVEN
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from fuzz.lockstep.pair import Pair
     from fuzz.lockstep.pairing import Pairing
@@ -27,6 +28,9 @@ USUAL_FAULTS: Final = (
     "crash",
 )  # fmt: skip
 """Faults that each workload has its share of."""
+
+Note = Callable[["Step", "Refused | None"], None]
+"""Is told of each step that was tried, and of what refused it."""
 
 CHOICES: Final = 64
 """How many numbers stand for one kind of move: they choose where in its steps the search begins."""
@@ -191,14 +195,8 @@ class MoveTable:
         draws = self.draws[workload % len(self.draws)]
         return draws[draw // CHOICES % len(draws)]
 
-    def move(self, pair: Pair, workload: int, draw: int, note: Callable[[Step, Refused | None], None]) -> int:
-        """Make the move that a draw stands for; how many steps were taken, none where the move is not possible.
-
-        Parameters
-        ----------
-        note
-            Is told of each step that was tried, and of what refused it.
-        """
+    def move(self, pair: Pair, workload: int, draw: int, note: Note) -> int:
+        """Make the move that a draw stands for; how many steps were taken, none where the move is not possible."""
         kind = self.kind_of(workload, draw)
         passes = _PASSES if kind == "whole round" else 1
         taken = 0
@@ -208,7 +206,7 @@ class MoveTable:
                 break
         return taken
 
-    def _first_allowed(self, pair: Pair, kind: Move, begin: int, note: Callable[[Step, Refused | None], None]) -> bool:
+    def _first_allowed(self, pair: Pair, kind: Move, begin: int, note: Note) -> bool:
         half_length = pair.state.half_length
         for step in _rotated(self.steps[kind], begin):
             if "h" in step.action.parameters and step.arguments[0] >= half_length:

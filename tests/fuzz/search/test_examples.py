@@ -27,7 +27,7 @@ def fuzzed(
 ) -> tuple[Fuzzing, GuardCoverage]:
     pairing = Pairing.of(profile, faults)
     coverage = GuardCoverage(Guards.of(pairing))
-    return fuzz(pairing, examples=examples, steps=steps, random_seed=seed, coverage=coverage), coverage
+    return fuzz(pairing, examples=examples, steps=steps, random_seed=seed, note=coverage.note), coverage
 
 
 @pytest.mark.untraced
