@@ -11,7 +11,7 @@ from model_check.front_end.source import Source, source_of
 from spec.language import NONE
 
 if TYPE_CHECKING:
-    from model_check.tla.printing import Dictionary
+    from collections.abc import Callable
 
 
 def given_constants(constants: object) -> dict[str, Any]:
@@ -43,11 +43,19 @@ def config_value(name: str, value: object) -> str:
 
 
 class Derived:
-    """Derived constants: properties of the class of the constants, read from their source."""
+    """Derived constants: properties of the class of the constants, read from their source.
 
-    def __init__(self, constants: object, names: Dictionary) -> None:
+    Parameters
+    ----------
+    constants
+    constant, note
+        What other constants, and what the definitions that every module may have, are called.
+    """
+
+    def __init__(self, constants: object, constant: Callable[[str], str], note: Callable[[str], str]) -> None:
         self._constants = constants
-        self._names = names
+        self._constant = constant
+        self._note = note
 
     def expression(self, name: str) -> str:
         """What a derived constant is.
@@ -72,9 +80,9 @@ class Derived:
             case ast.Constant(value=int() as value):
                 return str(value)
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                return self._names.constant(name)
+                return self._constant(name)
             case ast.Name(id=name) if source.function.__globals__.get(name) == NONE:
-                return self._names.note(name)
+                return self._note(name)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as operator, right=right):
                 symbol = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(operator)]
                 return f"{self._operand(left, source)} {symbol} {self._operand(right, source)}"
@@ -91,4 +99,4 @@ class Derived:
         sets = [self._text(a.value, source) for a in arguments if isinstance(a, ast.Starred)]
         if single:
             sets.append("{" + ", ".join(single) + "}")
-        return f"{self._names.note('Max')}({' ∪ '.join(sets)})".replace("∪", "\\cup")
+        return f"{self._note('Max')}({' ∪ '.join(sets)})".replace("∪", "\\cup")

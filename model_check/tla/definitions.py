@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from model_check.front_end.open_functions import OpenReader
     from model_check.tla.expressions import Meaning
-    from model_check.tla.printing import Dictionary, Printer
+    from model_check.tla.printing import Printer
     from model_check.tla.uses import Uses
+    from model_check.tla.vocabulary import Vocabulary
 
 _KINDS: Final = {"require": "", "assume": "environment: ", "within": "instance: "}
 ROOM: Final = WIDTH - 8
@@ -42,7 +43,7 @@ class Definer:
 
     reader: OpenReader
     uses: Uses
-    names: Dictionary
+    names: Vocabulary
     printer: Printer
     taken: frozenset[str]
     actions: frozenset[Callable[..., Any]]

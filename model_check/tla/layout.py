@@ -30,11 +30,11 @@ def junction(bullet: str, items: Iterable[Block]) -> Block:
     return lines
 
 
-def separated(items: Sequence[Block], separator: str = ",") -> Block:
-    """Blocks below each other with a separator behind all but the last."""
+def separated(items: Sequence[Block]) -> Block:
+    """Blocks below each other with a comma behind all but the last."""
     lines: Block = []
     for number, item in enumerate(items):
-        lines += hang("", item, separator if number < len(items) - 1 else "")
+        lines += hang("", item, "," if number < len(items) - 1 else "")
     return lines
 
 

@@ -27,19 +27,10 @@ def capitals(name: str) -> str:
 
 
 class Names:
-    """Names that are taken, and the next free one like a given one.
+    """Names that are taken, and the next free one like a given one."""
 
-    Parameters
-    ----------
-    taken : iterable of str
-        Names that may not be given.
-    """
-
-    def __init__(self, taken: Iterable[str] = RESERVED) -> None:
-        self._taken = set(taken)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._taken
+    def __init__(self) -> None:
+        self._taken = set(RESERVED)
 
     @property
     def all(self) -> frozenset[str]:

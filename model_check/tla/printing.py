@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from model_check.front_end.open_terms import Constant, EmptySet, Member, Named, Now, Number, Truth
 from model_check.tla.layout import WIDTH, Block, hang, indented, junction, separated
@@ -29,10 +29,10 @@ from model_check.tla.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from model_check.front_end.terms import Operator
+    from model_check.tla.vocabulary import Vocabulary
 
 ATOM, OPERAND, OPEN = 20, 6, 0
 """How tightly a text holds together: a name; what may stand beside `=`; what ends only with its surroundings."""
@@ -59,29 +59,10 @@ MUCH: Final = 1 << 30
 AT: Final = Local("@")
 
 
-class Dictionary(Protocol):
-    """What the things of the specification are called in the module."""
-
-    def operator(self, function: Callable[..., Any]) -> str:
-        """The definition of a function."""
-
-    def constant(self, name: str) -> str:
-        """A constant of the instance, or a switch."""
-
-    def named(self, named: Named) -> str:
-        """A number with a name."""
-
-    def index_set(self, constant: str) -> str | None:
-        """The set of the places of an array of that length, where it has a name."""
-
-    def note(self, operator: str) -> str:
-        """One of the definitions that every module may have, by its name."""
-
-
 class Printer:
     """Prints values with the names of a module."""
 
-    def __init__(self, names: Dictionary) -> None:
+    def __init__(self, names: Vocabulary) -> None:
         self._names = names
 
     def block(self, value: Value, room: int = WIDTH) -> Block:

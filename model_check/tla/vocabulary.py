@@ -66,7 +66,7 @@ class Vocabulary:
     def __init__(self, machine: Machine, constants: object, functions: Iterable[Callable[..., Any]]) -> None:
         self._constants = constants
         self._given = given_constants(constants)
-        self._derive = Derived(constants, self)
+        self._derive = Derived(constants, self.constant, self.note)
         self.names = Names()
         for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars"):
             self.names.give(note)
