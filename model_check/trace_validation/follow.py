@@ -7,10 +7,11 @@ carried along.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from model_check.clock_events import TICKS
+from model_check.trace_validation.workspace import with_faults
 from spec.constants import FAULTS, Constants
 from spec.language import NONE, RangeViolation, Refused, Step, take
 from spec.observation import itself
@@ -163,7 +164,7 @@ class _Follower:
             return self._constants, ()
         if refused.kind == "assume":
             for fault in FAULTS:
-                constants = self._with.setdefault(fault, _with_fault(self._constants, fault))
+                constants = self._with.setdefault(fault, with_faults(self._constants, (fault,)))
                 if self._try(way, step, constants) is None:
                     return constants, (fault,)
         self._refused[f"{refused.kind}: {refused.rule}"] += 1
@@ -199,11 +200,6 @@ class _Follower:
             if self._try(way, step, self._constants) is None
         )
         return tuple(told for told, _ in zip(possible, range(_MOST_NEAREST), strict=False))
-
-
-def _with_fault(constants: Constants, fault: str) -> Constants:
-    given: dict[str, Any] = {fault: True}
-    return replace(constants, **given)
 
 
 def _counted(ways: Iterable[_Way]) -> dict[str, int]:

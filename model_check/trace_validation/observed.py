@@ -6,9 +6,9 @@ first halves; halves and op messages by their queue offsets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spec.constants import Constants, Instance
 from spec.language import NONE
@@ -147,8 +147,4 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
         op_pull_size=configuration.op_pull_size,
         stray_ends=max(1, sum((event.kind is EventKind.DELIVERED) + len(event.names) for event in events)),
     )
-    return Constants(**_fields(instance), **_fields(switches), **_fields(faults))
-
-
-def _fields(of: Instance | Switches | Faults) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in of.__dataclass_fields__}
+    return Constants(**asdict(instance), **asdict(switches), **asdict(faults))

@@ -120,7 +120,7 @@ class Workspace:
 
     @cached_property
     def _anything_goes(self) -> Constants:
-        return _with_faults(self.constants, ASSUMABLE_FAULTS)
+        return with_faults(self.constants, ASSUMABLE_FAULTS)
 
     def mark(self) -> Mark:
         """The place where the walk is."""
@@ -212,10 +212,10 @@ class Workspace:
         for fault in ASSUMABLE_FAULTS:
             fewer = [other for other in needed if other != fault]
             writes = len(self.state.memory.undo or ())
-            if self._try(step, _with_faults(self.constants, fewer)) is None:
+            if self._try(step, with_faults(self.constants, fewer)) is None:
                 needed = fewer
             self.state.memory.take_back(writes)
-        self._try(step, _with_faults(self.constants, needed))
+        self._try(step, with_faults(self.constants, needed))
         return needed
 
     def _try(self, step: Step, constants: Constants) -> Refused | None:
@@ -227,6 +227,7 @@ class Workspace:
             return Refused("range", str(violation))
 
 
-def _with_faults(constants: Constants, faults: Iterable[str]) -> Constants:
+def with_faults(constants: Constants, faults: Iterable[str]) -> Constants:
+    """The constants, with some faults switched on."""
     given: dict[str, Any] = dict.fromkeys(faults, True)
     return replace(constants, **given)
