@@ -7,7 +7,7 @@ driver. The run's folder appears by one rename at the end; until then a second j
 """
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +64,6 @@ _HOW: Any = {
 """Two bytes an event. Without compression writing takes two thirds of this time, and the files are twice as large."""
 
 _SECONDS_BETWEEN_LOOKS = 0.2
-_TASK_ROW = "files bigint, found bigint, problem string"
 _FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
 """What no second attempt of a task can better."""
 
@@ -239,36 +238,26 @@ def _make_files(
     """
     firsts = _firsts(parameters, source)
 
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        files, found = 0, 0
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                try:
-                    found += _find_or_write(parameters, source, unfinished, firsts[number])
-                except OSError as failure:
-                    if failure.errno not in _FOR_GOOD:
-                        raise
-                    yield _task_row(files, found, failure.strerror)
-                    return
-                files += 1
-        yield _task_row(files, found, None)
+    def make(numbers: Iterable[int]) -> Iterator[tuple[int, str | None]]:
+        found = 0
+        for number in numbers:
+            try:
+                found += _find_or_write(parameters, source, unfinished, firsts[number])
+            except OSError as failure:
+                if failure.errno not in _FOR_GOOD:
+                    raise
+                yield found, failure.strerror
+                return
+        yield found, None
 
     cores = spark.sparkContext.defaultParallelism
     usual = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores)
-    told = (
-        spark.range(0, len(firsts), 1, min(tasks or usual, len(firsts)))
-        .mapInArrow(make, _TASK_ROW)
-        .selectExpr("sum(files)", "sum(found)", "min(problem)")
-        .collect()[0]
-    )
-    if told[2] is not None:
-        raise OSError(None, told[2])
-    return int(told[1])
-
-
-def _task_row(files: int, found: int, problem: str | None) -> pa.RecordBatch:
-    schema = pa.schema([("files", pa.int64()), ("found", pa.int64()), ("problem", pa.string())])
-    return pa.RecordBatch.from_pylist([{"files": files, "found": found, "problem": problem}], schema)
+    numbers = spark.sparkContext.parallelize(range(len(firsts)), min(tasks or usual, len(firsts)))
+    told = numbers.mapPartitions(make).collect()
+    problems = sorted(problem for _, problem in told if problem is not None)
+    if problems:
+        raise OSError(None, problems[0])
+    return sum(found for found, _ in told)
 
 
 def _find_or_write(parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, first: int) -> bool:
