@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 
@@ -110,32 +111,20 @@ def judge(
     ended = perf_counter()
     counts = []
     not_shown = []
-    for number, run in enumerate(runs):
-        for invariant in invariants:
-            if not can_show(run, invariant.needs):
-                not_shown.append((run.parameters.profile, run.parameters.environment_name, invariant.property_id))
-                continue
-            key = (number, invariant.property_id)
-            _require_agreement(run, invariant, told_by_kernel[key], told_by_expression[key])
-            counts.append(
-                Count(
-                    run.parameters.profile,
-                    run.parameters.environment_name,
-                    invariant.property_id,
-                    run.parameters.traces,
-                    told_by_kernel[key].violations,
-                    told_by_kernel[key].first,
-                    told_by_kernel[key].shortest,
-                    told_by_kernel[key].events,
-                )
-            )
+    for (number, run), invariant in product(enumerate(runs), invariants):
+        of_run = run.parameters.profile, run.parameters.environment_name, invariant.property_id
+        if not can_show(run, invariant.needs):
+            not_shown.append(of_run)
+            continue
+        found, other = (told[number, invariant.property_id] for told in (told_by_kernel, told_by_expression))
+        _require_agreement(run, invariant, found, other)
+        traces = run.parameters.traces
+        counts.append(Count(*of_run, traces, found.violations, found.first, found.shortest, found.events))
     if work is not None:
         shutil.rmtree(work, ignore_errors=True)
-    traces = sum(run.parameters.traces for run in runs)
-    events = sum(run.manifest.events for run in runs)
     return Judgement(
-        traces,
-        events,
+        sum(run.parameters.traces for run in runs),
+        sum(run.manifest.events for run in runs),
         tuple(counts),
         between - began,
         ended - between,

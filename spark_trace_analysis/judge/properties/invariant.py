@@ -10,6 +10,8 @@ from spark_trace_analysis.judge.properties.running import Broken
 from spark_trace_analysis.traces.run_settings import RunSettings
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 
+__all__ = ["Codes", "Invariant", "Kernel", "RunSettings", "Until", "WholeTraces"]
+
 Codes = npt.NDArray[np.int16]
 Until = npt.NDArray[np.int32]
 Kernel = Callable[[WholeTraces, Codes, RunSettings, Until], None]
@@ -46,8 +48,8 @@ class Invariant:
     property_id: str
     sentence: str
     shows: str
-    is_exact: bool
     kernel: Kernel
     broken: Callable[[RunSettings], Broken]
     actions: tuple[Callable[..., None], ...] = ()
     needs: str = ""
+    is_exact: bool = False

@@ -9,7 +9,7 @@ import polars as pl
 from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import (
     ACKNOWLEDGEMENTS,
     ENDS_OF_A_PROCESS,
@@ -31,8 +31,6 @@ from spark_trace_analysis.judge.properties.running import (
     total,
 )
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import broken_round, check_round, discarding, producer
 
 
@@ -158,7 +156,6 @@ NO_ORPHAN = Invariant(
         "the last half of an open transaction is discarded without a record, or jumped over, while nothing of it is "
         "under way, and the round ends; not, once the power went, or a half was sent to another broker"
     ),
-    is_exact=False,
     actions=(
         discarding.discard_half_unrecorded,
         check_round.pass_over_long_immunity,

@@ -3,12 +3,10 @@
 import numpy as np
 from polars import col, when
 
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import discarding
 
 
@@ -53,7 +51,6 @@ FULL_BUDGET = Invariant(
         "a half is discarded with checks left, or with more of them counted than were sent for its transaction; not, "
         "where checks for another half of it make up for that"
     ),
-    is_exact=False,
     actions=(discarding.discard_what_cannot_be_copied,),
     kernel=find_early_discards,
     broken=from_the_early_discard,

@@ -4,12 +4,10 @@ import numpy as np
 from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ENDS_OF_A_PROCESS, PASSES, PUT_BACKS
 from spark_trace_analysis.judge.properties.running import Broken, Over, is_action, is_event, last
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import broken_round
 
 
@@ -63,7 +61,6 @@ HEAD_OF_LINE = Invariant(
         "two rounds on end fail for the same reason, and leave no half behind; not, where a round's time limit or a "
         "step of the clock is the reason"
     ),
-    is_exact=False,
     actions=tuple(action for actions in _REASONS for action in actions),
     kernel=find_stuck,
     broken=from_the_second_round,

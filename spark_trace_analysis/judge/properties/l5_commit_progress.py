@@ -4,12 +4,10 @@ import numpy as np
 from polars import col
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import COMMIT, Broken, Over, count, is_action, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import end_transaction, network, producer
 
 
@@ -81,7 +79,6 @@ COMMIT_PROGRESS = Invariant(
         "the commit is lost or refused, or the local transaction is never run; not, once an END_TRANSACTION or the "
         "message was repeated, or the power went"
     ),
-    is_exact=False,
     actions=(
         producer.commit_locally,
         producer.commit_what_is_gone,

@@ -5,7 +5,7 @@ import polars as pl
 from polars import col, lit, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import (
     ACKNOWLEDGEMENTS,
     ENDS_OF_A_PROCESS,
@@ -17,8 +17,6 @@ from spark_trace_analysis.judge.properties.kernel_room import (
 )
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, most
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import broken_round
 
 
@@ -111,7 +109,6 @@ BOUNDED_WORK = Invariant(
         "put back again, or a transaction has more copies than checks; not, what comes after a power loss, nor a pull "
         "for more where there are op messages"
     ),
-    is_exact=False,
     actions=(broken_round.spin_at_failed_check, broken_round.spin_at_failed_immunity),
     kernel=find_wasted_work,
     broken=from_the_wasted_work,

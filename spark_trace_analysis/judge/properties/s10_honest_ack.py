@@ -3,12 +3,10 @@
 import numpy as np
 from polars import col, lit, when
 
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, last, mark
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import escape
 
 
@@ -69,7 +67,6 @@ HONEST_ACKNOWLEDGEMENT = Invariant(
         "an op entry is not stored, or a process dies while one waits in the op batch; what a power loss takes of the "
         "op queue is in no event"
     ),
-    is_exact=False,
     actions=(escape.act_for_dead_master,),
     kernel=find_lost_entries,
     broken=from_the_lost_entry,

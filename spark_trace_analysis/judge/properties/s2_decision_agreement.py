@@ -8,12 +8,10 @@ import numpy as np
 from polars import col
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
 from spark_trace_analysis.judge.properties.running import ROLLBACK, Broken, Over, count, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import discarding
 
 

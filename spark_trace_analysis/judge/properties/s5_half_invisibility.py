@@ -3,12 +3,10 @@
 import numpy as np
 from polars import col
 
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import COMMIT, Broken, Over, count, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 
 
 def find_unasked(rows: WholeTraces, _actions: Codes, _settings: RunSettings, at: Until) -> None:
@@ -41,7 +39,6 @@ HALF_INVISIBILITY = Invariant(
     property_id="S5",
     sentence="no message is delivered but for a commit that named a half of it",
     shows="a real message is stored from a half for which no commit was sent; one that was sent may have been lost",
-    is_exact=False,
     needs="local_outcome",
     kernel=find_unasked,
     broken=from_the_unasked_delivery,

@@ -4,12 +4,10 @@ import numpy as np
 from polars import col, lit
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 
 
 def find_committed_copies(rows: WholeTraces, _actions: Codes, settings: RunSettings, at: Until) -> None:
@@ -49,7 +47,6 @@ CONTENT_FIDELITY = Invariant(
     property_id="S6",
     sentence="no copy is committed that has lost the flag of its message",
     shows="a real message is stored from a half that no send stored; not, if the same message is sent again later",
-    is_exact=False,
     kernel=find_committed_copies,
     broken=from_the_committed_copy,
 )

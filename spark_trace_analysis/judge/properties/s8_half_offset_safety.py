@@ -4,12 +4,10 @@ import numpy as np
 from polars import lit
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, is_action, is_event
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import discarding
 
 
@@ -51,7 +49,6 @@ HALF_OFFSET_SAFETY = Invariant(
     property_id="S8",
     sentence="no half is discarded for which an END_TRANSACTION was acknowledged before",
     shows="a settled half goes to the discard topic; what the saved half offset passes is in no event",
-    is_exact=False,
     actions=(discarding.discard_half_unrecorded,),
     kernel=find_parked_although_settled,
     broken=from_the_parked_half,

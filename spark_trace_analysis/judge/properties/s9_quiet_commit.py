@@ -8,12 +8,10 @@ import numpy as np
 from polars import col, when
 
 from spark_trace_analysis.judge.properties import so_far
-from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, Until
+from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
 from spark_trace_analysis.judge.properties.running import Broken, Over, count, first, is_action, is_event, least
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
-from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.chapters import producer
 
 
@@ -74,7 +72,6 @@ QUIET_COMMIT = Invariant(
         "a transaction is put back for a check although its END_TRANSACTION was acknowledged within the timeout and "
         "before; not, where only a longer immunity of its own makes that in time"
     ),
-    is_exact=False,
     actions=(producer.send_half_by_another_clock,),
     kernel=find_needless_checks,
     broken=from_the_needless_check,
