@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.errors import EvaluationError
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.report.data import Audit, AuditedTransaction, Explanation
+from spark_trace_analysis.report.data import AuditedStore, Explanation
 
 if TYPE_CHECKING:
     from conformance.golden_stores import GoldenStore
@@ -16,7 +16,7 @@ SHOWN: Final = 200
 """Transactions of a store that the page lists at most; the command beside them lists all."""
 
 
-def explained_store(store: GoldenStore) -> Audit:
+def explained_store(store: GoldenStore) -> AuditedStore:
     """What the audit of a store says.
 
     Raises
@@ -29,26 +29,13 @@ def explained_store(store: GoldenStore) -> Audit:
         message = f"{store.name}: {audit.trace.sentence()}"
         raise EvaluationError(message)
     where = f"conformance/golden/{store.name}"
-    return Audit(
+    return AuditedStore(
         store=store.name,
         version=audit.version or "unknown",
         records=audit.records,
         corrupt=len(audit.corrupt),
         counts=audit.counts,
-        transactions=tuple(
-            AuditedTransaction(
-                row.unique_key,
-                row.group,
-                row.topic,
-                row.state.value,
-                tuple(state.value for state in row.also),
-                row.deliveries,
-                row.checks,
-                row.put_backs,
-                row.resembles,
-            )
-            for row in audit.listed(everything=False, limit=SHOWN)
-        ),
+        transactions=tuple(audit.listed(everything=False, limit=SHOWN)),
         command=f"halfcheck audit {where}",
         explanation=_explanation(audit.trace, where),
     )

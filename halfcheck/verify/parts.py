@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from halfcheck.verify.result_cache import KeptParts
-    from spark_trace_analysis.report.data import Audit, HuntedMutant, Lockstep
+    from spark_trace_analysis.report.data import AuditedStore, HuntedMutant, Lockstep
 
 CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
 """What the slow CPython search does again on the instance `tiny`."""
@@ -31,7 +31,7 @@ class Begun(NamedTuple):
 
     kept: KeptParts
     cross_checks: Iterator[str]
-    audits: Iterator[Audit]
+    audits: Iterator[AuditedStore]
     lockstep: Iterator[Lockstep]
     mutants: Iterator[HuntedMutant]
 

@@ -19,7 +19,7 @@ from model_check.verdicts.counterexamples import read_counterexamples
 from spark_trace_analysis.cluster.session import spark_session
 from spark_trace_analysis.judge.both_ways import judge
 from spark_trace_analysis.report.data import (
-    Audit,
+    AuditedStore,
     Fact,
     HuntedMutant,
     Lockstep,
@@ -76,7 +76,7 @@ class Verification:
     say: Say
     status: Say | None = None
     checks: list[CheckResult] = field(default_factory=list)
-    audits: list[Audit] = field(default_factory=list)
+    audits: list[AuditedStore] = field(default_factory=list)
     refused: list[RefusedSpecification] = field(default_factory=list)
     lockstep: list[Lockstep] = field(default_factory=list)
     mutants: list[HuntedMutant] = field(default_factory=list)

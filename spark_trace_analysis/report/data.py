@@ -1,18 +1,18 @@
 """What the report shows, as plain data: whoever has such a tree gets a page.
 
-The table of verdicts is in ``verdict_table``, schedules are in ``told_steps``, what simulated traces show in
+The table of verdicts is in ``verdict_table``, schedules are in ``counterexample``, what simulated traces show in
 ``simulation_section``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.report.simulation_section import SimulationSection
 from spark_trace_analysis.report.verdict_table import VerdictTable
 
 __all__ = [
-    "Audit",
-    "AuditedTransaction",
+    "AuditedStore",
     "Explanation",
     "Fact",
     "HuntedMutant",
@@ -63,21 +63,6 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class AuditedTransaction:
-    """One transaction of a store that is not plainly delivered or rolled back."""
-
-    unique_key: str
-    group: str
-    topic: str
-    state: str
-    also: tuple[str, ...]
-    deliveries: int
-    checks: int
-    put_backs: int
-    resembles: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Explanation:
     """Whether the specification explains a store: whether some path of it leaves just these records.
 
@@ -106,15 +91,15 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Audit:
-    """What the audit of one store says."""
+class AuditedStore:
+    """What the audit of one store says; of its transactions, those that are not plainly delivered or rolled back."""
 
     store: str
     version: str
     records: int
     corrupt: int
     counts: Mapping[str, int]
-    transactions: tuple[AuditedTransaction, ...]
+    transactions: tuple[TransactionRow, ...]
     command: str
     explanation: Explanation
 
@@ -232,7 +217,7 @@ class ReportData:
     command: str
     table: VerdictTable | None = None
     searches: tuple[Searched, ...] = ()
-    audits: tuple[Audit, ...] = ()
+    audits: tuple[AuditedStore, ...] = ()
     refused: tuple[RefusedSpecification, ...] = ()
     lockstep: tuple[Lockstep, ...] = ()
     mutants: MutantSection | None = None

@@ -8,7 +8,7 @@ from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL
-from spark_trace_analysis.report.told_steps import Counterexample, told_steps
+from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.traces.event_source import walker_of
 from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, Run, options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -58,7 +58,7 @@ def _told(run: Run, count: Count) -> Counterexample:
         environment=told.environment,
         instance=told.instance,
         resembles=() if clause is None else resembled(TRANSACTIONAL_MESSAGES, constants, clause, path),
-        steps=told_steps(replayed.events),
+        steps=replayed.events,
         messages=drawn_path(replayed.events),
         command=f"halfcheck replay {options_of(told.profile, told.instance, told.environment)}"
         f' --steps "{write_path(path)}"',

@@ -15,9 +15,9 @@ from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.wording.clauses import meaning_of
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
+from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
-from spark_trace_analysis.report.told_steps import Counterexample
 from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.traces.manifest import QUIET

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_trace_analysis.judge.both_ways import Count, Judgement
-    from spark_trace_analysis.report.told_steps import Counterexample
+    from spark_trace_analysis.report.counterexample import Counterexample
     from spark_trace_analysis.statistics.run_statistics import RunStatistics
     from spark_trace_analysis.statistics.states_seen import StatesSeen
     from spark_trace_analysis.traces.manifest import Run

@@ -12,7 +12,7 @@ from model_check.counterexample.steps import read_path, replay
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
 from model_check.wording.guarantees import GUARANTEES
-from spark_trace_analysis.report.told_steps import Counterexample, told_steps
+from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.traces.manifest import options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -273,7 +273,7 @@ def _told(one: MinimalCounterexample, profile: str) -> Counterexample:
         environment=one.faults,
         instance=one.instance,
         resembles=_resembled(one, profile),
-        steps=told_steps(events),
+        steps=events,
         messages=drawn_path(events),
         command=f'halfcheck replay {options_of(profile, one.instance, one.faults)} --steps "{one.steps}"',
     )

@@ -6,12 +6,16 @@ from pathlib import Path
 
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.counterexample.steps import Change, Event, read_path
+from model_check.instances import constants_for
 from model_check.verdicts.counterexamples import read_counterexamples
 from model_check.verdicts.known import table_of_verdicts
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.judge.both_ways import Count
+from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.report.data import (
-    Audit,
-    AuditedTransaction,
+    AuditedStore,
     Explanation,
     Fact,
     HuntedMutant,
@@ -22,13 +26,13 @@ from spark_trace_analysis.report.data import (
     Searched,
 )
 from spark_trace_analysis.report.simulation_section import SimulationSection
-from spark_trace_analysis.report.told_steps import Change, Counterexample, CounterexampleStep
 from spark_trace_analysis.report.verdict_table import VerdictTable, verdict_table
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics
 from spark_trace_analysis.statistics.states_seen import StatesSeen
 from spark_trace_analysis.statistics.transaction_tally import Fates, Records
 from spark_trace_analysis.traces.manifest import Parameters, Run, make_manifest
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 
 def of_run(environment: str) -> RunStatistics:
@@ -63,15 +67,22 @@ def mutant(name: str, variable: str) -> HuntedMutant:
     return HuntedMutant(name, "broker", what, ("A02",), "4.9.7", variable, "pull_more_ops", 1_234, 0.5)
 
 
+DOUBLED, PARKED = TransactionState.DOUBLED, TransactionState.PARKED
 TABLE = table_of_verdicts()
 CRASH = TABLE.of("4.9.7", "tiny")["crash"]
+
+SEND, COMMIT, SEND_ANOTHER = read_path(
+    TRANSACTIONAL_MESSAGES,
+    constants_for("5.3.3", (), "small"),
+    "send_half t=0 immunity=-1; commit_locally t=0; send_half t=1 immunity=-1",
+)
 
 TOLD = Counterexample(
     "S1", "immune_half", "t0 was delivered <twice>", "5.3.3", (), "small", ("B01",),
     (
-        CounterexampleStep(1, "send_half", "t=0", (Change("half_length", "0", "1"),)),
-        CounterexampleStep(2, "commit_locally", "t=0", (Change("transaction[0].local", "executing", "commit"),)),
-        CounterexampleStep(3, "send_half", "t=1", (Change("half_length", "1", "2"),)),
+        Event(1, SEND, 0, (Change("half_length", "0", "1"),)),
+        Event(2, COMMIT, 0, (Change("transaction[0].local", "executing", "commit"),)),
+        Event(3, SEND_ANOTHER, 0, (Change("half_length", "1", "2"),)),
     ),
     (
         DiagramStep(1, "Producer", "Broker", "sends a half"),
@@ -94,9 +105,9 @@ BRIEF = ReportData(
         ),
     ),
     audits=(
-        Audit(
+        AuditedStore(
             "5.3.3/late", "5.1.0 to 5.3.3", 321, 1, {"delivered": 7, "doubled": 1},
-            (AuditedTransaction("7F00AA", "g", "T", "doubled", ("parked",), 2, 3, 4, ("A11",)),),
+            (TransactionRow("7F00AA", "g", "T", DOUBLED, (PARKED,), 2, 3, 4, (), (), ("A11",)),),
             "halfcheck audit conformance/golden/5.3.3/late",
             explanation(True, {"duplicate_end": 2, "late_end": 3}),
         ),

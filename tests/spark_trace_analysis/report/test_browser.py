@@ -87,7 +87,7 @@ def test_buttons_and_keys_step_through_a_schedule(desk: Page) -> None:
     example.get_by_role("button", name="Next").click()
     assert steps_shown(example) == ["1"]
     expect(example.locator(".controls output")).to_have_text("step 1 of 3")
-    expect(example.locator(".state .now")).to_have_text("1. send half t=0")
+    expect(example.locator(".state .now")).to_have_text("1. send half t=0 immunity=-1")
     example.get_by_role("button", name="Next").click()
     expect(example.locator(".state .changed")).to_have_text("transaction[0].localexecuting → commit")
     expect(example.locator(".state tbody tr")).to_have_text(["transaction[0].localexecuting → commit", "half_length1"])

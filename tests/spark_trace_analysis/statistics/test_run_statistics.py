@@ -224,7 +224,7 @@ def test_a_minimal_trace_is_made_again_up_to_its_violation(simulated: list[Run])
     after, number = min((after, number) for number, after in broken.items())
     count = Count("5.3.3", run.parameters.environment_name, "S1", 3_000, len(broken), min(broken), number, after)
     (told,) = minimal_traces([run], [count])
-    assert [step.action for step in told.steps] == [row["action"] for row in traces[number][:after]]
+    assert [step.step.action.name for step in told.steps] == [row["action"] for row in traces[number][:after]]
     assert (told.property_id, told.environment) == ("S1", ("crash", "lose_end"))
     assert told.clause, "the specification says so, too"
     assert told.command.startswith("halfcheck replay --profile 5.3.3 --instance tiny --faults crash,lose_end --steps ")
