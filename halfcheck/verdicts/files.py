@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model_check.counterexample.files import write_whole
 from model_check.verdicts.counterexamples import (
     MinimalCounterexample,
     in_order_of,
@@ -80,9 +80,7 @@ class VerdictFiles:
             (self.page, page_of(table, schedules, self.implications())),
             (self.map, draw(table)),
         ):
-            temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
-            temporary.write_text(text, encoding="utf-8")
-            temporary.rename(file)
+            write_whole(file, text)
 
     def differences(self, made: Regenerated, instances: Sequence[str]) -> list[str]:
         """Where the schedules and the page are not what the searches and the table give, a line each."""

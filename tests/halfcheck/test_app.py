@@ -374,6 +374,18 @@ def test_an_option_is_no_value_of_another_one(run: Runner) -> None:
     assert "'--profile'" not in run("check", "--json", "--profile", "no").error_line()
 
 
+@pytest.mark.parametrize("words", [("--reading", "z3"), ("--reading=z3",)])
+def test_an_option_of_another_name_is_refused_by_a_line_that_gives_the_new_one(
+    run: Runner, words: tuple[str, ...]
+) -> None:
+    outcome = run("check", *words)
+    assert (outcome.exit_code, outcome.error_line()) == (
+        ExitCode.BAD_OPTION,
+        "halfcheck: --reading is called --engine since 0.2.0; see halfcheck check --help",
+    )
+    assert run("audit", *words).error_line().startswith("halfcheck: No such option: --reading")
+
+
 def test_a_flag_shows_no_type_in_the_help(run: Runner) -> None:
     assert not [words for words in ((), ("audit",), ("check",)) if "<bool>" in run(*words, "--help").out]
     assert "<path>" in run("audit", "--help").out
