@@ -25,13 +25,12 @@ from spark_trace_analysis.audit.explanation.trace_verdict import (
     validation_settings,
     why_judged_by,
 )
+from spark_trace_analysis.audit.rules.circumstances import Circumstances
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.log_facts import LogFacts
 from spark_trace_analysis.audit.rules.put_back_parents import link_put_backs
-from spark_trace_analysis.audit.rules.resembles import Circumstances
 from spark_trace_analysis.audit.rules.rows import row_of
-from spark_trace_analysis.audit.rules.state import ScanOffsets
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
@@ -133,19 +132,16 @@ class OpenedStore:
         self.saved = read_consumer_offsets(path)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
 
-    def circumstances(self, facts: LogFacts, *, log_is_complete: bool) -> tuple[ScanOffsets, Circumstances]:
-        """Where the next round begins in each half queue and its op queue, and what else the rules must know."""
+    def circumstances(self, facts: LogFacts, *, log_is_complete: bool) -> Circumstances:
+        """What the rules must know beside each history."""
         version = self.version or facts.marks.version()
-        offsets = ScanOffsets(
-            {queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
-            {queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
-        )
-        return offsets, Circumstances(
+        return Circumstances(
             version=version,
             check_max=self._check_max(facts, version),
             check_interval_ms=self.conf.or_default("transactionCheckInterval", version),
             half_end=facts.half_end,
-            half_saved=offsets.half,
+            half_saved={queue_id: self.saved.get(HALF_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
+            op_saved={queue_id: self.saved.get(OP_TOPIC, queue_id) or 0 for queue_id in facts.half_end},
             log_is_complete=log_is_complete,
         )
 
@@ -300,10 +296,10 @@ class _Reading:
             facts.discard_checks = max(facts.discard_checks, *discard_checks, 0)
             facts.copy_checks = max(facts.copy_checks, *copy_checks, 0)
         is_complete = self.log.start == 0 and not self.corrupt
-        offsets, circumstances = store.circumstances(facts, log_is_complete=is_complete)
+        circumstances = store.circumstances(facts, log_is_complete=is_complete)
         self._add_corrupt(store.foreign_keys())
         self._add_corrupt(store.offsets_ahead(facts))
-        rows = tuple(row_of(history, offsets, circumstances) for history in histories)
+        rows = tuple(row_of(history, circumstances) for history in histories)
         return Audit(
             store=str(store.path),
             version=circumstances.version,

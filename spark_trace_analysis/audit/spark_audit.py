@@ -191,12 +191,10 @@ class _Job:
             damage.take(read_findings(task.path(number, "jsonl")))
 
     def _group_task(self, ops: OpTask, whole: WholeLog, *, is_complete: bool) -> GroupTask:
-        offsets, circumstances = self.store.circumstances(whole, log_is_complete=is_complete)
         reach = self.log.files[-1].end - self.log.start
         return GroupTask(
             ops=ops,
-            offsets=offsets,
-            circumstances=circumstances,
+            circumstances=self.store.circumstances(whole, log_is_complete=is_complete),
             log_start=self.log.start,
             round="complete" if is_complete else "damaged",
             range_bytes=reach // self.buckets + 1,

@@ -28,7 +28,11 @@ Columns = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Outline(IntEnum):
-    """The fields of a record's outline; positions are in bytes from the start of the file."""
+    """The fields of a record's outline; positions are in bytes from the start of the file.
+
+    Compiled kernels, also of other modules, take the numbers for constants and are kept from run to run: a new field
+    goes behind the others.
+    """
 
     POSITION = 0
     SIZE = 1

@@ -1,6 +1,7 @@
 """What a transaction's record tells, field by field: the rows of the columns that :mod:`property_kernels` fills.
 
-Apart from the kernels, so that whoever only reads the columns need not load a compiler.
+Apart from the kernels, so that whoever only reads the columns need not load a compiler. Compiled kernels take the
+numbers for constants and are kept from run to run: a new field goes behind the others.
 """
 
 from enum import IntEnum

@@ -106,13 +106,12 @@ def facts_at(path: Path) -> dict[str, Any]:
     return facts
 
 
-def write_findings(path: Path, findings: Iterable[Finding]) -> int:
-    """Write what a task found damaged, if anything; gives the number."""
+def write_findings(path: Path, findings: Iterable[Finding]) -> None:
+    """Write what a task found damaged, if anything."""
     kept = list(findings)
     if kept:
         with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
             stream.write(to_lines(kept))
-    return len(kept)
 
 
 def read_findings(path: Path) -> Iterator[Finding]:

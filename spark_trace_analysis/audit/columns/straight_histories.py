@@ -19,8 +19,7 @@ from spark_trace_analysis.records.told_fields import NOTHING
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
-    from spark_trace_analysis.audit.rules.resembles import Circumstances
-    from spark_trace_analysis.audit.rules.state import ScanOffsets
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
 
 STATES = list(TransactionState)
 _DELIVERED, _ROLLED_BACK, _PARKED = map(
@@ -50,7 +49,7 @@ class Straight:
     is_plain: Flags
 
 
-def straight_histories(bucket: Bucket, offsets: ScanOffsets, at: Circumstances) -> Straight:
+def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     """Find and judge the straight histories."""
     kind = bucket.column("kind")
     put_backs = bucket.sums(kind == RecordKind.PUT_BACK)
@@ -65,7 +64,7 @@ def straight_histories(bucket: Bucket, offsets: ScanOffsets, at: Circumstances) 
     is_delivered, is_discarded = deliveries == 1, discards == 1
     is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
     is_straight &= np.where(is_discarded, _is_unanswered(bucket), True)
-    is_straight &= _is_settled(bucket, last, ends, put_backs, offsets, is_delivered=is_delivered)
+    is_straight &= _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
     numbers = np.flatnonzero(is_straight)
     state = np.where(is_delivered, _DELIVERED, np.where(is_discarded, _PARKED, _ROLLED_BACK))
@@ -114,18 +113,18 @@ def _is_unanswered(bucket: Bucket) -> Flags:
 
 
 def _is_settled(
-    bucket: Bucket, last: Numbers, ends: Numbers, put_backs: Numbers, offsets: ScanOffsets, *, is_delivered: Flags
+    bucket: Bucket, last: Numbers, ends: Numbers, put_backs: Numbers, at: Circumstances, *, is_delivered: Flags
 ) -> Flags:
     """Whether no copy is live, and the op, if there is one, names the last copy and was written after its message."""
     op_at, op_offset = bucket.op_column("at"), bucket.op_column("op_offset")
     has_op = bucket.op_counts > 0
     queue_offset = bucket.column("queue_offset")
     queue_id = bucket.column("queue_id")[bucket.starts]
-    half_saved = _by_queue(queue_id, offsets.half_of)
+    half_saved = _by_queue(queue_id, at.half_of)
     is_settled = queue_offset[last] < half_saved
     if len(op_at):
         op = np.minimum(bucket.op_starts, len(op_at) - 1)
-        counts = op_offset[op] >= _by_queue(queue_id, offsets.op_of)
+        counts = op_offset[op] >= _by_queue(queue_id, at.op_of)
         before = np.maximum(last - 1, 0)
         is_settled |= has_op & counts & ((put_backs == 0) | (queue_offset[before] < half_saved))
         is_its = (bucket.op_record[op] == last) & (~is_delivered | (op_at[op] > bucket.at[ends]))

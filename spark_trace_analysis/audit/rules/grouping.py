@@ -41,8 +41,6 @@ class Grouping:
     def __init__(self, transaction_timeout_ms: int) -> None:
         self.histories: dict[Hashable, History] = {}
         self.half_end: dict[int, int] = {}
-        self.half_first: dict[int, int] = {}
-        self.op_first: dict[int, int] = {}
         self.strange_ops: list[tuple[Record, str]] = []
         self._timeout_ms = transaction_timeout_ms
         self._copies: dict[tuple[int, int], HalfCopy] = {}
@@ -72,7 +70,6 @@ class Grouping:
 
     def _add_half(self, record: Record, history: History) -> None:
         queue_id, offset = record.queue_id, record.queue_offset
-        self.half_first.setdefault(queue_id, offset)
         self.half_end[queue_id] = max(self.half_end.get(queue_id, 0), offset + 1)
         age_ms = record.store_timestamp - record.born_timestamp
         copy = HalfCopy(
@@ -91,7 +88,6 @@ class Grouping:
 
     def _add_op(self, record: Record) -> None:
         queue_id = record.queue_id
-        self.op_first.setdefault(queue_id, record.queue_offset)
         offsets = parse_op_body(record.body) if record.has_sound_body else None
         if offsets is None:
             if record.has_sound_body:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.rules.history import HalfCopy, History
 
 
-def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset, History]) -> int:
+def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset, History]) -> None:
     """Set ``parent`` and ``children`` of every copy.
 
     Parameters
@@ -26,25 +26,16 @@ def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset
         All copies with a check count, in the order of the log.
     owner
         Commit log offset of a copy to its history.
-
-    Returns
-    -------
-    int
-        How often the scan went back.
     """
-    regressions = 0
     scan: dict[int, int] = {}
     for copy in put_backs:
         candidates = candidates_of(copy, owner[copy.commit_log_offset])
         if not candidates:
             continue
-        at = scan.get(copy.queue_id, -1)
-        offset = first_behind([other.queue_offset for other in candidates], at)
-        regressions += offset <= at
+        offset = first_behind([other.queue_offset for other in candidates], scan.get(copy.queue_id, -1))
         parent = next(other for other in candidates if other.queue_offset == offset)
         scan[copy.queue_id] = offset
         link(copy, parent)
-    return regressions
 
 
 def candidates_of(copy: HalfCopy, history: History) -> list[HalfCopy]:

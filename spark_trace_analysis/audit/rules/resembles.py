@@ -6,47 +6,16 @@ A rule reads only what the store holds. It says "looks like", because two causes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before, is_since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.rules.history import Delivery, HalfCopy, History
-
-
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """What a rule must know beside the history.
-
-    Attributes
-    ----------
-    version
-        The store's version, or range of versions, or None.
-    check_max, check_interval_ms
-        Of the broker that wrote it.
-    half_end
-        Half queue id to the end of the queue.
-    half_saved
-        Half queue id to the saved half offset.
-    log_is_complete
-        Whether the log is kept from its first byte and nothing in it is damaged.
-    """
-
-    version: str | None
-    check_max: int
-    check_interval_ms: int
-    half_end: Mapping[int, int]
-    half_saved: Mapping[int, int]
-    log_is_complete: bool
-
-    @property
-    def discards_silently(self) -> bool:
-        """Whether a discard leaves a line in the broker's log and no record (until 4.5.1, A31)."""
-        return is_before(self.version, RECORDED_DISCARDS)
 
 
 def catalogue_ids(history: History, states: list[TransactionState], at: Circumstances) -> list[str]:
@@ -129,7 +98,7 @@ def _lost_op_buffer(history: History, _states: list[TransactionState], at: Circu
         not copy.ops
         and (
             _delivered_before_put_back(history, copy)
-            or (copy.queue_offset >= at.half_saved.get(copy.queue_id, 0) and bool(history.deliveries_from(copy)))
+            or (copy.queue_offset >= at.half_of(copy.queue_id) and bool(history.deliveries_from(copy)))
         )
         for copy in history.copies
         if not _is_replaced_before_delivery(history, copy)
@@ -276,4 +245,4 @@ def _has_used_up_checks(history: History, at: Circumstances) -> bool:
 
 
 def _is_offset_ahead(history: History, at: Circumstances) -> bool:
-    return any(at.half_saved.get(copy.queue_id, 0) > at.half_end.get(copy.queue_id, 0) for copy in history.copies)
+    return any(at.half_of(copy.queue_id) > at.half_end.get(copy.queue_id, 0) for copy in history.copies)

@@ -10,17 +10,16 @@ from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, Trans
 from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry
-    from spark_trace_analysis.audit.rules.resembles import Circumstances
-    from spark_trace_analysis.audit.rules.state import ScanOffsets
 
 EVENTS = ("half", "put back", "delivered", "discarded", "op")
 """The words for what happens to a transaction, by the kind of the record."""
 
 
-def row_of(history: History, offsets: ScanOffsets, circumstances: Circumstances) -> TransactionRow:
+def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
     """Judge one history."""
-    states = states_of(history, offsets)
+    states = states_of(history, circumstances)
     put_backs = sum(copy.check_times is not None for copy in history.copies)
     last = (
         history.copies[-1].check_times

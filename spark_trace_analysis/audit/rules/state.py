@@ -7,13 +7,11 @@ and was itself not yet passed by the saved op offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.rules.history import HalfCopy, History
 
 
@@ -28,31 +26,15 @@ class TransactionState(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
-@dataclass(frozen=True, slots=True)
-class ScanOffsets:
-    """Where the next check round begins, by half queue id: in the half queue, and in its op queue."""
-
-    half: Mapping[int, int]
-    op: Mapping[int, int]
-
-    def half_of(self, queue_id: int) -> int:
-        """The half offset at which the next round begins."""
-        return self.half.get(queue_id, 0)
-
-    def op_of(self, queue_id: int) -> int:
-        """The op offset at which the next round begins."""
-        return self.op.get(queue_id, 0)
-
-
-def is_live(copy: HalfCopy, offsets: ScanOffsets) -> bool:
+def is_live(copy: HalfCopy, at: Circumstances) -> bool:
     """Whether the next check round visits a copy and finds no op for it."""
-    if copy.queue_offset < offsets.half_of(copy.queue_id):
+    if copy.queue_offset < at.half_of(copy.queue_id):
         return False
-    first_op = offsets.op_of(copy.queue_id)
+    first_op = at.op_of(copy.queue_id)
     return not any(op.op_offset >= first_op for op in copy.ops)
 
 
-def states_of(history: History, offsets: ScanOffsets) -> list[TransactionState]:
+def states_of(history: History, at: Circumstances) -> list[TransactionState]:
     """Every state that holds of a history, the gravest first; never empty.
 
     ``lost`` holds when nothing else does: the half is behind the saved offset, nobody will ask for it again, and there
@@ -63,7 +45,7 @@ def states_of(history: History, offsets: ScanOffsets) -> list[TransactionState]:
     holding = {
         TransactionState.DOUBLED: deliveries > 1,
         TransactionState.PARKED: bool(history.discards),
-        TransactionState.PENDING: any(is_live(copy, offsets) for copy in history.copies),
+        TransactionState.PENDING: any(is_live(copy, at) for copy in history.copies),
         TransactionState.DELIVERED: deliveries == 1,
         TransactionState.ROLLED_BACK: len(history.ops) > deliveries,
     }

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from spark_trace_analysis.audit.rules.resembles import Circumstances
-    from spark_trace_analysis.audit.rules.state import ScanOffsets
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
     from spark_trace_analysis.audit.stages.op_stage import OpTask
 
 
@@ -55,7 +54,7 @@ class GroupTask:
 
     Attributes
     ----------
-    offsets, circumstances
+    circumstances
         As for the rules.
     log_start
         Where the log begins.
@@ -68,7 +67,6 @@ class GroupTask:
     """
 
     ops: OpTask
-    offsets: ScanOffsets
     circumstances: Circumstances
     log_start: int
     round: str
@@ -92,7 +90,7 @@ class _Judging:
         records = read_bucket([scan.path("records", split) for split in task.ops.splits], bucket)
         ops = read_bucket([task.ops.path(number) for number in range(scan.buckets)], bucket)
         self.bucket = Bucket(records, ops)
-        self.straight = straight_histories(self.bucket, task.offsets, task.circumstances)
+        self.straight = straight_histories(self.bucket, task.circumstances)
         self.log = CommitLog.open(scan.store)
         self.findings: list[Finding] = []
         self.links: list[tuple[int, int, int, list[int]]] = []
@@ -105,12 +103,11 @@ class _Judging:
         is_crooked[self.straight.numbers] = False
         histories = self._histories(np.flatnonzero(is_crooked))
         puts_back, births = bucket.puts_back, bucket.births()
-        offsets, at = task.offsets, task.circumstances
         rows = {}
         for number, history in histories.items():
             if bucket.has_shadow[number] or puts_back[number]:
                 self._link(history, bucket.shadowed_at)
-            rows[number] = row_of(history, offsets, at)
+            rows[number] = row_of(history, task.circumstances)
             for place, reason in wrong_links(history, task.log_start):
                 self._find(Rank.LINKS, place, reason)
             if not task.log_start and not any(copy.check_times is None for copy in history.copies):
@@ -119,13 +116,11 @@ class _Judging:
             for place, reason in wrong_groups([histories[number] for number in namesakes]):
                 self._find(Rank.GROUPS, place, reason)
         told = write_rows(task.path("rows", self.number, "parquet"), bucket, self.straight, rows.values())
-        put_backs = self._write_links()
-        damage = write_findings(task.path("rows", self.number, "jsonl"), self.findings)
+        self._write_links()
+        write_findings(task.path("rows", self.number, "jsonl"), self.findings)
         facts = {
             **told,
             "ambiguous": sum(bool(candidates) for *_, candidates in self.links),
-            "put_backs": put_backs,
-            "damage": damage,
             "orphans": len(self.orphans),
         }
         if self.orphans:
@@ -231,8 +226,8 @@ class _Judging:
             self.links.append((at, copy.queue_id, offset, candidates if is_open else []))
             link(copy, next(other for other in candidates_of(copy, history) if other.queue_offset == offset))
 
-    def _write_links(self) -> int:
-        """Write the put-backs by their place in the log, for the scan over all of them; gives their number."""
+    def _write_links(self) -> None:
+        """Write the put-backs by their place in the log, for the scan over all of them."""
         bucket, straight = self.bucket, self.straight
         copies = ranges(bucket.starts[straight.numbers] + 1, straight.put_backs)
         queue_id, queue_offset = bucket.column("queue_id"), bucket.column("queue_offset")
@@ -245,4 +240,3 @@ class _Judging:
         }
         buckets = (columns["at"] - self.task.log_start) // self.task.range_bytes
         write_buckets(self.task.path("links", self.number, "arrow"), columns, buckets, self.task.ops.scan.buckets)
-        return len(columns["at"])

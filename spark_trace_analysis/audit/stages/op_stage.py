@@ -63,8 +63,8 @@ class OpTask:
         }
         buckets = key_bucket(columns["key"], self.scan.buckets)
         write_buckets(self.path(bucket), columns, buckets, self.scan.buckets)
-        count = write_findings(self.path(bucket, "jsonl"), findings)
-        write_facts(self.path(bucket, "json"), {"damage": count, "entries": len(owner)})
+        write_findings(self.path(bucket, "jsonl"), findings)
+        write_facts(self.path(bucket, "json"), {})
 
     def _strange(self, entries: dict[str, Any], unknown: Any, files: Sequence[Path], bucket: int) -> list[Finding]:
         """Entries that name a half beyond the end that the half queue had when they were written."""

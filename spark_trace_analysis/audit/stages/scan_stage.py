@@ -66,16 +66,17 @@ class _Scan:
         self._write("halves", halves, half_bucket(halves["queue_id"], halves["queue_offset"], count))
         self._write("records", records, key_bucket(records["key"], count))
         name, number = self.task.path, self.split.number
-        unordered = write_findings(name("unordered", number, "jsonl"), self._unordered(events))
+        unordered = self._unordered(events)
+        write_findings(name("unordered", number, "jsonl"), unordered)
+        write_findings(name("findings", number, "jsonl"), self.findings)
         write_findings(name("missing", number, "jsonl"), cross.missing)
         facts = {
             "start": self.records.start,
             "end": self.records.end,
             "is_end": self.records.is_end,
             "records": int(np.count_nonzero(self.is_record)),
-            "damage": write_findings(name("findings", number, "jsonl"), self.findings),
-            "ordered": len(records["key"]) - unordered,
-            "unordered": unordered,
+            "ordered": len(records["key"]) - len(unordered),
+            "unordered": len(unordered),
         }
         write_facts(name("scan", number, "json"), facts | self._facts(events, masks) | cross.facts)
 

@@ -207,7 +207,8 @@ class QueueTask:
             if entry.commit_log_offset >= log.start
             for region in rules.check_answer(key, queue, offset, entry)
         )
-        write_facts(self.path(number, "json"), {"damage": write_findings(self.path(number, "jsonl"), findings)})
+        write_findings(self.path(number, "jsonl"), findings)
+        write_facts(self.path(number, "json"), {})
 
 
 def wrong_queues(log: CommitLog, scan: ScanTask, matched: Counter[str]) -> tuple[list[Finding], list[tuple[str, int]]]:
