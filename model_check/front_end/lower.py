@@ -8,23 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.front_end import open_terms
 from model_check.front_end.open_functions import OpenReader
-from model_check.front_end.open_terms import (
-    Bound,
-    Call,
-    Constant,
-    EmptySet,
-    LetIn,
-    LongAgo,
-    Loop,
-    Member,
-    Named,
-    Now,
-    Number,
-    OpenFunction,
-    Over,
-    Run,
-    Truth,
-)
 from model_check.front_end.source import source_of
 from model_check.front_end.terms import (
     EMPTY,
@@ -116,7 +99,7 @@ class Lowering:
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
-    def _run(self, function: OpenFunction, arguments: Sequence[Expression]) -> None:
+    def _run(self, function: open_terms.OpenFunction, arguments: Sequence[Expression]) -> None:
         """Inline a function for its guard and its effect."""
         self._block((*function.guard, *function.effect), _given(function, arguments))
 
@@ -134,10 +117,10 @@ class Lowering:
                 self._out[-1].append(Write(path, self._place(path, index, statement.at, meaning), written))
             case open_terms.If(test=test, then=then, otherwise=otherwise):
                 self._if(self._value(test, meaning), then, otherwise, meaning)
-            case Loop(variable=variable, low=low, high=high, body=body):
+            case open_terms.Loop(variable=variable, low=low, high=high, body=body):
                 for i in self._range(low, high, statement.at, meaning):
                     self._block(body, {**meaning, variable: Int(i)})
-            case Run(function=function, arguments=arguments):
+            case open_terms.Run(function=function, arguments=arguments):
                 given = [self._by_value(self._value(argument, meaning)) for argument in arguments]
                 self._calls.append(statement.at.line)
                 self._run(self._reader.function(function), given)
@@ -197,17 +180,17 @@ class Lowering:
                 return apply(operator, *(self._value(argument, meaning) for argument in arguments))
             case open_terms.Read(path, index):
                 return Read(path, self._place(path, index, term.at, meaning))
-            case Bound(name):
+            case open_terms.Bound(name):
                 return meaning[name]
-            case LetIn(name, value, body):
+            case open_terms.LetIn(name, value, body):
                 return self._value(body, {**meaning, name: self._value(value, meaning)})
-            case Call(function, arguments):
+            case open_terms.Call(function, arguments):
                 return self._called(function, [self._value(argument, meaning) for argument in arguments])
-            case Over():
+            case open_terms.Over():
                 return self._over(term, meaning)
-            case Constant(name):
+            case open_terms.Constant(name):
                 return Switch(name) if name in self.machine.switches else Int(int(getattr(self.constants, name)))
-            case Now():
+            case open_terms.Now():
                 return Read(self._clock, None)
         return Int(_number(term))
 
@@ -227,7 +210,7 @@ class Lowering:
                 return absorbing
         return apply(term.operator, *known)
 
-    def _over(self, over: Over, meaning: Meaning) -> Expression:
+    def _over(self, over: open_terms.Over, meaning: Meaning) -> Expression:
         turns = self._range(over.low, over.high, over.at, meaning)
         terms = [self._value(over.body, {**meaning, over.variable: Int(i)}) for i in turns]
         if over.fold != "sum":
@@ -267,19 +250,19 @@ class Lowering:
         return (next(name for name, member in members if isinstance(member, Field) and member.kind is Kind.CLOCK),)
 
 
-def _given(function: OpenFunction, arguments: Sequence[Expression]) -> Meaning:
+def _given(function: open_terms.OpenFunction, arguments: Sequence[Expression]) -> Meaning:
     return dict(zip((parameter.name for parameter in function.parameters), arguments, strict=True))
 
 
 def _number(term: open_terms.Term) -> int:
     match term:
-        case Number(value=value) | Truth(value=value) | Named(value=value):
+        case open_terms.Number(value=value) | open_terms.Truth(value=value) | open_terms.Named(value=value):
             return int(value)
-        case Member(kind=kind, name=name):
+        case open_terms.Member(kind=kind, name=name):
             return int(kind[name])
-        case LongAgo():
+        case open_terms.LongAgo():
             return LONG_AGO
-        case EmptySet():
+        case open_terms.EmptySet():
             return EMPTY.value
     raise AssertionError(term)
 
