@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from reference.format import properties
 from spark_trace_analysis.records.op_body import is_batched
 from spark_trace_analysis.records.record_kind import RecordKind
+from spec.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from reference.format.record import Record
@@ -69,17 +70,13 @@ def is_before(version: str | None, release: str) -> bool:
     >>> is_before("4.5.1", "4.5.2"), is_before("5.2.0-5.3.3", "5.3.0"), is_before(None, "5.4.0")
     (True, False, False)
     """
-    return version is not None and _numbers(version.split("-")[-1]) < _numbers(release)
+    return version is not None and release_numbers(version.split("-")[-1]) < release_numbers(release)
 
 
 @lru_cache(maxsize=64)
 def is_since(version: str | None, release: str) -> bool:
     """Whether every version of a range is a release or younger; False if the version is not known."""
-    return version is not None and _numbers(version.split("-")[0]) >= _numbers(release)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+    return version is not None and release_numbers(version.split("-")[0]) >= release_numbers(release)
 
 
 def _since(release: str) -> frozenset[str]:

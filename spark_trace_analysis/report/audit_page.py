@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from model_check.counterexample.files import write_whole
+from spark_trace_analysis.report.templates import templates
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spark_trace_analysis.audit.audit import Audit
 
 
@@ -44,16 +44,10 @@ def write_audit_page(audit: Audit, path: Path, limit: int) -> None:
     OSError
         Its folder cannot be made.
     """
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.filters["as_time"] = as_time
+    here = templates()
+    here.filters["as_time"] = as_time
     rows = audit.listed(everything=False, limit=limit)
-    page = templates.get_template("audit_page.html.j2").render(
+    page = here.get_template("audit_page.html.j2").render(
         audit=audit,
         rows=rows,
         damage=audit.corrupt[:limit],

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from model_check.counterexample.files import write_whole
@@ -18,6 +17,7 @@ from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
+from spark_trace_analysis.report.templates import templates
 from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.traces.manifest import QUIET
@@ -33,19 +33,13 @@ def render(data: ReportData) -> str:
     data
         What to show; a section without content is left out.
     """
-    templates = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    here = templates()
     section = data.simulation
     shortest = section.shortest if section else ()
     simulated = list(zip(section.runs, section.statistics, strict=True)) if section else []
     schedules = data.table.schedules if data.table else {}
     profiles, environments = _choices(data)
-    templates.filters |= {
+    here.filters |= {
         "percent": _percent,
         "interval": _interval,
         "trusted": _trusted,
@@ -56,7 +50,7 @@ def render(data: ReportData) -> str:
         "gravest": _gravest,
         "sentence": _sentence,
     }
-    return templates.get_template("page.html.j2").render(
+    return here.get_template("page.html.j2").render(
         data=data,
         table=data.table,
         kinds=tuple(Takes),
