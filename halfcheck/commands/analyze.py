@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -14,34 +11,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.options import Conf, Master
+from halfcheck.printing.search_progress import live_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rich.console import Console
+    from pyspark.sql import SparkSession
 
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.audit.explanation.explained_runs import Explained
-    from spark_trace_analysis.judge.both_ways import Count, Judgement
     from spark_trace_analysis.report.simulation_section import SimulationSection
     from spark_trace_analysis.traces.manifest import Run
 
 MANIFEST = "manifest.json"
 KEPT = ".analysis"
 
-_ROOM_FOR_RUNS = 96
-"""Columns that the table takes where each row names its run."""
+
+Directory = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="What simulate wrote, a directory of such directories, or recorded traces: a file, or a directory of "
+        "JSON lines, Parquet and ITF files.",
+    ),
+]
 
 
 def command(
-    directory: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR",
-            help="What simulate wrote, a directory of such directories, or recorded traces: a file, or a directory of "
-            "JSON lines, Parquet and ITF files.",
-        ),
-    ],
+    directory: Directory,
     *,
     profile: Annotated[str, typer.Option(help="The RocketMQ version that left recorded traces.")] = "5.3.3",
     broker_conf: Annotated[
@@ -59,9 +56,8 @@ def command(
 
     Each property is judged by compiled kernels and by Polars expressions; if the two give different numbers, the
     command fails with exit code 75. Violations that both agree on are what traces are walked for: they do not change
-    the exit code.
-    What is found of each file is kept in `.analysis` beside the traces until all is judged, so that a run that was
-    killed goes on from there.
+    the exit code. What is found of each file is kept in `.analysis` beside the traces until all is judged, so that a
+    run that was killed goes on from there.
 
     Examples
     --------
@@ -70,47 +66,65 @@ def command(
     halfcheck analyze build/traces --report build/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
-    from halfcheck.printing.interruption import goes_on_later
+    from halfcheck.printing.judgement import print_judgement
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
-    from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.report.simulation_section import simulation_section
 
-    if report is not None and report.is_dir():
-        message = f"--report {report} is a directory, give the name of a file"
-        raise typer.BadParameter(message)
+    _refuse(report, explain)
     began = perf_counter()
-    if explain < 0:
-        message = f"--explain {explain}: expected 0 or more"
-        raise typer.BadParameter(message)
-    with _phases() as begin, ExitStack() as stack:
+    with live_line("") as tell, ExitStack() as stack:
+        begin = tell or (lambda _phase: None)
         begin("reading the traces")
         runs, read_conf = _runs_of(directory, profile, broker_conf, stack)
         seconds = {"find": perf_counter() - began}
         begin("starting Spark")
-        started = perf_counter()
         # What was found of recorded traces is not kept: they are written anew each time.
         work = directory / KEPT if read_conf is None else None
-        with (
-            goes_on_later(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
-            spark_session(master, conf=conf or ()) as spark,
-        ):
-            seconds["start"] = perf_counter() - started
-            begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
-            judgement = judge(spark, runs, work=work)
-            seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.expression_seconds}
-            explained: Sequence[Explained] = ()
-            if explain:
-                begin("explaining traces")
-                started = perf_counter()
+        with _timed(seconds, "start"):
+            spark = stack.enter_context(_session(master, conf, work))
+        begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
+        judgement = judge(spark, runs, work=work)
+        seconds |= {"kernels": judgement.kernel_seconds, "queries": judgement.expression_seconds}
+        explained: Sequence[Explained] = ()
+        if explain:
+            begin("explaining traces")
+            with _timed(seconds, "explain"):
                 explained = explain_some(spark, runs, explain, read_conf)
-                seconds["explain"] = perf_counter() - started
-            if report is not None:
-                made_by = f"halfcheck analyze {directory} --report {report}"
-                section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
-                begin("writing the report")
-                seconds["report"] = _write_report(section, runs, report)
-    _print(judgement, seconds, explained, as_json=as_json)
+        if report is not None:
+            made_by = f"halfcheck analyze {directory} --report {report}"
+            section = simulation_section(spark, runs, judgement, made_by, seconds, begin)
+            _write_report(section, runs, report, seconds, begin)
+    print_judgement(judgement, seconds, explained, as_json=as_json)
+
+
+def _refuse(report: Path | None, explain: int) -> None:
+    if report is not None and report.is_dir():
+        message = f"--report {report} is a directory, give the name of a file"
+        raise typer.BadParameter(message)
+    if explain < 0:
+        message = f"--explain {explain}: expected 0 or more"
+        raise typer.BadParameter(message)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
+    began = perf_counter()
+    yield
+    seconds[phase] = perf_counter() - began
+
+
+@contextmanager
+def _session(master: str, conf: list[str] | None, work: Path | None) -> Iterator[SparkSession]:
+    """Spark; Ctrl-C says what is kept of the judging."""
+    from halfcheck.printing.interruption import goes_on_later
+    from spark_trace_analysis.cluster.session import spark_session
+
+    with (
+        goes_on_later(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
+        spark_session(master, conf=conf or ()) as spark,
+    ):
+        yield spark
 
 
 def _runs_of(
@@ -153,107 +167,22 @@ def _runs_of(
     return runs, conf
 
 
-def _write_report(section: SimulationSection, runs: Sequence[Run], path: Path) -> float:
+def _write_report(
+    section: SimulationSection,
+    runs: Sequence[Run],
+    path: Path,
+    seconds: dict[str, float],
+    begin: Callable[[str], None],
+) -> None:
     from spark_trace_analysis.report.data import Fact, ReportData
     from spark_trace_analysis.report.page import write
 
-    began = perf_counter()
     manifests = [run.manifest for run in runs]
     facts = (
         Fact("version", ", ".join(sorted({manifest.halfcheck for manifest in manifests}))),
         Fact("specification", ", ".join(sorted({manifest.source for manifest in manifests}))),
         Fact("seed", ", ".join(str(seed) for seed in sorted({manifest.parameters.seed for manifest in manifests}))),
     )
-    write(ReportData("What simulated traces show", facts, section.command, simulation=section), path)
-    return perf_counter() - began
-
-
-def _print(
-    judgement: Judgement, seconds: Mapping[str, float], explained: Sequence[Explained], *, as_json: bool
-) -> None:
-    from spark_trace_analysis.judge.properties import NOT_SHOWN
-
-    if as_json:
-        told = {
-            "traces": judgement.traces,
-            "events": judgement.events,
-            "violations": judgement.violations(),
-            "shortest": [
-                {
-                    "profile": count.profile,
-                    "environment": count.environment,
-                    "property": count.property_id,
-                    "trace": count.shortest_trace,
-                    "events": count.shortest_events,
-                }
-                for count in judgement.counts
-                if count.violations
-            ],
-            "not_shown": NOT_SHOWN,
-            "not_told": [
-                {"profile": profile, "environment": environment, "property": name}
-                for profile, environment, name in judgement.not_shown
-            ],
-            "files_found": judgement.files_found,
-            "explained": [asdict(each) for each in explained],
-            "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
-        }
-        print(json.dumps(told, ensure_ascii=False, indent=2))
-        return
-    from halfcheck.printing.counterexample_table import wide_console
-
-    console = wide_console()
-    _print_counts(console, judgement.counts)
-    for name, why in NOT_SHOWN.items():
-        console.print(f"{name}: shown by no trace ({why})")
-    for shown_by in sorted({(profile, environment) for profile, environment, _ in judgement.not_shown}):
-        names = ", ".join(name for *run, name in judgement.not_shown if tuple(run) == shown_by)
-        console.print(f"{names}: not shown by the traces of {', '.join(shown_by)}, which don't tell what producers do")
-    for each in explained:
-        console.print(each.sentence())
-    if judgement.files_found:
-        console.print(f"gone on with: {judgement.files_found} files were judged before")
-    words = {"queries": "expressions"}
-    phases = ", ".join(f"{words.get(phase, phase)} {taken:.1f} s" for phase, taken in seconds.items())
-    console.print(f"{judgement.traces:,} traces, {judgement.events:,} events; kernels and expressions agree ({phases})")
-
-
-def _print_counts(console: Console, counts: Sequence[Count]) -> None:
-    """A row a run and property; in a narrow terminal a table a run."""
-    from halfcheck.printing.fitting_table import FittingTable
-
-    of_run = ("profile", "environment", ">traces")
-    runs = dict.fromkeys((count.profile, count.environment, f"{count.traces:,}") for count in counts)
-    is_narrow = console.width < _ROOM_FOR_RUNS
-    for run in runs if is_narrow else [None]:
-        columns = ("property", ">violating", ">share", ">first trace", ">shortest", ">events")
-        table = FittingTable(*(() if run else of_run), *columns)
-        if run:
-            console.print(f"{run[0]}, {run[1]}: {run[2]} traces")
-        for count in counts:
-            row = (count.profile, count.environment, f"{count.traces:,}")
-            if run not in (None, row):
-                continue
-            table.add_row(
-                *(() if run else row),
-                count.property_id,
-                f"{count.violations:,}",
-                f"{count.violations / count.traces:.3%}",
-                *(
-                    "-" if number is None else f"{number:,}"
-                    for number in (count.first_trace, count.shortest_trace, count.shortest_events)
-                ),
-            )
-        console.print(table)
-
-
-@contextmanager
-def _phases() -> Iterator[Callable[[str], None]]:
-    """Say what is being done, in a line on stderr, if somebody watches."""
-    if not sys.stderr.isatty():
-        yield lambda _phase: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("") as status:
-        yield status.update
+    begin("writing the report")
+    with _timed(seconds, "report"):
+        write(ReportData("What simulated traces show", facts, section.command, simulation=section), path)

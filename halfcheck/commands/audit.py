@@ -64,19 +64,8 @@ def command(
     halfcheck audit /mnt/shared/store --master spark://10.0.0.5:7077 --out /mnt/shared/rows
     """
     from conformance.golden_stores import golden_path
-    from spark_trace_analysis.audit.audit_files import require_takes_files
 
-    if version is not None:
-        from model_check.releases import profile_for
-
-        profile_for(version)
-    if report is not None and report.is_dir():
-        message = f"--report {report} is a directory; give a file for the page"
-        raise typer.BadParameter(message)
-    if report is not None:
-        require_takes_files("--report", report)
-    if out is not None:
-        require_takes_files("--out", out)
+    _refuse(version, report, out)
     store_dir = golden_path(store_dir)
     audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:
@@ -94,6 +83,23 @@ def command(
         typer.echo(f"halfcheck: {store_dir}: {audit.corrupt[0]}{more}", err=True)
         return ExitCode.BAD_CONTENT
     return ExitCode.OK
+
+
+def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
+    """Say before the audit what its answer could not be made of, or written to."""
+    from spark_trace_analysis.audit.audit_files import require_takes_files
+
+    if version is not None:
+        from model_check.releases import profile_for
+
+        profile_for(version)
+    if report is not None and report.is_dir():
+        message = f"--report {report} is a directory; give a file for the page"
+        raise typer.BadParameter(message)
+    if report is not None:
+        require_takes_files("--report", report)
+    if out is not None:
+        require_takes_files("--out", out)
 
 
 def _audit(

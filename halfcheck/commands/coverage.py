@@ -51,13 +51,9 @@ def command(
     from model_check.coverage.expected import read_expected
     from model_check.coverage.matrix import cover_matrix
     from model_check.coverage.page import coverage_page
-    from model_check.errors import BadFile
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    if page is not None and not page.parent.is_dir():
-        message = f"{page}: there is no folder {page.parent} to write it to; make it first"
-        raise BadFile(message)
-
+    _require_folder_of(page)
     if instance is None:
         from halfcheck.check.chosen_instance import say_choice
 
@@ -79,6 +75,14 @@ def command(
     else:
         _print(result)
     return ExitCode.OK if result.is_explained else ExitCode.OTHER
+
+
+def _require_folder_of(page: Path | None) -> None:
+    from model_check.errors import BadFile
+
+    if page is not None and not page.parent.is_dir():
+        message = f"{page}: there is no folder {page.parent} to write it to; make it first"
+        raise BadFile(message)
 
 
 def _print(result: CoverageMatrix) -> None:

@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from halfcheck.diff.answer import Answer
 
 
+Left = Annotated[
+    str,
+    typer.Argument(
+        metavar="A", help="A store directory, a recorded trace, reference, reference:STORE_DIR, or spec:PROFILE."
+    ),
+]
+Right = Annotated[
+    str | None, typer.Argument(metavar="B", help="The other one; with --version, the release's specification.")
+]
+
+
 def command(
-    left: Annotated[
-        str,
-        typer.Argument(
-            metavar="A", help="A store directory, a recorded trace, reference, reference:STORE_DIR, or spec:PROFILE."
-        ),
-    ],
-    right: Annotated[
-        str | None, typer.Argument(metavar="B", help="The other one; with --version, the release's specification.")
-    ] = None,
+    left: Left,
+    right: Right = None,
     *,
     broker_conf: Annotated[
         Path | None,

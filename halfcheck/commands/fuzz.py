@@ -62,8 +62,7 @@ def command(
     from fuzz.search.campaign import run_campaign
     from spec.constants import FAULTS
 
-    if out is not None:
-        _refuse_a_file(out)
+    _refuse_a_file(out)
     if mutants:
         return _hunt(seed, as_json=as_json)
     chosen = FAULTS if faults == EVERY_FAULT else tuple(names_in(faults))
@@ -78,18 +77,16 @@ def command(
         from halfcheck.printing.campaign import print_campaign
 
         print_campaign(campaign, visited_all=visit_all)
-    if campaign.failure is None:
-        return ExitCode.OK
-    if out is not None:
+    if campaign.failure is not None and out is not None:
         from fuzz.search.mismatch_test import write_pytest_file
 
         typer.echo(f"halfcheck: {write_pytest_file(out, campaign.pytest_file())} shows it again", err=True)
-    return ExitCode.SAFETY_VIOLATED
+    return ExitCode.of_verdict(is_broken=campaign.failure is not None, is_complete=True)
 
 
-def _refuse_a_file(out: Path) -> None:
+def _refuse_a_file(out: Path | None) -> None:
     """Say before a long run that its test could not be written after it."""
-    for folder in (out, *out.parents):
+    for folder in () if out is None else (out, *out.parents):
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(
                 errno.ENOTDIR, "not a folder; --out takes one that is there, or can be made", folder

@@ -37,9 +37,9 @@ def command(
 ) -> ExitCode:
     """Replay a counterexample and show, step by step, what changed and what is violated at its end.
 
-    The CPython engine takes the steps, where every guard and every field's range is checked.
-    Another profile or environment than the counterexample's shows where its guards refuse it. The exit code is 12 when
-    a property is violated, 0 when none is, 151 when a step is refused.
+    The CPython engine takes the steps, where every guard and every field's range is checked. Another profile or
+    environment than the counterexample's shows where its guards refuse it. The exit code is 12 when a property is
+    violated, 0 when none is, 151 when a step is refused.
 
     Examples
     --------
@@ -55,18 +55,17 @@ def command(
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
     given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "", (), steps or "")
+    release = profile or given.profile
     chosen = given.faults if faults is None else tuple(names_in(faults))
     name = instance or given.instance
     if not name:
         from halfcheck.check.chosen_instance import say_choice
         from model_check.counterexample.steps import instance_that_takes
 
-        name = instance_that_takes(TRANSACTIONAL_MESSAGES, profile or given.profile, chosen, given.path)
+        name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, chosen, given.path)
         say_choice(name, "the smallest in which the steps can be taken")
-    release = profile or given.profile
     constants = constants_for(release, chosen, name)
-    path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
-    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    replayed = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, given.path))
     if as_json:
         of = {"profile": release, "faults": list(chosen), "instance": name}
         trace = [event.to_json() for event in replayed.events]

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from spark_trace_analysis.traces.simulate import Progress, Simulation
 
 
+Choice = Annotated[
+    str,
+    typer.Option(
+        help="How a step is chosen among those that are enabled: uniform, weighted or swarm; or guided, for "
+        "weighted walks that go on where rare violations are near."
+    ),
+]
+
+
 def command(
     *,
     out: Annotated[Path | None, typer.Option(help="A new or empty directory for the traces.")] = None,
@@ -35,13 +44,7 @@ def command(
     faults: Annotated[str, typer.Option(help="Faults of the environment, joined by commas; none is quiet.")] = "",
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,
-    choice: Annotated[
-        str,
-        typer.Option(
-            help="How a step is chosen among those that are enabled: uniform, weighted or swarm; or guided, for "
-            "weighted walks that go on where rare violations are near."
-        ),
-    ] = "uniform",
+    choice: Choice = "uniform",
     seed: Seed = 7,
     trace: Annotated[int | None, typer.Option(help="Make this one trace only and print it.")] = None,
     master: Master = "local[*]",
@@ -68,11 +71,10 @@ def command(
     halfcheck simulate --traces 100000000 --master spark://10.0.0.5:7077 --out /mnt/shared/traces
     """
     from spark_trace_analysis.errors import BadOptionError
-    from spark_trace_analysis.traces.manifest import SPECIFICATION, Parameters
+    from spark_trace_analysis.traces.manifest import Parameters
 
-    chosen = tuple(names_in(faults))
     source = _source_of(of)
-    parameters = Parameters(profile, chosen, instance, seed, traces, steps, choice, of)
+    parameters = Parameters(profile, tuple(names_in(faults)), instance, seed, traces, steps, choice, of)
     if trace is not None:
         if out is not None:
             message = "--trace prints one trace and writes none: leave --out away"
@@ -82,25 +84,32 @@ def command(
     if out is None:
         message = "give --out DIR for the traces, or --trace NUMBER to print one of them"
         raise BadOptionError(message)
+    from spark_trace_analysis.traces.simulate import find_complete
+
+    done = find_complete(parameters, out, source) or _simulated(parameters, source, out, master, conf)
+    _print(done, _account(parameters), as_json=as_json)
+
+
+def _simulated(
+    parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
+) -> Simulation:
     from halfcheck.printing.interruption import goes_on_later
-    from spark_trace_analysis.traces.simulate import find_complete, prepare, simulate
+    from model_check.walks.guided.walker import instances_of
+    from spark_trace_analysis.cluster.session import spark_session
+    from spark_trace_analysis.cluster.shipped_project import walk_kernels
+    from spark_trace_analysis.traces.manifest import SPECIFICATION
+    from spark_trace_analysis.traces.simulate import prepare, simulate
     from spark_trace_analysis.traces.unfinished_run import count_kept
 
-    done = find_complete(parameters, out, source)
-    if done is None:
-        from model_check.walks.guided.walker import instances_of
-        from spark_trace_analysis.cluster.session import spark_session
-        from spark_trace_analysis.cluster.shipped_project import walk_kernels
-
-        prepare(parameters, source)
-        kernels = walk_kernels(*instances_of(choice, instance)) if of == SPECIFICATION else ()
-        with (
-            goes_on_later(lambda: count_kept(out), "file"),
-            spark_session(master, conf=conf or (), kernels=kernels) as spark,
-            _progress_line(traces) as progress,
-        ):
-            done = simulate(spark, parameters, out, source=source, progress=progress)
-    _print(done, _account(parameters), as_json=as_json)
+    prepare(parameters, source)
+    is_walked = parameters.of == SPECIFICATION
+    kernels = walk_kernels(*instances_of(parameters.choice, parameters.instance)) if is_walked else ()
+    with (
+        goes_on_later(lambda: count_kept(out), "file"),
+        spark_session(master, conf=conf or (), kernels=kernels) as spark,
+        _progress_line(parameters.traces) as progress,
+    ):
+        return simulate(spark, parameters, out, source=source, progress=progress)
 
 
 def _account(parameters: Parameters) -> Account | None:

@@ -63,12 +63,8 @@ def command(
         if not as_json:
             switches.print_head(record, is_first=number == 0)
         with live_line(wanted=not as_json) as report:
-            searches = Searches(
-                KeptSearches(kept_file()),
-                threads=threads or os.cpu_count() or 1,
-                most_states=MOST_STATES,
-                report=report,
-            )
+            cores = threads or os.cpu_count() or 1
+            searches = Searches(KeptSearches(kept_file()), threads=cores, most_states=MOST_STATES, report=report)
             found = find_effects(record, instance, searches, profiles or VERSIONS)
         if as_json:
             told[record.name] = _to_json(record, found)

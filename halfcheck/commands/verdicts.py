@@ -14,6 +14,7 @@ from halfcheck.exit_codes import ExitCode
 from halfcheck.options import AsJson, Threads
 
 if TYPE_CHECKING:
+    from halfcheck.verdicts.files import VerdictFiles
     from model_check.verdicts.regeneration import Regenerated
     from model_check.verdicts.table import Table
 
@@ -54,7 +55,6 @@ def command(
     """
     from halfcheck.printing.search_progress import live_line
     from halfcheck.verdicts.files import VerdictFiles
-    from model_check.errors import BadFile
     from model_check.verdicts.implications import suggested
     from model_check.verdicts.kept import KeptSearches, kept_file
     from model_check.verdicts.regeneration import regenerate
@@ -64,11 +64,9 @@ def command(
         message = "--update writes the project's sources and docs/: run it in a checkout, or give one with --folder DIR"
         raise CommandLineError(message)
     table = files.table()
-    chosen = _chosen(table, instances)
-    stale = table.stale()
+    chosen, stale = _chosen(table, instances), table.stale()
     if stale and not (update and chosen == list(table.plan)):
-        message = f"{files.verdicts}: {'; '.join(stale)}; `halfcheck verdicts --update` writes it anew"
-        raise BadFile(message)
+        _refuse(files, stale)
     if suggest:
         for violated, implied in suggested(table, files.implications()):
             print(f"{violated} implies {implied}")
@@ -85,6 +83,13 @@ def command(
     _print(made, lines, updated=update, as_json=as_json)
     is_wrong = bool(files.refuted(made.whole)) if update else bool(lines)
     return ExitCode.OTHER if is_wrong else ExitCode.OK
+
+
+def _refuse(files: VerdictFiles, stale: list[str]) -> None:
+    from model_check.errors import BadFile
+
+    message = f"{files.verdicts}: {'; '.join(stale)}; `halfcheck verdicts --update` writes it anew"
+    raise BadFile(message)
 
 
 def _chosen(table: Table, instances: list[str] | None) -> list[str]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from halfcheck.printing.search_progress import live_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -125,13 +127,5 @@ def _broken(table: VerdictTable | None) -> str:
 @contextmanager
 def _progress(*, wanted: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None] | None]]:
     """Say what is being done: a live line on a terminal, a line a phase elsewhere."""
-    if not wanted:
-        yield (lambda _text: None), None
-        return
-    if not sys.stderr.isatty():
-        yield (lambda text: print(text, file=sys.stderr, flush=True)), None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting") as status:
-        yield status.update, status.update
+    with live_line("starting", wanted=wanted) as tell:
+        yield tell or (lambda text: print(text, file=sys.stderr, flush=True) if wanted else None), tell

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from halfcheck.app import run
-from halfcheck.commands.analyze import _print_counts
+from halfcheck.printing.judgement import print_counts
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from tests.halfcheck.recorded_traces import recorded
@@ -55,7 +55,7 @@ def test_a_row_a_property_fits_any_terminal(width: int, lines: int) -> None:
         for name in ("S1", "S10")
     ]
     with console.capture() as capture:
-        _print_counts(console, counts)
+        print_counts(console, counts)
     told = capture.get().splitlines()
     assert len(told) == lines
     assert sum("12.834%" in line and "999,123" in line for line in told) == 4
