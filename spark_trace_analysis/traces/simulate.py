@@ -7,7 +7,7 @@ driver. The run's folder appears by one rename at the end; until then a second j
 """
 
 import errno
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,7 @@ _HOW: Any = {
 """Two bytes an event. Without compression writing takes two thirds of this time, and the files are twice as large."""
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+_TASK_ROW = "found bigint, problem string"
 _FOR_GOOD = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR}
 """What no second attempt of a task can better."""
 
@@ -238,26 +239,31 @@ def _make_files(
     """
     firsts = _firsts(parameters, source)
 
-    def make(numbers: Iterable[int]) -> Iterator[tuple[int, str | None]]:
+    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = 0
-        for number in numbers:
-            try:
-                found += _find_or_write(parameters, source, unfinished, firsts[number])
-            except OSError as failure:
-                if failure.errno not in _FOR_GOOD:
-                    raise
-                yield found, failure.strerror
-                return
-        yield found, None
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                try:
+                    found += _find_or_write(parameters, source, unfinished, firsts[number])
+                except OSError as failure:
+                    if failure.errno not in _FOR_GOOD:
+                        raise
+                    yield _task_row(found, failure.strerror)
+                    return
+        yield _task_row(found, None)
 
     cores = spark.sparkContext.defaultParallelism
     usual = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores)
-    numbers = spark.sparkContext.parallelize(range(len(firsts)), min(tasks or usual, len(firsts)))
-    told = numbers.mapPartitions(make).collect()
-    problems = sorted(problem for _, problem in told if problem is not None)
-    if problems:
-        raise OSError(None, problems[0])
-    return sum(found for found, _ in told)
+    rows = spark.range(0, len(firsts), 1, min(tasks or usual, len(firsts))).mapInArrow(make, _TASK_ROW)
+    found, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
+    if problem is not None:
+        raise OSError(None, problem)
+    return int(found)
+
+
+def _task_row(found: int, problem: str | None) -> pa.RecordBatch:
+    schema = pa.schema([("found", pa.int64()), ("problem", pa.string())])
+    return pa.RecordBatch.from_pylist([{"found": found, "problem": problem}], schema)
 
 
 def _find_or_write(parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, first: int) -> bool:

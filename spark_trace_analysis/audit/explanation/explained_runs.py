@@ -7,11 +7,11 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_trace_analysis.traces.manifest import Run
+
+_TOLD = (
+    "run bigint, accepted bigint, refused bigint, trace bigint, step bigint, event string, guard string, problem string"
+)
+_COLUMNS = tuple(part.split()[0] for part in _TOLD.split(", "))
 
 
 @dataclass(frozen=True)
@@ -89,30 +94,34 @@ def explain_some(
         for run in runs
     ]
 
-    def ask(which: tuple[int, str, int]) -> tuple[int, dict[str, Any]]:
-        place, path, trace = which
-        return place, _ask(Path(path), trace, questions[place])
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for which in batch.column(0).to_pylist():
+                place, path, trace = asked[which]
+                row = {"run": place, **_ask(Path(path), trace, questions[place])}
+                yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in _COLUMNS}], _SCHEMA)
 
-    context = spark.sparkContext
-    tasks = min(4 * context.defaultParallelism, max(len(asked), 1))
-    told = context.parallelize(asked, tasks).map(ask).collect()
-    return tuple(_explained(run, [answer for of, answer in told if of == place]) for place, run in enumerate(runs))
+    told = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
+    told.mapInArrow(ask, _TOLD).createOrReplaceTempView("asked")
+    rows = spark.sql("""
+        SELECT run, sum(accepted) AS accepted, sum(refused) AS refused, min(problem) AS problem,
+            min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
+        FROM asked GROUP BY run ORDER BY run
+    """).collect()
+    return tuple(_explained(runs[row["run"]], row) for row in rows)
 
 
-def _explained(run: Run, answers: Sequence[dict[str, Any]]) -> Explained:
-    refused = [answer for answer in answers if answer["refused"]]
-    first = min(refused, key=itemgetter("trace"), default={})
+def _explained(run: Run, row: Any) -> Explained:
+    trace, step, event, guard = row["least"] or (None, None, None, None)
     return Explained(
-        run.parameters.profile,
-        run.parameters.environment_name,
-        sum(answer["accepted"] for answer in answers),
-        len(refused),
-        first.get("trace"),
-        first.get("step"),
-        first.get("event"),
-        first.get("guard"),
-        min((answer["problem"] for answer in answers if "problem" in answer), default=None),
-    )
+        run.parameters.profile, run.parameters.environment_name, row["accepted"], row["refused"],
+        trace, step, event, guard, row["problem"],
+    )  # fmt: skip
+
+
+_SCHEMA = pa.schema(
+    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _TOLD.split(", ")]
+)
 
 
 def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
