@@ -117,11 +117,11 @@ def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
 @contextmanager
 def _session(master: str, conf: list[str] | None, work: Path | None) -> Iterator[SparkSession]:
     """Spark; Ctrl-C says what is kept of the judging."""
-    from halfcheck.printing.interruption import goes_on_later
+    from halfcheck.printing.interruption import resumable
     from spark_trace_analysis.cluster.session import spark_session
 
     with (
-        goes_on_later(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
+        resumable(lambda: 0 if work is None else len(list(work.glob("*.json"))), "result"),
         spark_session(master, conf=conf or ()) as spark,
     ):
         yield spark

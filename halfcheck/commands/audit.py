@@ -125,14 +125,14 @@ def _audit(
         if out is not None:
             write_audit(small, out)
         return small
-    from halfcheck.printing.interruption import goes_on_later
+    from halfcheck.printing.interruption import resumable
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
     from spark_trace_analysis.audit.work_folder import count_finished, place_of
     from spark_trace_analysis.cluster.session import spark_session
 
     place = place_of(work, out)
     with (
-        goes_on_later(lambda: 0 if place is None else count_finished(place), "task"),
+        resumable(lambda: 0 if place is None else count_finished(place), "task"),
         spark_session(master or _ALL_CORES, conf=conf) as spark,
         _progress(store) as on_progress,
     ):

@@ -93,7 +93,7 @@ def command(
 def _simulated(
     parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
 ) -> Simulation:
-    from halfcheck.printing.interruption import goes_on_later
+    from halfcheck.printing.interruption import resumable
     from model_check.walks.guided.walker import instances_of
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.cluster.shipped_project import walk_kernels
@@ -105,7 +105,7 @@ def _simulated(
     is_walked = parameters.of == SPECIFICATION
     kernels = walk_kernels(*instances_of(parameters.choice, parameters.instance)) if is_walked else ()
     with (
-        goes_on_later(lambda: count_kept(out), "file"),
+        resumable(lambda: count_kept(out), "file"),
         spark_session(master, conf=conf or (), kernels=kernels) as spark,
         _progress_line(parameters.traces) as progress,
     ):

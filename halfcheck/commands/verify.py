@@ -47,7 +47,7 @@ def command(
     """
     from halfcheck.verify.parts import begin
     from halfcheck.verify.processes import on_all_cores
-    from halfcheck.verify.result_cache import KeptParts
+    from halfcheck.verify.result_cache import ResultCache
     from halfcheck.verify.verification import Verification
     from spark_trace_analysis.cluster.java import require_java
     from spark_trace_analysis.report.page import write
@@ -61,7 +61,7 @@ def command(
         job.look_for_traces()
         job.refuse()
         with on_all_cores() as spread:
-            begun = begin(KeptParts(work / "found", spread), seed)
+            begun = begin(ResultCache(work / "found", spread), seed)
             job.search()
             job.gather(begun)
         data = job.simulate_and_judge(master)

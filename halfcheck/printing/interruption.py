@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def goes_on_later(count_kept: Callable[[], int], what: str) -> Iterator[None]:
+def resumable(count_kept: Callable[[], int], what: str) -> Iterator[None]:
     """Let Ctrl-C in the block tell what is kept; it says nothing more than usual where there is nothing.
 
     Parameters
@@ -28,7 +28,7 @@ def goes_on_later(count_kept: Callable[[], int], what: str) -> Iterator[None]:
     Examples
     --------
     >>> try:
-    ...     with goes_on_later(lambda: 3, "file"):
+    ...     with resumable(lambda: 3, "file"):
     ...         raise KeyboardInterrupt
     ... except KeyboardInterrupt as interrupt:
     ...     print(interrupt)

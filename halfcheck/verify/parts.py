@@ -19,7 +19,7 @@ from spec.profiles import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from halfcheck.verify.result_cache import KeptParts
+    from halfcheck.verify.result_cache import ResultCache
     from spark_trace_analysis.report.data import AuditedStore, HuntedMutant, Lockstep
 
 CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
@@ -29,14 +29,14 @@ CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3
 class Begun(NamedTuple):
     """What the parts find, in their order, as soon as it is there."""
 
-    kept: KeptParts
+    kept: ResultCache
     cross_checks: Iterator[str]
     audits: Iterator[AuditedStore]
     lockstep: Iterator[Lockstep]
     mutants: Iterator[HuntedMutant]
 
 
-def begin(kept: KeptParts, seed: int) -> Begun:
+def begin(kept: ResultCache, seed: int) -> Begun:
     """Hand out the searches to be done twice, the stores, the versions to be run in lockstep, the mutants."""
     return Begun(
         kept,

@@ -26,7 +26,7 @@ PACKAGES = ("spec", "model_check", "reference", "fuzz", "spark_trace_analysis", 
 _MISSING = object()
 
 
-class KeptParts:
+class ResultCache:
     """Hands out only the parts whose results are not in the folder yet; may stand wherever a `Spread` does.
 
     Attributes

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from halfcheck.verify import result_cache
-from halfcheck.verify.result_cache import KeptParts, project_fingerprint
+from halfcheck.verify.result_cache import ResultCache, project_fingerprint
 
 
 def double(number: int) -> int:
@@ -21,17 +21,17 @@ def triple(number: int) -> int:
 
 
 def test_a_second_job_asks_only_what_the_first_did_not_finish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = KeptParts(tmp_path, map)
+    first = ResultCache(tmp_path, map)
     with pytest.raises(ValueError, match="-1 is below 0"):
         list(first(double, [4, 5, -1, 6]))
-    second = KeptParts(tmp_path, map)
+    second = ResultCache(tmp_path, map)
     monkeypatch.setattr(double, "__code__", triple.__code__)
     assert list(second(double, [6, 5, 7, 4])) == [18, 10, 21, 8]
     assert (second.found, first.found) == (2, 0)
 
 
 def test_another_function_of_the_same_part_is_another_question(tmp_path: Path) -> None:
-    kept = KeptParts(tmp_path, map)
+    kept = ResultCache(tmp_path, map)
     assert list(kept(double, [4])) == [8]
     assert list(kept(math.sqrt, [4])) == [2]
 
@@ -52,10 +52,10 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
     assert project_fingerprint() == before
     source.write_bytes(b"\x00\x02")
     assert project_fingerprint() != before
-    kept = KeptParts(tmp_path / "found", map)
+    kept = ResultCache(tmp_path / "found", map)
     assert list(kept(double, [4])) == [8]
     source.write_bytes(b"\x00\x03")
-    changed = KeptParts(tmp_path / "found", map)
+    changed = ResultCache(tmp_path / "found", map)
     assert (list(changed(double, [4])), changed.found) == ([8], 0)
 
 

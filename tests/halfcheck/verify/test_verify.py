@@ -16,7 +16,7 @@ from halfcheck.commands.verify import command
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verify import lockstep_runs, parts, verification
 from halfcheck.verify.parts import begin
-from halfcheck.verify.result_cache import KeptParts
+from halfcheck.verify.result_cache import ResultCache
 from halfcheck.verify.verification import Verification
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS
 from spark_trace_analysis.traces.manifest import source_fingerprint
@@ -56,7 +56,7 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_the_parts_find_is_gathered_and_a_second_run_finds_it_there(tmp_path: Path) -> None:
     said: list[str] = []
     first, second = (Verification(seed=3, traces=800, work=tmp_path, say=said.append) for _ in range(2))
-    first.gather(begin(KeptParts(tmp_path / "found", map), first.seed))
+    first.gather(begin(ResultCache(tmp_path / "found", map), first.seed))
     assert [(audit.store, audit.explanation.accepted) for audit in first.audits] == [(name, True) for name in STORES]
     assert [(run.profile, run.examples, run.agrees) for run in first.lockstep] == [
         (profile, 10, True) for profile in SEARCHED
@@ -65,7 +65,7 @@ def test_what_the_parts_find_is_gathered_and_a_second_run_finds_it_there(tmp_pat
     assert first.found_before == 0
     (cross_check,) = first.notes
     assert cross_check.startswith("4.5.1 slow_local on tiny: the CPython search and the compiled search agree on ")
-    second.gather(begin(KeptParts(tmp_path / "found", map), second.seed))
+    second.gather(begin(ResultCache(tmp_path / "found", map), second.seed))
     assert second.found_before == 1 + len(STORES) + len(SEARCHED) + 3
     assert (second.audits, second.lockstep, second.mutants) == (first.audits, first.lockstep, first.mutants)
     assert second.notes[0] == cross_check
