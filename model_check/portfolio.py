@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from model_check.check import CheckResult, check, chosen_clauses
@@ -19,7 +20,7 @@ from model_check.verdicts.known import table_of_verdicts
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.explicit.exploration import Progress, Report
+    from model_check.explicit.exploration import Progress
     from model_check.explicit.state_store.resources import Resources
     from spec.language import Property
 
@@ -79,7 +80,7 @@ def search_portfolio(
             most_states=most,
             until_violated=still_open,
             resources=resources,
-            report=_named(report, f"{name} ({number} of {len(names)})"),
+            report=None if report is None else partial(report, f"{name} ({number} of {len(names)})"),
         )
         violated = {row.clause: row.depth for row in found.clauses if row.depth is not None}
         depths |= {clause: min(depth, depths.get(clause, depth)) for clause, depth in violated.items()}
@@ -117,9 +118,3 @@ def instance_that_shows(profile: str, faults: Sequence[str], properties: Sequenc
         return len(names & broken.keys()), sum(not unmet_needs(clause, constants) for clause in clauses)
 
     return max(smallest_first(profile, faults), key=fitness)
-
-
-def _named(report: PortfolioReport | None, name: str) -> Report | None:
-    if report is None:
-        return None
-    return lambda progress: report(name, progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import check_configuration
@@ -152,7 +152,6 @@ def judge_configuration(
         left = [name for name in wanted if name not in broken]
         if not left:
             break
-        title = f"{base} ({number} of {len(bases)})"
         answers.append(
             check_configuration(
                 configuration,
@@ -160,7 +159,7 @@ def judge_configuration(
                 load_instance(base),
                 properties=left,
                 most_states=MOST_STATES if most_states is None else most_states,
-                report=None if report is None else _named(report, title),
+                report=None if report is None else partial(report, f"{base} ({number} of {len(bases)})"),
                 **question,
             )
         )
@@ -171,7 +170,3 @@ def _is_finer(one: Answer, other: Answer) -> bool:
     """Whether a size scales `transactionCheckMax` down less than another one, and has as many transactions."""
     is_as_wide = one.constants.transactions >= other.constants.transactions
     return is_as_wide and one.quotient.check_max[1] > other.quotient.check_max[1]
-
-
-def _named(report: Callable[[str, Progress], None], title: str) -> Callable[[Progress], None]:
-    return lambda progress: report(title, progress)

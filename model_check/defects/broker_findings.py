@@ -5,13 +5,11 @@ The broker is not known here. Who plays the scenarios is above this package, and
 
 from __future__ import annotations
 
-import json
-import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model_check.counterexample.files import write_whole
+from model_check.defects.findings import read_records, write_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +33,10 @@ class BrokerFinding:
         The profiles that were compared.
     also_in : tuple of str
         Other profiles in which the same story ends badly.
-    seen : tuple of (str, str, str)
-        Each fact, with its value in the affected and in the repaired profile.
     test : str
         The test that asks for it.
+    seen : tuple of (str, str, str)
+        Each fact, with its value in the affected and in the repaired profile.
     """
 
     story: str
@@ -46,28 +44,15 @@ class BrokerFinding:
     affected: str
     repaired_in: str
     also_in: tuple[str, ...]
-    seen: tuple[tuple[str, str, str], ...]
     test: str
+    seen: tuple[tuple[str, str, str], ...]
 
 
 def read_broker_findings(path: Path = FILE) -> dict[str, BrokerFinding]:
     """What is on record, by the ids of the defects."""
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {
-        identifier: BrokerFinding(
-            **{**given, "also_in": tuple(given["also_in"]), "seen": tuple(tuple(row) for row in given["seen"])}
-        )
-        for identifier, given in content.items()
-    }
+    return read_records(BrokerFinding, path)
 
 
 def write_broker_findings(findings: Mapping[str, BrokerFinding], path: Path = FILE) -> None:
     """Write the file; it appears whole or not at all."""
-    text = _HEAD
-    for identifier, finding in findings.items():
-        values = asdict(finding)
-        rows = values.pop("seen")
-        text += f"\n[{identifier}]\n"
-        text += "".join(f"{field} = {json.dumps(value, ensure_ascii=False)}\n" for field, value in values.items())
-        text += "seen = [\n" + "".join(f"  {json.dumps(row, ensure_ascii=False)},\n" for row in rows) + "]\n"
-    write_whole(path, text)
+    write_records(_HEAD, findings, path)

@@ -6,12 +6,14 @@ import json
 import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from _typeshed import DataclassInstance
 
     from model_check.defects.search import Found
 
@@ -71,23 +73,37 @@ def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple
 
 def read_findings(path: Path = FILE) -> dict[str, Finding]:
     """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _finding(given) for name, given in content.items()}
+    return read_records(Finding, path)
 
 
 def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
     """Write the figures; the file appears whole or not at all."""
-    text = _HEAD
-    for name, finding in findings.items():
-        rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(finding).items())
+    write_records(_HEAD, findings, path)
+
+
+Record = TypeVar("Record", bound="DataclassInstance")
+
+
+def read_records(kind: type[Record], path: Path) -> dict[str, Record]:
+    """What `write_records` has written; lists become tuples."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: kind(**{field: _frozen(value) for field, value in given.items()}) for name, given in content.items()}
+
+
+def write_records(head: str, records: Mapping[str, Record], path: Path) -> None:
+    """Write a table a record, rows on lines of their own; the file appears whole or not at all."""
+    text = head
+    for name, record in records.items():
+        rows = "".join(f"{field} = {_toml(value)}\n" for field, value in asdict(record).items())
         text += f"\n[{name if name.isalnum() else json.dumps(name)}]\n{rows}"
     write_whole(path, text)
 
 
-def _finding(given: Mapping[str, Any]) -> Finding:
-    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return Finding(**fields)
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _toml(value: object) -> str:
+def _toml(value: Any) -> str:
+    if isinstance(value, tuple) and any(isinstance(row, tuple) for row in value):
+        return "[\n" + "".join(f"  {_toml(row)},\n" for row in value) + "]"
     return json.dumps(value, ensure_ascii=False)

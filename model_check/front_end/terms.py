@@ -7,16 +7,18 @@ sets.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
+from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Path = tuple[str, ...]
 Operator = Literal[
     "+", "-", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "if", "has", "only", "is_empty", "union", "minus"
 ]
-BOOLEAN: frozenset[str] = frozenset({"==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "has", "is_empty"})
+COMPARISONS: dict[str, Callable[[int, int], bool]] = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+BOOLEAN: frozenset[str] = frozenset({*COMPARISONS, "and", "or", "not", "has", "is_empty"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +162,13 @@ def _fold_logic(operator: Literal["and", "or"], arguments: tuple[Expression, ...
 
 
 def _compute(operator: Operator, values: list[int]) -> int:
+    if operator in COMPARISONS:
+        return int(COMPARISONS[operator](*values))
     match operator, values:
         case "+", [a, b]:
             return a + b
         case "-", [a, b]:
             return a - b
-        case "==", [a, b]:
-            return int(a == b)
-        case "!=", [a, b]:
-            return int(a != b)
-        case "<", [a, b]:
-            return int(a < b)
-        case "<=", [a, b]:
-            return int(a <= b)
-        case ">", [a, b]:
-            return int(a > b)
-        case ">=", [a, b]:
-            return int(a >= b)
         case "not", [a]:
             return int(not a)
         case "has", [a, b]:

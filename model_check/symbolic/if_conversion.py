@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from model_check.front_end.terms import (
+    COMPARISONS,
     Apply,
     Expression,
     If,
@@ -46,19 +47,10 @@ from model_check.symbolic.values import (
 from spec.language import Kind, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 State = dict[Path, tuple[Value, ...]]
 """The elements of each field; one for a field that is no array."""
-
-_COMPARISONS: Final[dict[str, Callable[[int, int], bool]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +252,8 @@ class Conversion:
         if operation in ("==", "!=") and any(isinstance(v, Members) for v in values):
             same = equal_sets(as_members(values[0]), as_members(values[1]))
             return same if operation == "==" else negation(same)
-        if operation in _COMPARISONS:
-            return compared(_COMPARISONS[operation], as_number(values[0]), as_number(values[1]))
+        if operation in COMPARISONS:
+            return compared(COMPARISONS[operation], as_number(values[0]), as_number(values[1]))
         match operation, values:
             case "+", [left, right]:
                 return combined(operator.add, as_number(left), as_number(right))

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from model_check.front_end.open_terms import Constant, Named, Number
 from model_check.tla.layout import Block, hang, indented, junction, separated
 from model_check.tla.values import Range
+from model_check.tla.vocabulary import enumerations, records
 from spec.language import NONE, Kind
 from spec.language.fields import Bound, Field, RecordDeclaration
 
 if TYPE_CHECKING:
-    from enum import IntEnum
-
     from model_check.tla.printing import Printer
     from model_check.tla.vocabulary import Vocabulary
-    from spec.language import Machine, Record
+    from spec.language import Machine
 
 
 class Declarations:
@@ -28,13 +27,9 @@ class Declarations:
             for name, member in machine.state.members.items()
             if not (isinstance(member, Field) and member.kind is Kind.CLOCK)
         }
+        self._machine = machine
         self._names = names
         self._printer = printer
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """All but the clock, which stands still."""
-        return tuple(self._members)
 
     def variable_list(self) -> Block:
         """The declaration of the variables, each with the first sentence on its record."""
@@ -48,17 +43,10 @@ class Declarations:
     def kinds(self) -> Block:
         """The sets of the enumerations and of the records."""
         lines: Block = []
-        enumerations: dict[type[IntEnum], None] = {}
-        records: dict[type[Record], None] = {}
-        for member in self._members.values():
-            if isinstance(member, RecordDeclaration):
-                records[member.kind] = None
-            fields = [member] if isinstance(member, Field) else member.kind.fields.values()
-            enumerations.update(dict.fromkeys(f.choices for f in fields if f.choices is not None))
-        for kind in enumerations:
+        for kind in enumerations(self._machine):
             names = ", ".join(f'"{choice.name}"' for choice in kind)
             lines += [f"\\* {first_line(kind)}", f"{self._names.kind(kind)} == {{{names}}}", ""]
-        for record in records:
+        for record in records(self._machine):
             fields_of = [[f"{name} : {self._field_set(field)}"] for name, field in record.fields.items()]
             lines += [f"\\* {first_line(record)}", f"{self._names.kind(record)} =="]
             lines += [*indented(hang("[", separated(fields_of), "]")), ""]

@@ -83,7 +83,7 @@ class Definer:
         point.carry_out(opened.effect, meaning, opened)
         changed = {name: p.whole for name, p in point.pending.items() if p.whole != Variable(name)}
         bindings, changed = _tidied(point, changed)
-        effect = [self._use(use) for use in point.uses_of_effects]
+        effect = [[self.printer.flat(use)] for use in point.uses_of_effects]
         effect += [self._next(name, value) for name, value in changed.items()]
         if bindings:
             effect = [self.printer.let(bindings, junction("/\\", effect), ROOM)]
@@ -109,7 +109,7 @@ class Definer:
                     at.refuse(f"{function.__name__} is neither a part of a guard nor an effect")
                 given = tuple(point.value(argument, meaning) for argument in arguments)
                 self._note_rules(point, function, given)
-                return [self._use(Use(function, given))]
+                return [[self.printer.flat(Use(function, given))]]
             case If(then=[*inner], otherwise=[*others]):
                 _refuse_rules((*inner, *others))
             case Loop(body=[*inner]):
@@ -129,9 +129,6 @@ class Definer:
                 case Run(function=inner, arguments=given):
                     self._note_rules(point, inner, tuple(point.value(argument, meaning) for argument in given))
 
-    def _use(self, use: Use) -> Block:
-        return [self.printer.flat(use)]
-
     def _next(self, name: str, value: Value) -> Block:
         block = self.printer.right_side(value, ROOM - len(name) - 4)
         if len(block) == 1:
@@ -141,11 +138,8 @@ class Definer:
 
     def _unchanged(self, point: Effect, changed: dict[str, Value]) -> list[Block]:
         written = {path[0] for use in point.uses_of_effects for path in self.uses.writes(use.function)}
-        kept = [v for v in point.pending if v not in changed and v not in written and v not in self._clocks()]
+        kept = [v for v in point.pending if v not in changed and v not in written and v not in clocks(self.reader)]
         return [filled(kept, "UNCHANGED <<", ">>")] if kept else []
-
-    def _clocks(self) -> frozenset[str]:
-        return clocks(self.reader)
 
 
 def _refuse_rules(statements: Iterable[Statement]) -> None:

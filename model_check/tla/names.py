@@ -21,11 +21,6 @@ def camel_case(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-def capitals(name: str) -> str:
-    """`op_slots` as `OP_SLOTS`."""
-    return name.upper()
-
-
 class Names:
     """Names that are taken, and the next free one like a given one."""
 

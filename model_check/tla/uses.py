@@ -22,7 +22,7 @@ class Uses:
 
     def __init__(self, reader: OpenReader) -> None:
         self._reader = reader
-        self._instants = frozenset(path for path, field in declared(reader.machine.state) if _is_instant(field))
+        self._instants = frozenset(path for path, field in declared(reader.machine.state) if field.kind is Kind.INSTANT)
         self._known: dict[Callable[..., Any], tuple[frozenset[Path], frozenset[Path]]] = {}
 
     def reads(self, function: Callable[..., Any]) -> frozenset[Path]:
@@ -81,7 +81,3 @@ def declared(state: type[MachineState]) -> Iterator[tuple[Path, Field]]:
         else:
             for field_name, field in member.kind.fields.items():
                 yield (name, field_name), field
-
-
-def _is_instant(field: Field) -> bool:
-    return field.kind is Kind.INSTANT

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.open_terms import Named
 from model_check.tla.constants import Derived, given_constants
-from model_check.tla.names import Names, camel_case, capitals
+from model_check.tla.names import Names, camel_case
+from model_check.tla.uses import declared
 from spec.language import NONE, Kind
-from spec.language.fields import Field, RecordDeclaration
+from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,14 +71,13 @@ class Vocabulary:
         self.names = Names()
         for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars"):
             self.names.give(note)
-        self.variables = tuple(self.names.give(name) for name in machine.state.members)
-        if self.variables != tuple(machine.state.members):
+        if any(self.names.give(name) != name for name in machine.state.members):
             msg = f"a field of {machine.state.__name__} has a name that TLA+ keeps for itself"
             raise NotInTheLanguage(msg)
         known = [*self._given, *(n for n, v in vars_of(type(constants)) if isinstance(v, property))]
-        self._constant_names = {name: self.names.give(capitals(name)) for name in known}
+        self._constant_names = {name: self.names.give(name.upper()) for name in known}
         self._negated = {
-            name: self.names.give(f"{capitals(name)}_NEGATED")
+            name: self.names.give(f"{name.upper()}_NEGATED")
             for name, value in self._given.items()
             if isinstance(value, tuple)
         }
@@ -85,9 +85,8 @@ class Vocabulary:
         self._sets = {
             name: self.names.give(camel_case(name)) for name in (*sorted(self._lengths), *sorted(self._negated))
         }
-        self._classes: dict[type, str] = {}
-        for kind in _classes(machine):
-            self._classes[kind] = self.names.give(kind.__name__)
+        kinds: tuple[type, ...] = (*enumerations(machine), *records(machine))
+        self._classes = {kind: self.names.give(kind.__name__) for kind in kinds}
         self._operators = {f: self.names.give(camel_case(f.__name__)) for f in functions}
         self._named: dict[Named, str] = {}
         self.constants_used: dict[str, tuple[str, object]] = {}
@@ -114,15 +113,12 @@ class Vocabulary:
             self.listed[self._sets[name]] = (own, negated)
             return self._sets[name]
         if name in self._given:
-            self._use(name, own)
+            self.constants_used[own] = (name, self._given[name])
             if self._given[name] == NONE:
                 self.named(Named("NONE", NONE))
         elif own not in self.derived:
             self.derived[own] = self._derive.expression(name)
         return own
-
-    def _use(self, name: str, own: str) -> None:
-        self.constants_used[own] = (name, self._given[name])
 
     def named(self, named: Named) -> str:
         """A number with a name."""
@@ -177,12 +173,12 @@ def _lengths(machine: Machine) -> Iterable[str]:
                 yield field.high.constant
 
 
-def _classes(machine: Machine) -> list[type]:
-    found: dict[type, None] = {}
-    for member in machine.state.members.values():
-        fields = [member] if isinstance(member, Field) else list(member.kind.fields.values())
-        found.update(dict.fromkeys(f.choices for f in fields if f.choices is not None))
-    for member in machine.state.members.values():
-        if isinstance(member, RecordDeclaration):
-            found[member.kind] = None
-    return list(found)
+def enumerations(machine: Machine) -> dict[type[IntEnum], None]:
+    """The enumerations of the state's fields, each once, in the order of declaration."""
+    return dict.fromkeys(field.choices for _, field in declared(machine.state) if field.choices is not None)
+
+
+def records(machine: Machine) -> dict[type[Record], None]:
+    """The classes of the state's records, likewise."""
+    members = machine.state.members.values()
+    return dict.fromkeys(member.kind for member in members if isinstance(member, RecordDeclaration))

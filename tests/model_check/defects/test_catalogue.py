@@ -164,8 +164,8 @@ def test_figures_are_written_whole_and_read_again(tmp_path: Path) -> None:
 
 def test_what_a_broker_has_shown_is_written_whole_and_read_again(tmp_path: Path) -> None:
     findings = {
-        "A06": BrokerFinding("It says “no”.", "L3", "4.5.1", "4.9.7", ("4.5.1+x",), (("half offset", "-1", "7"),), "t"),
-        "B33": BrokerFinding("x.", "L5", "5.3.3", "5.3.3+y", (), (), "t"),
+        "A06": BrokerFinding("It says “no”.", "L3", "4.5.1", "4.9.7", ("4.5.1+x",), "t", (("half offset", "-1", "7"),)),
+        "B33": BrokerFinding("x.", "L5", "5.3.3", "5.3.3+y", (), "t", ()),
     }
     write_broker_findings(findings, tmp_path / "broker_findings.toml")
     assert read_broker_findings(tmp_path / "broker_findings.toml") == findings
