@@ -30,10 +30,13 @@ def machine(*libraries: str, with_memory: bool = False) -> str:
     return f"{processor()}, {os.cpu_count()} cores, {memory}{platform.system()}; {versions}."
 
 
-def bars(rows: Iterable[tuple[str, str, str, bool]]) -> list[str]:
-    """The lines of a table: what is measured, what is wanted, what was found, and whether that is enough."""
+_MET = {True: "yes ", False: "NO ", None: ""}
+
+
+def bars(rows: Iterable[tuple[str, str, str, bool | None]]) -> list[str]:
+    """The lines of a table: what is measured, what is wanted, what was found, and whether that is enough, if known."""
     return [
         "| Bar | Wanted | Measured | Met |",
         "|---|--:|--:|---|",
-        *(f"| {what} | {wanted} | {found} | {'yes' if met else 'NO'} |" for what, wanted, found, met in rows),
+        *(f"| {what} | {wanted} | {found} | {_MET[met]}|" for what, wanted, found, met in rows),
     ]

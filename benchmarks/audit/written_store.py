@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.broker.workloads import GROUP, MILLISECOND_EVERY, OPS_EVERY, end, new_broker, write_op_batches
+from benchmarks.broker.workloads import GROUP, MILLISECOND_EVERY, OPS_EVERY, end, new_broker, send, write_op_batches
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch
@@ -63,25 +63,15 @@ class StoreInTheMaking:
 
     def _transaction(self, number: int) -> int:
         kind = number % 100
-        key = f"C0A80001{number:024X}"
-        properties = {
-            "KEYS": f"KEY{number}",
-            "TRAN_MSG": "true",
-            "UNIQ_KEY": key,
-            "WAIT": "true",
-            "PGROUP": GROUP,
-            "TAGS": "TagA",
-        }
         body = self._body()
-        topic = f"Orders{number % 7}"
-        response = self.broker.send_message(SendMessageRequest(topic, number & 3, body, self.clock.now, properties))
+        response = send(self.broker, number, f"Orders{number % 7}", body)
         if kind < 95:
             outcome = TRANSACTION_COMMIT if kind < 85 else TRANSACTION_ROLLBACK
             half = QueueOffset(response.queue_offset)
             self._end(half, decode_message_id(response.msg_id), outcome, is_answer=False)
             self.expected["delivered" if kind < 85 else "rolled_back"] += 1
         elif kind < 98:
-            self._answers.add(key)
+            self._answers.add(f"C0A80001{number:024X}")
             self.expected["delivered"] += 1
         else:
             self.expected["parked"] += 1

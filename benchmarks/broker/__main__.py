@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.broker.workloads import Measured, check_round, store_and_settle
+from benchmarks.machine import machine
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
@@ -37,13 +37,12 @@ def main(repeats: int, transactions: int) -> None:
         met = "yes" if median(rates) >= WANTED_A_SECOND and median(seconds) < WANTED_SECONDS else "no"
         bars.append(f"| {version} | {median(rates):,.0f} | {median(seconds):.2f} | {met} |")
     long_run = _told("memory", "5.3.3", LONG_RUN)
-    machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
     heap, resident = (long_run.heap_bytes or 0) / 1024, (long_run.resident_bytes or 0) / (1 << 20)
     text = f"""# How fast the reference broker is
 
 Written by `make bench-broker`.
 
-{machine}; Python {platform.python_version()}. Load before: {load:.2f}.
+{machine()} Load before: {load:.2f}.
 One thread, store files of RocketMQ's default sizes in a new directory, page cache, recorder off. Medians of {repeats}
 runs, each in a fresh process; in brackets the least and the most. A transaction is a half stored, an END_TRANSACTION
 that reads it back (three commits to a rollback), the real message and the op message. The round goes over

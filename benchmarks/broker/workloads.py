@@ -12,7 +12,7 @@ from time import perf_counter
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
@@ -58,8 +58,8 @@ def new_broker(version: str, folder: Path, check_max: int = 15) -> BrokerControl
     return BrokerController(switches, settings, clock, path, Recorder(clock, is_on=False))
 
 
-def send(broker: BrokerController, number: int) -> str:
-    """Send one half; gives its offset message id."""
+def send(broker: BrokerController, number: int, topic: str = "TopicTest", body: bytes = BODY) -> SendMessageResponse:
+    """Send one half."""
     properties = {
         "KEYS": f"KEY{number}",
         "TRAN_MSG": "true",
@@ -68,8 +68,7 @@ def send(broker: BrokerController, number: int) -> str:
         "PGROUP": GROUP,
         "TAGS": "TagA",
     }
-    request = SendMessageRequest("TopicTest", number & 3, BODY, broker.clock.now, properties)
-    return broker.send_message(request).msg_id
+    return broker.send_message(SendMessageRequest(topic, number & 3, body, broker.clock.now, properties))
 
 
 def settle(broker: BrokerController, number: int, msg_id: str) -> None:
@@ -98,7 +97,7 @@ def store_and_settle(version: str, folder: Path, count: int, *, watches_memory: 
     heap = resident = 0
     began = perf_counter()
     for number in range(count):
-        settle(broker, number, send(broker, number))
+        settle(broker, number, send(broker, number).msg_id)
         if number % MILLISECOND_EVERY == 0:
             broker.clock.advance(1)
         if number % OPS_EVERY == 0 and broker.switches.batches_ops:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.explicit.workloads import WORKLOADS
-from benchmarks.machine import machine
+from benchmarks.machine import bars, machine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchmarks.explicit.runs import Row
 
 MOST_COMPILE, MOST_START, MOST_IMPORT = 60.0, 2.0, 0.5
@@ -43,17 +45,27 @@ def report(rows: list[Row], cold: dict[str, float], import_seconds: float, repea
         "Depth is the number of states on the longest shortest path; Stateright with two threads does not search level",
         "by level. The ratio is that of the seconds to those of this search with as many threads.",
         "",
-        "| Bar | Wanted | Measured | Met |",
-        "|---|--:|--:|---|",
+        *bars(_bars(rows, cold, import_seconds)),
+        "",
     ]
+    return "\n".join(text)
+
+
+def _bars(
+    rows: list[Row], cold: dict[str, float], import_seconds: float
+) -> Iterator[tuple[str, str, str, bool | None]]:
     for workload in WORKLOADS.values():
         for threads, wanted in workload.wanted.items():
             (row,) = (r for r in rows if (r.workload, r.program, r.threads) == (workload.title, "halfcheck", threads))
-            text.append(
-                f"| {workload.title}, {threads} thread{'s'[: threads - 1]}, distinct states a second "
-                f"| ≥ {wanted / 1e6:g} M | {row.rate / 1e6:.2f} M | {_met(row.rate >= wanted)} |"
-            )
-        text += [_times(workload.title, rows, *other, wanted) for other, wanted in workload.beside.items()]
+            name = f"{workload.title}, {threads} thread{'s'[: threads - 1]}, distinct states a second"
+            yield name, f"≥ {wanted / 1e6:g} M", f"{row.rate / 1e6:.2f} M", row.rate >= wanted
+        for (program, threads), wanted in workload.beside.items():
+            of_threads = (row for row in rows if (row.workload, row.threads) == (workload.title, threads))
+            seconds = {row.program: row.median for row in of_threads}
+            ratio = seconds[program] / seconds["halfcheck"] if program in seconds else None
+            found = "not measured" if ratio is None else f"{ratio:.1f}"
+            name = f"{workload.title}, {threads} thread{'s'[: threads - 1]}, times {program}"
+            yield name, f"≥ {wanted:g}", found, None if ratio is None else ratio >= wanted
     limits = [(f"cold compile of {title}", MOST_COMPILE, seconds) for title, seconds in cold.items()]
     limits += [
         (f"warm start of {row.workload} to the first level", MOST_START, row.first_level_seconds)
@@ -61,19 +73,4 @@ def report(rows: list[Row], cold: dict[str, float], import_seconds: float, repea
         if row.first_level_seconds is not None and row.threads == 1
     ]
     limits.append(("importing the command line", MOST_IMPORT, import_seconds))
-    text += [f"| {what}, s | ≤ {most:g} | {took:.2f} | {_met(took <= most)} |" for what, most, took in limits]
-    return "\n".join([*text, ""])
-
-
-def _times(workload: str, rows: list[Row], program: str, threads: int, wanted: float) -> str:
-    """The bar of a ratio; nothing was measured where the other program is not there."""
-    seconds = {row.program: row.median for row in rows if (row.workload, row.threads) == (workload, threads)}
-    name = f"{workload}, {threads} thread{'s'[: threads - 1]}, times {program}"
-    if program not in seconds:
-        return f"| {name} | ≥ {wanted:g} | not measured | |"
-    ratio = seconds[program] / seconds["halfcheck"]
-    return f"| {name} | ≥ {wanted:g} | {ratio:.1f} | {_met(ratio >= wanted)} |"
-
-
-def _met(is_met: bool) -> str:
-    return "yes" if is_met else "NO"
+    yield from ((f"{what}, s", f"≤ {most:g}", f"{took:.2f}", took <= most) for what, most, took in limits)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections import Counter
-from importlib.metadata import version
 from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from benchmarks.guided.coverage import LEAST_SHARE, PLAIN_WALKS
 from benchmarks.guided.met import INSTANCE, MOST, PROFILE, STEPS, cannot_occur
-from benchmarks.machine import processor
+from benchmarks.machine import machine
 from model_check.walks.guided.walker import LEARNED_FROM
 
 if TYPE_CHECKING:
@@ -34,8 +31,8 @@ def report(left_out: Sequence[Missed], coverage: Sequence[Covered], seconds: flo
         "",
         "Written by `make bench-guided`.",
         "",
-        f"{processor()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()},",
-        f"NumPy {version('numpy')}. {PROFILE}, {INSTANCE}, walks of {STEPS} steps; {seconds / 60:.0f} minutes in all.",
+        machine("NumPy"),
+        f"{PROFILE}, {INSTANCE}, walks of {STEPS} steps; {seconds / 60:.0f} minutes in all.",
         "",
         "## Clauses that one fault breaks",
         "",

@@ -39,8 +39,6 @@ class RealBroker:
         What ``meta.json`` calls the run.
     settings
         Settings of ``broker.conf`` that differ from the short intervals and small files of each run.
-    heap
-        Of the broker, as ``-Xmx`` takes it.
 
     Attributes
     ----------
@@ -61,12 +59,9 @@ class RealBroker:
         jars: Path,
         scenario: str,
         settings: Mapping[str, str] | None = None,
-        *,
-        heap: str = "512m",
     ) -> None:
         self._release = release
         self._classes = f"{jars.resolve()}/*"
-        self._heap = heap
         self._ports = free_ports()
         self._exit = ExitStack()
         self.settings = settings_of_conf(release, self._ports, settings or {})
@@ -98,7 +93,7 @@ class RealBroker:
         address = self._ports.name_server_address
         started = time.monotonic()
         conf = f"{self.run}/broker.conf"
-        self._broker = self._boot("broker", "broker.BrokerStartup", self._heap, "-n", address, "-c", conf)
+        self._broker = self._boot("broker", "broker.BrokerStartup", "512m", "-n", address, "-c", conf)
         self._processes.wait_until(
             lambda: is_broker_known(self._ports), "register", self._broker, "broker", _ROUTE_SECONDS
         )

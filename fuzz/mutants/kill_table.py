@@ -18,8 +18,6 @@ from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fuzz.search.examples import Failure
     from spec.language import Machine
 
@@ -78,29 +76,20 @@ class Kill:
         }
 
 
-def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Kill:
-    """Run one mutant until it is noticed, or until it has lived through all examples, `MOST_EXAMPLES` if not given."""
+def hunt(mutant: Mutant, *, random_seed: int, examples: int = MOST_EXAMPLES) -> Kill:
+    """Run one mutant until it is noticed, or until it has lived through all examples."""
     if mutant.part is Part.PROPERTY:
         return _search(mutant)
-    most = MOST_EXAMPLES if examples is None else examples
-    done = fuzz(mutant.pairing, examples=most, steps=STEPS, random_seed=random_seed)
+    done = fuzz(mutant.pairing, examples=examples, steps=STEPS, random_seed=random_seed)
     if done.failure is None:
         return Kill(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch
     return Kill(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
 
 
-def kill_table(
-    *, random_seed: int, mutants: tuple[Mutant, ...] | None = None, report: Callable[[Kill], None] | None = None
-) -> list[Kill]:
-    """Hunt mutants in order, all of them if not given; `report` is called after each."""
-    table = []
-    for mutant in MUTANTS if mutants is None else mutants:
-        kill = hunt(mutant, random_seed=random_seed)
-        table.append(kill)
-        if report is not None:
-            report(kill)
-    return table
+def kill_table(*, random_seed: int, mutants: tuple[Mutant, ...] = MUTANTS) -> list[Kill]:
+    """Hunt mutants in order, all of them if not given."""
+    return [hunt(mutant, random_seed=random_seed) for mutant in mutants]
 
 
 def _search(mutant: Mutant) -> Kill:
