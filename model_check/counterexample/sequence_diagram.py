@@ -36,8 +36,6 @@ class DiagramStep:
         Names of participants; equal for something that happens in one place.
     label
         A few words on the arrow or in the box.
-    note
-        A few smaller words below it.
     kind
         How it is drawn.
     is_violation
@@ -48,13 +46,11 @@ class DiagramStep:
     source: str
     target: str
     label: str
-    note: str = ""
     kind: StepKind = StepKind.MESSAGE
     is_violation: bool = False
 
 
 _LETTER = 6.5  # mean width in pixels of a letter at 12 px
-_SMALL_LETTER = 5.7  # at 10.5 px
 _LINE = 15
 _GUTTER = 40  # room for the numbers on the left
 _HEAD = 30
@@ -166,14 +162,12 @@ def _half_width(name: str, steps: Sequence[DiagramStep]) -> float:
     return max([_LETTER * len(name) / 2 + 18, *(width / 2 + 22 for width in own)])
 
 
-def _lines(step: DiagramStep) -> tuple[list[str], list[str]]:
-    longest = 2 * _LONGEST_LINE if step.kind == StepKind.BREAK else _LONGEST_LINE
-    return wrap(step.label, longest) or [""], wrap(step.note, longest + 6)
+def _lines(step: DiagramStep) -> list[str]:
+    return wrap(step.label, 2 * _LONGEST_LINE if step.kind == StepKind.BREAK else _LONGEST_LINE) or [""]
 
 
 def _text_width(step: DiagramStep) -> float:
-    labels, notes = _lines(step)
-    return max([_LETTER * len(line) for line in labels] + [_SMALL_LETTER * len(line) for line in notes])
+    return max(_LETTER * len(line) for line in _lines(step))
 
 
 def _heads(names: Sequence[str], places: Sequence[float], y: float) -> str:
@@ -191,30 +185,29 @@ def _draw_step(
     step: DiagramStep, names: Sequence[str], places: Sequence[float], y: float, width: float
 ) -> tuple[str, float]:
     """One step from height ``y`` on, and the height that it takes."""
-    labels, notes = _lines(step)
+    labels = _lines(step)
     classes = f"step {step.kind}" + (" violation" if step.is_violation else "")
     if step.kind == StepKind.BREAK:
         across = width - _GUTTER - 12
-        drawn, height, middle = _box(labels, notes, _GUTTER + across / 2, y, across)
+        drawn, height, middle = _box(labels, _GUTTER + across / 2, y, across)
     elif step.source == step.target:
         own = min(_text_width(step) + 28, width - _GUTTER - 8)
         x = min(max(places[names.index(step.source)], _GUTTER + own / 2 + 4), width - own / 2 - 4)
-        drawn, height, middle = _box(labels, notes, x, y, own)
+        drawn, height, middle = _box(labels, x, y, own)
     else:
         drawn, height, middle = _arrow(step, places[names.index(step.source)], places[names.index(step.target)], y)
     number = f'<text class="number" x="{_GUTTER - 14}" y="{middle + 4:.0f}">{step.number}</text>'
     return f'<g class="{classes}" data-step="{step.number}">{number}{drawn}</g>', height
 
 
-def _box(labels: Sequence[str], notes: Sequence[str], x: float, y: float, width: float) -> tuple[str, float, float]:
-    height = _LINE * len(labels) + 13 * len(notes) + 12
+def _box(labels: Sequence[str], x: float, y: float, width: float) -> tuple[str, float, float]:
+    height = _LINE * len(labels) + 12
     box = f'<rect class="box" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" rx="5"/>'
-    words = _texts(labels, "label", x, y + 17, _LINE) + _texts(notes, "note", x, y + 16 + _LINE * len(labels), 13)
-    return box + words, height + 12, y + height / 2
+    return box + _texts(labels, x, y + 17), height + 12, y + height / 2
 
 
 def _arrow(step: DiagramStep, start: float, end: float, y: float) -> tuple[str, float, float]:
-    labels, notes = _lines(step)
+    labels = _lines(step)
     line = y + _LINE * len(labels) + 6
     middle = (start + end) / 2
     way = 1 if end > start else -1
@@ -228,12 +221,11 @@ def _arrow(step: DiagramStep, start: float, end: float, y: float) -> tuple[str, 
             f'<line class="arrow" x1="{start:.1f}" x2="{end - 7 * way:.1f}" y1="{line}" y2="{line}"/>'
             f'<path class="tip" d="M{end:.1f} {line}l{-9 * way} -4.5v9z"/>'
         )
-    words = _texts(labels, "label", middle, y + 12, _LINE) + _texts(notes, "note", middle, line + 14, 13)
-    return drawn + words, line - y + 13 * len(notes) + 16, line
+    return drawn + _texts(labels, middle, y + 12), line - y + 16, line
 
 
-def _texts(lines: Sequence[str], kind: str, x: float, y: float, line_height: float) -> str:
+def _texts(lines: Sequence[str], x: float, y: float) -> str:
     return "".join(
-        f'<text class="{kind}" x="{x:.1f}" y="{y + row * line_height:.1f}">{escape(line)}</text>'
+        f'<text class="label" x="{x:.1f}" y="{y + row * _LINE:.1f}">{escape(line)}</text>'
         for row, line in enumerate(lines)
     )

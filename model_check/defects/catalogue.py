@@ -261,24 +261,15 @@ def _defect(place: str, identifier: str, given: Mapping[str, Any]) -> Defect:
     except ValueError as error:
         msg = f"{place}: where is {given.get('where')!r}, not one of {', '.join(w.value for w in Where)}"
         raise BadFile(msg) from error
-    if "search" in given:
-        entry["search"] = _record(Search, f"{place}: search", given["search"])
     entry["wrong_repairs"] = tuple(
-        _wrong_repair(f"{place}: wrong repair {number}", wrong)
+        _record(WrongRepair, f"{place}: wrong repair {number}", wrong)
         for number, wrong in enumerate(given.get("wrong_repairs", ()), start=1)
     )
     return _record(Defect, place, entry)
 
 
-def _wrong_repair(place: str, given: Mapping[str, Any]) -> WrongRepair:
-    entry = dict(given)
-    if "search" in given:
-        entry["search"] = _record(Search, f"{place}: search", given["search"])
-    return _record(WrongRepair, place, entry)
-
-
 def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
-    """A dataclass from a table of the file; lists become tuples."""
+    """A dataclass from a table of the file; lists become tuples, and a search a record."""
     known = {field.name: field for field in fields(kind)}
     for name in given:
         if name not in known:
@@ -288,4 +279,7 @@ def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
         if name not in given and field.default is MISSING:
             msg = f"{place}: {name} is missing"
             raise BadFile(msg)
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    if "search" in given:
+        values["search"] = _record(Search, f"{place}: search", given["search"])
+    return kind(**values)

@@ -215,12 +215,8 @@ class _Text:
     # --- head and state -----------------------------------------------------------------------------------------------
 
     def _state(self) -> Block:
-        kinds, types, first = (
-            self._declarations.kinds(),
-            self._declarations.type_invariant(),
-            self._declarations.initial(),
-        )
-        return [RULE, *kinds, *self._declarations.variable_list(), "", *types, "", *first, ""]
+        own = self._declarations
+        return [RULE, *own.kinds(), *own.variable_list(), "", *own.type_invariant(), "", *own.initial(), ""]
 
     def _head(self, name: str) -> Block:
         """What the rest of the module has turned out to use."""

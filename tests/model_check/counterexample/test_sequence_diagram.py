@@ -11,11 +11,11 @@ from model_check.wording.actions import StepKind
 SVG = "{http://www.w3.org/2000/svg}"
 
 STEPS = (
-    DiagramStep(1, "Producer", "Broker", "send half of t0", "immunity 3 ticks"),
+    DiagramStep(1, "Producer", "Broker", "send half of t0"),
     DiagramStep(2, "Producer", "Producer", "the local transaction decides COMMIT"),
     DiagramStep(3, "Check service", "Half queue", "puts the half back for its immunity, a copy at offset 1"),
     DiagramStep(4, "Producer", "Broker", "END_TRANSACTION commit", kind=StepKind.LOST),
-    DiagramStep(5, "", "", "the broker crashes", "the op batch is lost", StepKind.BREAK),
+    DiagramStep(5, "", "", "the broker crashes", StepKind.BREAK),
     DiagramStep(6, "Broker", "Consumer", "delivers t0 a second time", is_violation=True),
 )
 
