@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfcheck.check.question import COMPILED, OF_FILES, OF_ONE_SEARCH, Question
+from halfcheck.check.check_options import COMPILED, OF_FILES, OF_ONE_SEARCH, CheckOptions
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
 from halfcheck.printing.search_progress import portfolio_progress
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOUR_MS = 3_600_000
 
 
-def run(question: Question) -> ExitCode:
+def run(options: CheckOptions) -> ExitCode:
     """Read the file, ask, and print; without an instance, over the sizes of a portfolio.
 
     Raises
@@ -39,40 +39,40 @@ def run(question: Question) -> ExitCode:
     CommandLineError
         When its halves lie in RocksDB, which is not modelled.
     """
-    question.refuse(
+    options.refuse(
         (*OF_ONE_SEARCH, *OF_FILES, "fresh"),
         "does not go with --broker-conf, which searches in memory and tells its counterexamples in words and JSON",
     )
-    assert question.broker_conf is not None  # noqa: S101 - else something else is asked
-    file, version = question.broker_conf, question.version or question.only_profile
+    assert options.broker_conf is not None  # noqa: S101 - else something else is asked
+    file, version = options.broker_conf, options.version or options.only_profile
     profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file)
     in_rocksdb = conf.halves_in_rocksdb(version)
     if in_rocksdb:
         message = f"{file}: {in_rocksdb}"
         raise NotJudgedError(message)
-    configuration = configuration_of(conf, version, question.immunity or [], question.local)
+    configuration = configuration_of(conf, version, options.immunity or [], options.local)
     unknown = unknown_keys(file, version if known_keys(version) else unturned(profile))
     said = [line for line in (why, defaults_of(version).remark) if line]
     said += _of_the_lines(file, conf, unknown, unturned(profile))
-    options: dict[str, Any] = {
-        "properties": question.clauses,
-        "engine": question.engine,
-        "threads": question.threads or os.cpu_count() or 1,
-        "most_steps": question.max_depth,
-        "most_states": question.max_states,
+    searched: dict[str, Any] = {
+        "properties": options.clauses,
+        "engine": options.engine,
+        "threads": options.threads or os.cpu_count() or 1,
+        "most_steps": options.max_depth,
+        "most_states": options.max_states,
     }
-    with portfolio_progress(f"{version} {file}", wanted=not question.as_json) as report:
-        judgement = judge_configuration(configuration, question.environment, _bases(question), report=report, **options)
+    with portfolio_progress(f"{version} {file}", wanted=not options.as_json) as report:
+        judgement = judge_configuration(configuration, options.environment, _bases(options), report=report, **searched)
     suggestions = None
-    if question.suggest and judgement.broken:
-        with portfolio_progress("suggestions", wanted=not question.as_json) as report:
-            suggestions = suggest(judgement, question.environment, report=report, **options)
-    if not (question.version or question.profile):
+    if options.suggest and judgement.broken:
+        with portfolio_progress("suggestions", wanted=not options.as_json) as report:
+            suggestions = suggest(judgement, options.environment, report=report, **searched)
+    if not (options.version or options.profile):
         typer.echo(f"halfcheck: {file}: no --version is given: {version} is taken", err=True)
     for remark in said:
         typer.echo(f"halfcheck: {file}: {remark}", err=True)
-    if question.as_json:
+    if options.as_json:
         settings = settings_to_json(configuration, unknown, said)
         settings |= {"version": version, "profile": profile, "judged_by": why}
         answer = {**judgement_to_json(judgement), "broker_conf": settings}
@@ -83,7 +83,7 @@ def run(question: Question) -> ExitCode:
         from halfcheck.check.broker_conf_answer import print_judgement
 
         title = f"RocketMQ {version} with {file}"
-        print_judgement(judgement, title, suggestions, everything=question.everything)
+        print_judgement(judgement, title, suggestions, everything=options.everything)
     return ExitCode.of_verdict(
         is_broken=judgement.result.is_violated,
         is_complete=all(row.verdict is Verdict.HOLDS for row in judgement.result.clauses),
@@ -96,11 +96,11 @@ class NotJudgedError(CommandLineError):
     exit_code = ExitCode.BAD_CONTENT
 
 
-def _bases(question: Question) -> tuple[str, ...]:
+def _bases(options: CheckOptions) -> tuple[str, ...]:
     """The instance that was asked for, or the portfolio; for the slow engines one that shows much."""
-    if question.instance is not None:
-        return (question.instance,)
-    return BASES if question.engine == COMPILED else ("deep" if question.immunity else "tiny",)
+    if options.instance is not None:
+        return (options.instance,)
+    return BASES if options.engine == COMPILED else ("deep" if options.immunity else "tiny",)
 
 
 def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], local: str | None) -> Configuration:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
 from halfcheck.check.minimal_repairs import what_is_left
-from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
 from halfcheck.check.search import say_turned_in_vain
 from halfcheck.exit_codes import ExitCode
 from halfcheck.printing.search_progress import portfolio_progress
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def run(question: Question) -> ExitCode:
+def run(options: CheckOptions) -> ExitCode:
     """Search, print, and give the exit code."""
-    question.refuse(
+    options.refuse(
         (*NOT_OF_MANY_WORLDS, "fresh", "minimal_faults", "profile", "minimal_repairs"),
         "does not go with --compare, which searches many worlds in memory",
     )
-    profiles = question.compare or ("", "")
+    profiles = options.compare or ("", "")
     for profile in profiles:
         say_turned_in_vain(profile)
-    instances = () if question.instance is None else (question.instance,)
-    with portfolio_progress(" and ".join(profiles), wanted=not question.as_json) as report:
+    instances = () if options.instance is None else (options.instance,)
+    with portfolio_progress(" and ".join(profiles), wanted=not options.as_json) as report:
         found = compare(
             *profiles,
-            question.environment,
-            properties=question.clauses,
+            options.environment,
+            properties=options.clauses,
             instances=instances,
-            threads=question.threads,
-            most_states=question.max_states,
+            threads=options.threads,
+            most_states=options.max_states,
             report=report,
         )
     left = []
-    if question.max_states is None:
-        left = what_is_left(found.after, instances, threads=question.threads, wanted=not question.as_json)
-    if question.as_json:
+    if options.max_states is None:
+        left = what_is_left(found.after, instances, threads=options.threads, wanted=not options.as_json)
+    if options.as_json:
         content = {**found.to_json(), "left": {one.clause: one.to_json() for one in left}}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:

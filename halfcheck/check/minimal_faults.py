@@ -6,8 +6,8 @@ import json
 import os
 from typing import Final
 
+from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
 from halfcheck.check.chosen_instance import say_choice
-from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
 from halfcheck.exit_codes import ExitCode
 from halfcheck.printing.search_progress import live_line
 from model_check.check import Verdict, chosen_clauses
@@ -24,27 +24,27 @@ MOST_STATES: Final = 20_000_000
 """Where a search is cut short unless --max-states says otherwise: two at a time fit into a few gigabytes."""
 
 
-def run(question: Question) -> ExitCode:
+def run(options: CheckOptions) -> ExitCode:
     """Search, print, and give the exit code."""
-    question.refuse(
+    options.refuse(
         NOT_OF_MANY_WORLDS,
         "does not go with --minimal-faults, which searches many environments in memory",
     )
-    instance = question.instance or USUAL_INSTANCE
-    if question.instance is None:
+    instance = options.instance or USUAL_INSTANCE
+    if options.instance is None:
         say_choice(instance, "as --minimal-faults searches one; docs/generated/verdicts.md joins several")
-    clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, question.clauses)]
-    sizes, profiles = load_instance(instance), named_profiles(question.profile or ())
-    with live_line(wanted=not question.as_json) as report:
+    clauses = [f"{c.identifier}.{c.clause}" for c in chosen_clauses(TRANSACTIONAL_MESSAGES, options.clauses)]
+    sizes, profiles = load_instance(instance), named_profiles(options.profile or ())
+    with live_line(wanted=not options.as_json) as report:
         searches = Searches(
-            KeptSearches(kept_file(), fresh=question.fresh),
-            threads=question.threads or os.cpu_count() or 1,
-            most_states=question.max_states or MOST_STATES,
+            KeptSearches(kept_file(), fresh=options.fresh),
+            threads=options.threads or os.cpu_count() or 1,
+            most_states=options.max_states or MOST_STATES,
             report=report,
         )
-        faults = question.environment or FAULTS
-        found = find_minimal_faults(profiles, sizes, clauses, searches, most_faults=question.most_faults, faults=faults)
-    if question.as_json:
+        faults = options.environment or FAULTS
+        found = find_minimal_faults(profiles, sizes, clauses, searches, most_faults=options.most_faults, faults=faults)
+    if options.as_json:
         content = {**found.to_json(), "searched": searches.searched, "kept": searches.found}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from halfcheck.check.question import NOT_OF_MANY_WORLDS, Question
+from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
 from halfcheck.exit_codes import ExitCode
 from halfcheck.printing.search_progress import live_line, portfolio_progress
 from model_check.check import Verdict
@@ -27,29 +27,29 @@ MOST_MORE_REPAIRS = 2
 """So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""
 
 
-def run(question: Question) -> ExitCode:
+def run(options: CheckOptions) -> ExitCode:
     """Search, print, and give the exit code."""
-    question.refuse(
+    options.refuse(
         (*NOT_OF_MANY_WORLDS, "fresh", "minimal_faults"),
         "does not go with --minimal-repairs, which searches many worlds in memory",
     )
-    profile, faults = question.only_profile, question.environment
+    profile, faults = options.only_profile, options.environment
     searched: dict[str, Any] = {
-        "instances": () if question.instance is None else (question.instance,),
-        "threads": question.threads,
-        "most_states": question.max_states,
+        "instances": () if options.instance is None else (options.instance,),
+        "threads": options.threads,
+        "most_states": options.max_states,
     }
-    with portfolio_progress(profile, wanted=not question.as_json) as tell:
-        itself = search_portfolio(profile, faults, properties=question.clauses, report=tell, **searched)
+    with portfolio_progress(profile, wanted=not options.as_json) as tell:
+        itself = search_portfolio(profile, faults, properties=options.clauses, report=tell, **searched)
     if itself.is_interrupted:
         raise KeyboardInterrupt
-    most = question.most_repairs
-    with live_line("looking for repairs", wanted=not question.as_json) as report:
+    most = options.most_repairs
+    with live_line("looking for repairs", wanted=not options.as_json) as report:
         found = [
             find_minimal_repairs(profile, faults, row.name, most_repairs=most, report=report, **searched)
             for row in itself.broken
         ]
-    if question.as_json:
+    if options.as_json:
         print(json.dumps(_to_json(itself, found, most), ensure_ascii=False, indent=2))
     else:
         _print(itself, found, most)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.check.question import COMPILED, OF_BROKER_CONF, Question
+from halfcheck.check.check_options import COMPILED, OF_BROKER_CONF, CheckOptions
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from model_check.judged import Judged
 
 
-def run(question: Question) -> ExitCode:
+def run(options: CheckOptions) -> ExitCode:
     """Search, write the counterexample, print, and give the exit code; with --width, only measure a state."""
     from model_check.counterexample.files import Written, refuse_unwritable
 
-    if question.given(OF_BROKER_CONF):
+    if options.given(OF_BROKER_CONF):
         message = "--version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)
-    question.refuse(["fresh"], "speaks of the searches that --minimal-faults keeps")
-    profile = question.only_profile
-    if question.width:
+    options.refuse(["fresh"], "speaks of the searches that --minimal-faults keeps")
+    profile = options.only_profile
+    if options.width:
         from halfcheck.check.state_width import print_width
 
-        print_width(question)
+        print_width(options)
         return ExitCode.OK
-    resources = _resources(question)
-    files = Written(question.itf, question.svg, question.mermaid, question.pytest)
+    resources = _resources(options)
+    files = Written(options.itf, options.svg, options.mermaid, options.pytest)
     refuse_unwritable(files)
     say_turned_in_vain(profile)
-    answer = _search(question, resources)
+    answer = _search(options, resources)
     _write(answer, files)
-    left = _what_is_left(question, answer)
-    if question.as_json:
+    left = _what_is_left(options, answer)
+    if options.as_json:
         content = {**answer.to_json(), "left": {one.clause: one.to_json() for one in left}}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         from halfcheck.check.answer import print_answer
 
-        print_answer(answer, [str(one) for one in left], everything=question.everything)
+        print_answer(answer, [str(one) for one in left], everything=options.everything)
         if answer.result.coverage is not None:
             _print_coverage(answer.result.coverage)
     code = ExitCode.of_verdict(is_broken=bool(answer.broken), is_complete=answer.result.complete)
@@ -61,76 +61,76 @@ def say_turned_in_vain(profile: str) -> None:
         typer.echo(f"halfcheck: {profile}: {sentence}", err=True)
 
 
-def _resources(question: Question) -> Resources:
+def _resources(options: CheckOptions) -> Resources:
     from model_check.explicit.state_store.reserved_memory import bytes_of
     from model_check.explicit.state_store.resources import EXACT, Resources
 
     return Resources(
-        memory=None if question.memory is None else bytes_of(question.memory),
-        disk=question.disk,
-        spill=not question.no_disk,
-        checkpoint=question.checkpoint,
-        checkpoint_every=question.checkpoint_every,
-        resume=question.resume,
-        fingerprint_bits=64 if question.fingerprints else EXACT,
+        memory=None if options.memory is None else bytes_of(options.memory),
+        disk=options.disk,
+        spill=not options.no_disk,
+        checkpoint=options.checkpoint,
+        checkpoint_every=options.checkpoint_every,
+        resume=options.resume,
+        fingerprint_bits=64 if options.fingerprints else EXACT,
     )
 
 
-def _search(question: Question, resources: Resources) -> Judged:
+def _search(options: CheckOptions, resources: Resources) -> Judged:
     """Of the instance that was asked for, or of one if the question needs one; otherwise of the portfolio."""
     from halfcheck.printing.search_progress import portfolio_progress
     from model_check.portfolio import search_portfolio
 
-    why = _why_one_instance(question)
-    if question.instance is not None or why:
-        return _search_one(question, resources, why)
-    with portfolio_progress(question.only_profile, wanted=not question.as_json) as report:
+    why = _why_one_instance(options)
+    if options.instance is not None or why:
+        return _search_one(options, resources, why)
+    with portfolio_progress(options.only_profile, wanted=not options.as_json) as report:
         return search_portfolio(
-            question.only_profile,
-            question.environment,
-            properties=question.clauses,
-            threads=question.threads,
-            most_states=question.max_states,
+            options.only_profile,
+            options.environment,
+            properties=options.clauses,
+            threads=options.threads,
+            most_states=options.max_states,
             resources=resources,
             report=report,
         )
 
 
-def _why_one_instance(question: Question) -> str:
+def _why_one_instance(options: CheckOptions) -> str:
     """What of the question needs one instance; empty if the portfolio can be asked."""
-    if question.engine != COMPILED:
-        return f"as --engine {question.engine} searches one"
-    if question.checkpoint is not None:
+    if options.engine != COMPILED:
+        return f"as --engine {options.engine} searches one"
+    if options.checkpoint is not None:
         return "as --checkpoint keeps the search of one"
-    return "as --coverage counts over the states of one" if question.coverage else ""
+    return "as --coverage counts over the states of one" if options.coverage else ""
 
 
-def _search_one(question: Question, resources: Resources, why: str) -> Judged:
+def _search_one(options: CheckOptions, resources: Resources, why: str) -> Judged:
     from halfcheck.check.chosen_instance import say_choice
     from halfcheck.printing.search_progress import search_progress
     from model_check.check import check
     from model_check.judged import judged
     from model_check.portfolio import instance_that_shows
 
-    profile, faults, clauses = question.only_profile, question.environment, question.clauses
-    instance = question.instance or instance_that_shows(profile, faults, clauses)
-    with search_progress(f"{profile} {instance}", wanted=not question.as_json) as report:
+    profile, faults, clauses = options.only_profile, options.environment, options.clauses
+    instance = options.instance or instance_that_shows(profile, faults, clauses)
+    with search_progress(f"{profile} {instance}", wanted=not options.as_json) as report:
         found = check(
             profile,
             faults,
             instance,
             properties=clauses,
-            engine=question.engine,
-            threads=question.threads or 1,
-            most_steps=question.max_depth,
-            most_states=question.max_states,
-            coverage=question.coverage,
+            engine=options.engine,
+            threads=options.threads or 1,
+            most_steps=options.max_depth,
+            most_states=options.max_states,
+            coverage=options.coverage,
             report=report,
             resources=resources,
         )
-    if question.instance is None:
+    if options.instance is None:
         say_choice(instance, why, clauses)
-    is_at_its_bound = question.engine == "z3" or 0 < (question.max_states or 0) <= found.distinct
+    is_at_its_bound = options.engine == "z3" or 0 < (options.max_states or 0) <= found.distinct
     return judged(found, is_interrupted=not found.complete and not is_at_its_bound)
 
 
@@ -146,14 +146,14 @@ def _write(answer: Judged, wanted: Written) -> None:
         typer.echo("halfcheck: no property is violated, so no counterexample is written", err=True)
 
 
-def _what_is_left(question: Question, answer: Judged) -> list[Left]:
+def _what_is_left(options: CheckOptions, answer: Judged) -> list[Left]:
     """Of the clauses whose defect a turned switch of the profile has repaired; the compiled search is asked."""
     from halfcheck.check.minimal_repairs import what_is_left
 
-    if answer.is_interrupted or question.engine != COMPILED or question.max_states is not None:
+    if answer.is_interrupted or options.engine != COMPILED or options.max_states is not None:
         return []
-    instances = () if question.instance is None else (question.instance,)
-    return what_is_left(answer, instances, threads=question.threads, wanted=not question.as_json)
+    instances = () if options.instance is None else (options.instance,)
+    return what_is_left(answer, instances, threads=options.threads, wanted=not options.as_json)
 
 
 def _print_coverage(coverage: Coverage) -> None:

@@ -13,17 +13,17 @@ from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from halfcheck.check.question import Question
+    from halfcheck.check.check_options import CheckOptions
 
 
-def print_width(question: Question) -> None:
+def print_width(options: CheckOptions) -> None:
     """A row a field, and the sum; the same as JSON."""
-    profile = question.only_profile
-    instance = question.instance or choose_instance(
-        profile, question.environment, question.clauses, "as --width measures one"
+    profile = options.only_profile
+    instance = options.instance or choose_instance(
+        profile, options.environment, options.clauses, "as --width measures one"
     )
     measured = state_width(TRANSACTIONAL_MESSAGES, constants_for(profile, (), instance))
-    if question.as_json:
+    if options.as_json:
         print(json.dumps(measured.to_json(), indent=2))
         return
     table = FittingTable("field", ">from", ">to", ">elements", ">bits")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from halfcheck.check.question import Question
+from halfcheck.check.check_options import CheckOptions
 from halfcheck.exit_codes import ExitCode
 
 
-def command(question: Question) -> ExitCode:
+def command(options: CheckOptions) -> ExitCode:
     """Search every reachable state of the specification and give a verdict on each property.
 
     A property is violated as soon as one instance of a portfolio breaks it, with the shortest counterexample;
@@ -43,14 +43,14 @@ def command(question: Question) -> ExitCode:
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
     halfcheck check --broker-conf broker.conf --version 5.5.1 --local 1s --suggest
     """
-    if question.compare is not None:
+    if options.compare is not None:
         from halfcheck.check.comparison import run
-    elif question.minimal_repairs:
+    elif options.minimal_repairs:
         from halfcheck.check.minimal_repairs import run
-    elif question.minimal_faults:
+    elif options.minimal_faults:
         from halfcheck.check.minimal_faults import run
-    elif question.broker_conf is not None:
+    elif options.broker_conf is not None:
         from halfcheck.check.broker_conf import run
     else:
         from halfcheck.check.search import run
-    return run(question)
+    return run(options)

@@ -115,26 +115,26 @@ def _print_lines(lines: Iterable[str]) -> None:
 
 
 def _compare(left: str, right: str, broker_conf: Path | None, instance: str | None, *, any_time: bool) -> Answer:
-    from halfcheck.diff.sides import Kind, pair_of
+    from halfcheck.diff.sides import SideKind, pair_of
 
     ours, theirs = pair_of(left, right)
     kinds = {ours.kind, theirs.kind}
-    is_asked_of_spec = Kind.SPEC in kinds
-    if instance is not None and kinds != {Kind.SPEC, Kind.TRACE}:
+    is_asked_of_spec = SideKind.SPEC in kinds
+    if instance is not None and kinds != {SideKind.SPEC, SideKind.TRACE}:
         message = "--instance: only a trace that is held against spec:PROFILE was walked in an instance"
         raise typer.BadParameter(message)
-    if any_time and (is_asked_of_spec or Kind.TRACE not in kinds):
+    if any_time and (is_asked_of_spec or SideKind.TRACE not in kinds):
         message = "--any-time: only traces are compared without their times"
         raise typer.BadParameter(message)
-    if broker_conf is not None and not is_asked_of_spec and Kind.REFERENCE not in kinds:
+    if broker_conf is not None and not is_asked_of_spec and SideKind.REFERENCE not in kinds:
         message = "--broker-conf: two stores or traces are compared as they are, without settings"
         raise typer.BadParameter(message)
     if is_asked_of_spec:
         from halfcheck.diff.specification import explain
 
-        side, spec = (theirs, ours) if ours.kind is Kind.SPEC else (ours, theirs)
+        side, spec = (theirs, ours) if ours.kind is SideKind.SPEC else (ours, theirs)
         return explain(side, spec.profile, broker_conf, instance)
-    if Kind.TRACE in kinds:
+    if SideKind.TRACE in kinds:
         from halfcheck.diff.traces import compare_events
 
         return compare_events(ours, theirs, broker_conf, with_times=not any_time)

@@ -43,7 +43,7 @@ def command(
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
     from halfcheck.check.minimal_faults import MOST_STATES
-    from halfcheck.printing import switches
+    from halfcheck.printing import switch_table
     from halfcheck.printing.search_progress import live_line
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called, switch_records
@@ -56,12 +56,12 @@ def command(
         if as_json:
             print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
         else:
-            switches.print_list(records)
+            switch_table.print_list(records)
         return
     told = {}
     for number, record in enumerate(records):
         if not as_json:
-            switches.print_head(record, is_first=number == 0)
+            switch_table.print_head(record, is_first=number == 0)
         with live_line(wanted=not as_json) as report:
             cores = threads or os.cpu_count() or 1
             searches = Searches(KeptSearches(kept_file()), threads=cores, most_states=MOST_STATES, report=report)
@@ -69,7 +69,7 @@ def command(
         if as_json:
             told[record.name] = _to_json(record, found)
         else:
-            switches.print_effects(found)
+            switch_table.print_effects(found)
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
 

@@ -15,7 +15,7 @@ _REFERENCE = "reference"
 _MANIFEST = "manifest.json"
 
 
-class Kind(Enum):
+class SideKind(Enum):
     """What a side is."""
 
     STORE = "a store directory"
@@ -39,7 +39,7 @@ class Side:
     """
 
     name: str
-    kind: Kind
+    kind: SideKind
     path: Path = Path()
     profile: str = ""
 
@@ -53,16 +53,16 @@ def side_of(text: str) -> Side:
         It is a folder of simulated traces.
     """
     if text.startswith(_SPEC):
-        return Side(text, Kind.SPEC, profile=text.removeprefix(_SPEC))
+        return Side(text, SideKind.SPEC, profile=text.removeprefix(_SPEC))
     if text == _REFERENCE:
-        return Side(text, Kind.REFERENCE)
+        return Side(text, SideKind.REFERENCE)
     if text.startswith(f"{_REFERENCE}:"):
-        return Side(text, Kind.REFERENCE, golden_path(Path(text.removeprefix(f"{_REFERENCE}:"))))
+        return Side(text, SideKind.REFERENCE, golden_path(Path(text.removeprefix(f"{_REFERENCE}:"))))
     path = golden_path(Path(text))
     if (path / _MANIFEST).is_file() and not (path / "commitlog").exists():
         message = f"{text}: a folder of simulated traces; give one of its .parquet files"
         raise typer.BadParameter(message)
-    return Side(text, Kind.TRACE if path.is_file() else Kind.STORE, path)
+    return Side(text, SideKind.TRACE if path.is_file() else SideKind.STORE, path)
 
 
 def pair_of(left: str, right: str) -> tuple[Side, Side]:
@@ -74,7 +74,7 @@ def pair_of(left: str, right: str) -> tuple[Side, Side]:
         These two cannot be held against each other.
     """
     sides = side_of(left), side_of(right)
-    if all(side.kind is Kind.SPEC for side in sides):
+    if all(side.kind is SideKind.SPEC for side in sides):
         message = f"{left} and {right}: beside spec:PROFILE the other side must be a store directory or a trace"
         raise typer.BadParameter(message)
     return _with_schedule(sides[0], sides[1]), _with_schedule(sides[1], sides[0])
@@ -83,12 +83,12 @@ def pair_of(left: str, right: str) -> tuple[Side, Side]:
 def _with_schedule(side: Side, other: Side) -> Side:
     if side.name != _REFERENCE:
         return side
-    if other.kind is Kind.STORE:
+    if other.kind is SideKind.STORE:
         return Side(side.name, side.kind, other.path)
     wanted = {
-        Kind.SPEC: "beside spec:PROFILE the other side must be a store directory, a trace, or reference:STORE_DIR",
-        Kind.TRACE: "a trace does not say what was asked of the broker; say reference:STORE_DIR",
-        Kind.REFERENCE: "one side must be a store directory with its logs beside it",
+        SideKind.SPEC: "beside spec:PROFILE the other side must be a store directory, a trace, or reference:STORE_DIR",
+        SideKind.TRACE: "a trace does not say what was asked of the broker; say reference:STORE_DIR",
+        SideKind.REFERENCE: "one side must be a store directory with its logs beside it",
     }
     message = f"{side.name} and {other.name}: {wanted[other.kind]}"
     raise typer.BadParameter(message)

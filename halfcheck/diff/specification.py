@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff.answer import Answer
-from halfcheck.diff.sides import Kind, Side
+from halfcheck.diff.sides import Side, SideKind
 from halfcheck.printing.progress_bar import progress_bar
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
@@ -35,7 +35,7 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
     profile, why = specification_of(profile)
     conf = None if broker_conf is None else read_broker_conf(broker_conf)
     with _progress(side.name) as report:
-        if side.kind is Kind.TRACE:
+        if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
         question = Question(
             profiles=((profile, switches_of(profile)),),
@@ -45,7 +45,7 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
             most_events=sys.maxsize,
             report=report,
         )
-        if side.kind is Kind.STORE:
+        if side.kind is SideKind.STORE:
             return _explain_store(side.name, side.path, question)
         with TemporaryDirectory(prefix="halfcheck-") as folder:
             store = Path(folder) / side.path.resolve().name

@@ -8,7 +8,7 @@ from conformance.compare_stores import StoreComparison, StoreDifference, StoreSi
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from halfcheck.diff.answer import Answer, shortened
-from halfcheck.diff.sides import Kind, Side
+from halfcheck.diff.sides import Side, SideKind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
     sides: list[StoreSide] = []
     masks, departure = False, None
     for side in (left, right):
-        if side.kind is Kind.REFERENCE:
+        if side.kind is SideKind.REFERENCE:
             fit = fit_schedule(RecordedRun(side.path, broker_conf))
             sides.append(fit.side())
             masks, departure = masks or fit.masks_stale_bytes, departure or fit.replay.departure

@@ -9,7 +9,7 @@ from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
 from halfcheck.diff.answer import Answer
-from halfcheck.diff.sides import Kind, Side
+from halfcheck.diff.sides import Side, SideKind
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.ingest.read_store import read_store_trace
 from spark_trace_analysis.ingest.stored_rows import as_a_store_shows_it, rows_of_store
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_times: bool) -> Answer:
     """Hold two traces against each other; with a store on one side, as far as a store shows them."""
-    store = next((side for side in (left, right) if side.kind is Kind.STORE), None)
+    store = next((side for side in (left, right) if side.kind is SideKind.STORE), None)
     if store is None:
         sides = [_recorded(side, broker_conf) for side in (left, right)]
     else:
@@ -63,7 +63,7 @@ def compare_events(left: Side, right: Side, broker_conf: Path | None, *, with_ti
 
 
 def _recorded(side: Side, broker_conf: Path | None) -> Iterable[RecordedTrace]:
-    if side.kind is Kind.TRACE:
+    if side.kind is SideKind.TRACE:
         return read_recorded_traces(side.path)
     fit = fit_schedule(RecordedRun(side.path, broker_conf))
     rows = ScheduledRun(fit.schedule, records=True).run().recorder.rows

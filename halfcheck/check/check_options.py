@@ -27,7 +27,7 @@ NOT_OF_MANY_WORLDS: Final = (*OF_ONE_SEARCH, *OF_FILES, *OF_BROKER_CONF, "broker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class CheckOptions:
     """The options of the command line, under their names there."""
 
     profile: Annotated[
