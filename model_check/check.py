@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SCHEMA = Path(__file__).with_name("check_schema.json")
 """The JSON Schema of `CheckResult.to_json`."""
 
+SIZES = ("transactions", "half_slots", "op_slots")
+"""The sizes of an instance that answers name."""
+
 
 class Verdict(Enum):
     """Three values: a search that was cut short can find a violation but not its absence."""
@@ -146,17 +149,9 @@ class CheckResult:
         told: dict[str, Any] = {
             "profile": self.profile,
             "environment": list(self.faults),
-            "instance": {
-                "name": self.instance.name,
-                "transactions": self.instance.transactions,
-                "half_slots": self.instance.half_slots,
-                "op_slots": self.instance.op_slots,
-            },
+            "instance": self.sizes_to_json(),
             "properties": self._properties(),
-            "distinct": self.distinct,
-            "generated": self.generated,
-            "depth": self.depth,
-            "complete": self.complete,
+            **self.numbers_to_json(),
             "seconds": round(self.seconds, 6),
             "compile_seconds": round(self.compile_seconds, 3),
             "states_per_second": self.states_per_second,
@@ -167,6 +162,14 @@ class CheckResult:
             "unseen_witnesses": [witness.name for witness in self.unseen],
         }
         return told if self.coverage is None else {**told, "coverage": self.coverage.to_json()}
+
+    def sizes_to_json(self) -> dict[str, Any]:
+        """The instance as plain data."""
+        return {name: getattr(self.instance, name) for name in ("name", *SIZES)}
+
+    def numbers_to_json(self) -> dict[str, Any]:
+        """How large the search was, as plain data."""
+        return {name: getattr(self, name) for name in ("distinct", "generated", "depth", "complete")}
 
     def _properties(self) -> dict[str, Any]:
         """A property is violated with any of its clauses; its counterexample is the shortest of theirs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.check import CheckResult, ClauseResult, Verdict
+from model_check.check import SIZES, CheckResult, ClauseResult, Verdict
 from model_check.instances import constants_for
 from model_check.occurrence import why_it_cannot_occur
 from model_check.verdicts.known import known_violation
@@ -87,13 +87,8 @@ class Judged:
     def bounds(self) -> dict[str, int]:
         """The largest sizes that were searched."""
         sizes = [result.instance for result in self.searched]
-        return {
-            "transactions": max(size.transactions for size in sizes),
-            "half_slots": max(size.half_slots for size in sizes),
-            "op_slots": max(size.op_slots for size in sizes),
-            "checks": max(size.check_max for size in sizes),
-            "ticks": max(_longest(size) for size in sizes),
-        }
+        checks, ticks = max(size.check_max for size in sizes), max(_longest(size) for size in sizes)
+        return {**_largest(sizes), "checks": checks, "ticks": ticks}
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data: that of `CheckResult.to_json`, and what is known besides."""
@@ -137,14 +132,8 @@ def judged_together(
     rows = [_shortest(rows) for rows in zip(*(result.clauses for result in searched), strict=True)]
     rows = [_with_instances(row, searched, left_out if is_interrupted else ()) for row in rows]
     sizes = [result.instance for result in searched]
-    instance = replace(
-        sizes[0],
-        name=", ".join(size.name for size in sizes),
-        transactions=max(size.transactions for size in sizes),
-        half_slots=max(size.half_slots for size in sizes),
-        op_slots=max(size.op_slots for size in sizes),
-    )
-    result = replace(together(searched, rows), instance=instance)
+    largest: dict[str, Any] = {"name": ", ".join(size.name for size in sizes), **_largest(sizes)}
+    result = replace(together(searched, rows), instance=replace(sizes[0], **largest))
     return _judged(result, tuple(searched), tuple(left_out), is_interrupted=is_interrupted)
 
 
@@ -203,23 +192,16 @@ def _with_instances(row: ClauseResult, searched: Sequence[CheckResult], missed: 
     )
 
 
+def _largest(sizes: Sequence[Instance]) -> dict[str, int]:
+    return {name: max(getattr(size, name) for size in sizes) for name in SIZES}
+
+
 def _longest(size: Instance) -> int:
     return max(size.timeout, *size.immunities, size.check_interval, size.reserved_time)
 
 
 def _instance_to_json(result: CheckResult) -> dict[str, Any]:
-    size = result.instance
-    return {
-        "name": size.name,
-        "transactions": size.transactions,
-        "half_slots": size.half_slots,
-        "op_slots": size.op_slots,
-        "checks": size.check_max,
-        "distinct": result.distinct,
-        "generated": result.generated,
-        "depth": result.depth,
-        "complete": result.complete,
-    }
+    return {**result.sizes_to_json(), "checks": result.instance.check_max, **result.numbers_to_json()}
 
 
 def _known_to_json(known: Minimal) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.words import tell
+from model_check.check import SIZES
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
@@ -48,17 +49,12 @@ def judgement_to_json(judgement: Judgement) -> dict[str, Any]:
 
 
 def _search_to_json(base: str, answer: Answer) -> dict[str, Any]:
-    result, sizes = answer.result, answer.quotient.instance
+    sizes = answer.quotient.instance
     return {
         "instance": base,
-        "transactions": sizes.transactions,
-        "half_slots": sizes.half_slots,
-        "op_slots": sizes.op_slots,
-        "distinct": result.distinct,
-        "generated": result.generated,
-        "depth": result.depth,
-        "complete": result.complete,
-        "seconds": round(result.seconds, 6),
+        **{name: getattr(sizes, name) for name in SIZES},
+        **answer.result.numbers_to_json(),
+        "seconds": round(answer.result.seconds, 6),
         "quotient": _quotient_to_json(answer.quotient),
     }
 
