@@ -62,7 +62,7 @@ def java() -> str:
     return str(Path(home) / "bin" / "java") if home else "java"
 
 
-def _java(own: str) -> list[str]:
+def java_with_folder(own: str) -> list[str]:
     """Java with a folder of its own for temporary files.
 
     The parser unpacks the standard modules there and deletes them at its end, under the same names each time: of two
@@ -75,32 +75,11 @@ def run_tlc(folder: Path, name: str, *options: str, workers: int = 1, java_optio
     """Run TLC on `name.tla` with `name.cfg`, both as they are; without a question for deadlocks."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="tlc_") as states:
-        command = [*_java(states), "-XX:+UseParallelGC", *java_options, "-cp", str(jar()), "tlc2.TLC", "-deadlock"]
-        command += [
-            "-workers",
-            str(workers),
-            "-fp",
-            "0",
-            "-metadir",
-            states,
-            *options,
-            "-config",
-            f"{name}.cfg",
-            f"{name}.tla",
-        ]
+        command = [*java_with_folder(states), "-XX:+UseParallelGC", *java_options, "-cp", str(jar()), "tlc2.TLC"]
+        command += ["-deadlock", "-workers", str(workers), "-fp", "0", "-metadir", states, *options]
+        command += ["-config", f"{name}.cfg", f"{name}.tla"]
         finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return read_tlc(finished.stdout + finished.stderr, time.perf_counter() - started)
-
-
-def run_sany(folder: Path, name: str) -> str:
-    """What the parser of TLA+ says of a module, without the lines that name the files it reads."""
-    with tempfile.TemporaryDirectory(prefix="sany_") as own:
-        command = [*_java(own), "-cp", str(jar()), "tla2sany.SANY", f"{name}.tla"]
-        finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    told = (finished.stdout + finished.stderr).splitlines()
-    return "\n".join(
-        line for line in told if line and not line.startswith(("Parsing file", "Semantic processing", "****"))
-    )
 
 
 def read_tlc(output: str, seconds: float = 0.0) -> TlcResult:

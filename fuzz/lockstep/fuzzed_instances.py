@@ -52,10 +52,6 @@ COUNTED: Final = Instance(
 """So small that each of its states can be visited."""
 
 
-def _own_instances() -> dict[str, Instance]:
-    return {instance.name: instance for instance in (FUZZED, COUNTED)}
-
-
 def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZED.name) -> Constants:
     """The constants of a profile in an environment, on an instance of this module or one of the specification's.
 
@@ -65,7 +61,7 @@ def fuzzed_constants(profile: str, faults: tuple[str, ...], instance: str = FUZZ
         A profile, a fault or an instance of that name is not known, or the instance's op batch has no counterpart in
         characters.
     """
-    constants = constants_for(profile, faults, _own_instances().get(instance, instance))
+    constants = constants_for(profile, faults, {own.name: own for own in (FUZZED, COUNTED)}.get(instance, instance))
     if constants.half_slots > 10 and constants.op_batch_size > 2:
         msg = (
             f"instance {instance}: {constants.half_slots} half slots and an op batch of {constants.op_batch_size} have "

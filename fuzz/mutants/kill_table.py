@@ -55,11 +55,6 @@ class Kill:
     seconds: float
     failure: Failure | None = None
 
-    @property
-    def is_for_the_right_reason(self) -> bool:
-        """Whether what differed first is what the mutant touches."""
-        return self.variable in self.mutant.seen_in
-
     def to_json(self) -> dict[str, Any]:
         """The row as plain data."""
         return {

@@ -11,12 +11,12 @@ import z3
 
 from model_check.front_end.lower import Lowering
 from model_check.symbolic.if_conversion import Conversion, Effect, State
-from model_check.symbolic.slot_variables import assigned, conditions_of, is_one_hot, value_of, variables_of
+from model_check.symbolic.slot_variables import assigned, conditions_of, is_one_hot, variables_of
 from model_check.symbolic.truth import Formula, Truth, disjunction, negation
 from spec.language import Machine, Property, Slot, Step, slots_of_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from model_check.front_end.terms import Path
 
@@ -84,11 +84,6 @@ class Relation:
         """The values of the variables in a canonical state."""
         slots = [slot for members in self.slots.values() for slot in members]
         return tuple(bit for slot, value in zip(slots, values, strict=True) for bit in assigned(slot, value))
-
-    def values(self, assignment: Iterable[bool]) -> tuple[int, ...]:
-        """The canonical state in which the variables have these values; the inverse of `assignment`."""
-        given = iter(assignment)
-        return tuple(value_of(slot, given) for members in self.slots.values() for slot in members)
 
     def possible(self) -> Relation:
         """The same, with `wrong` known to be False where no state within the declared ranges makes it so."""

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from model_check.errors import EvaluationError
 from model_check.symbolic.truth import Formula, Truth, negation
 from model_check.symbolic.values import Members, Number, Value, known
 from spec.language import Kind, Slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
 def is_one_hot(slot: Slot) -> bool:
@@ -56,23 +55,6 @@ def assigned(slot: Slot, value: int) -> list[bool]:
     if slot.kind is Kind.BITS:
         return [bool(value >> i & 1) for i in range(slot.high.bit_length())]
     return [value == v for v in _told_apart(slot)]
-
-
-def value_of(slot: Slot, given: Iterator[bool]) -> int:
-    """What a slot holds where its variables, taken from the iterator, have these values.
-
-    Raises
-    ------
-    EvaluationError
-        When not exactly one of the variables for the values of a number is true.
-    """
-    if slot.kind is Kind.BITS:
-        return sum(next(given) << i for i in range(slot.high.bit_length()))
-    held = [v for v in _told_apart(slot) if next(given)]
-    if len(held) > 1 or (is_one_hot(slot) and not held):
-        msg = f"{slot.label} holds {held or 'none of its values'}"
-        raise EvaluationError(msg)
-    return held[0] if held else slot.low
 
 
 def _told_apart(slot: Slot) -> Sequence[int]:

@@ -57,7 +57,3 @@ class Dice:
             if left < 0:
                 return number
         raise AssertionError(left)
-
-    def may_choose(self, number: int) -> bool:
-        """Whether a step has a chance in this walk at all."""
-        return self._weights[number] > 0

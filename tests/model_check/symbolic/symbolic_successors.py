@@ -6,20 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
+from model_check.symbolic.slot_variables import is_one_hot
 from model_check.symbolic.unrolling import Unrolling
-from spec.language import RangeViolation, successors
+from spec.language import Kind, RangeViolation, successors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from model_check.symbolic.relation import Relation
     from model_check.symbolic.truth import Formula, Truth
+    from spec.language import Slot
 
 Values = tuple[int, ...]
 Found = dict[str, Values]
 
 GOES_WRONG: Values = ()
 """What stands for the successor when a value leaves its declared range."""
+
+
+def values_of(relation: Relation, assignment: Iterable[bool]) -> Values:
+    """The canonical state in which the variables have these values; the inverse of `Relation.assignment`."""
+    given = iter(assignment)
+    return tuple(_value_of(slot, given) for members in relation.slots.values() for slot in members)
+
+
+def _value_of(slot: Slot, given: Iterator[bool]) -> int:
+    if slot.kind is Kind.BITS:
+        return sum(next(given) << i for i in range(slot.high.bit_length()))
+    least = slot.low if is_one_hot(slot) else slot.low + 1
+    held = [v for v in range(least, slot.high + 1) if next(given)]
+    assert len(held) == 1 or (not held and not is_one_hot(slot)), f"{slot.label} holds {held or 'none of its values'}"
+    return held[0] if held else slot.low
 
 
 class Formulas:
@@ -43,7 +60,7 @@ class Formulas:
             if is_wrong:
                 found[str(step.step)] = GOES_WRONG
             elif is_enabled:
-                found[str(step.step)] = self.relation.values(after)
+                found[str(step.step)] = values_of(self.relation, after)
         return found
 
 
@@ -82,7 +99,8 @@ def by_the_solver(relation: Relation, values: Values) -> Found:
         model, (number,) = runs.solver.model(), runs.taken()
         step = str(relation.steps[number].step)
         assert step not in found, f"{step} leads to two states"
-        found[step] = relation.values(_decided(model.eval(bit, model_completion=True)) for bit in runs.states[-1])
+        after = [_decided(model.eval(bit, model_completion=True)) for bit in runs.states[-1]]
+        found[step] = values_of(relation, after)
         runs.solver.add(z3.Not(z3.And(runs.picks[0][number], *_as_found(model, runs.states[-1]))))
     return found
 

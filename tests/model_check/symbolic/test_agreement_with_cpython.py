@@ -23,6 +23,7 @@ from tests.model_check.symbolic.symbolic_successors import (
     by_the_solver,
     first_difference,
     in_cpython,
+    values_of,
 )
 from tests.model_check.walked import walked_states
 from tests.sampled import sampled
@@ -115,7 +116,7 @@ def test_clauses_are_judged_alike(every: int) -> None:
 def test_a_state_is_read_back_as_it_was_put_in() -> None:
     relation = relation_in(("5.3.3", ALL_FAULTS, "medium"))
     for values in walked_states(relation.machine, relation.constants, walks=5, steps=60, seed=8):
-        assert relation.values(relation.assignment(values)) == values
+        assert values_of(relation, relation.assignment(values)) == values
 
 
 # --- broken on purpose ------------------------------------------------------------------------------------------------
