@@ -675,27 +675,39 @@ IsKnownAsSettled(t) ==
         /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
 
 \* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 IsYoung(h) == Age(h) < Immunity(h) \/ (EQUAL_AGE_IS_YOUNG /\ Age(h) = Immunity(h))
 
 \* It has an immunity of its own, which is not over.
 IsImmune(h) == HasImmunity(h) /\ IsYoung(h)
 
 \* CHECK_IMMUNITY_TIME_IN_SECONDS is longer than `transactionCheckMax` check intervals.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 IsTooImmune(h) == SKIPS_LONG_IMMUNITIES /\ IsImmune(h) /\ OwnImmunity(h) > TIME_OF_ALL_CHECKS
 
-\* It is older than fileReservedTime (needSkip; B45).
+\* It is older than fileReservedTime (B45).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#needSkip.
 IsOverAge(h) == RESERVED_TIME # NONE /\ Age(h) > RESERVED_TIME
 
-\* It was put back `transactionCheckMax` times (needDiscard).
+\* It was put back `transactionCheckMax` times.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#needDiscard.
 HasNoChecksLeft(h) == half[h].check_times >= CHECK_MAX
 
 \* needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 MustBeDiscarded(h) == (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ IsOverAge(h)
 
 \* It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27).
 BornAhead(h) == ~HasImmunity(h) /\ Age(h) < 0
 
 \* A repaired service knows that an END_TRANSACTION of the half was carried out and its op entry is on its way.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 ItsOpIsToCome(h) == KEEPS_CHECK_OPEN /\ (h \in batch.names \/ half[h].end = "COMMIT_STORED")
 
 \* A check request or an END_TRANSACTION of the transaction is under way, or is being handled.
@@ -2660,9 +2672,10 @@ OpsAmong(records) ==
 
 \* The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 \*
-\* RocketMQ: flushDiskType=ASYNC_FLUSH. What was flushed stays, and so does the file of offsets (B13, B14). Consumers
-\* have seen what was delivered. A slave that takes over after asynchronous replication looks the same, as far as the
-\* master had flushed no more than the slave has fetched.
+\* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
+\* What was flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered. A slave
+\* that takes over after asynchronous replication looks the same, as far as the master had flushed no more than the
+\* slave has fetched.
 LosePower(records) ==
     \* environment: the machine keeps its power
     /\ POWER_LOSS
