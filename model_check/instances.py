@@ -40,7 +40,7 @@ def load_instance(name: str) -> Instance:
     """
     if name in instance_names():
         text = resources.files("spec").joinpath("instances", f"{name}.toml").read_text()
-        return _instance(name, text, name)
+        return _instance(name, text)
     path = Path(name)
     if path.suffix != ".toml":
         there = f"{', '.join(instance_names())}, or give the path of a .toml file"
@@ -50,7 +50,7 @@ def load_instance(name: str) -> Instance:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
         raise BadFile(msg) from error
-    return _instance(name, text, name)
+    return _instance(name, text)
 
 
 def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:
@@ -126,11 +126,7 @@ def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         switches_of(name)
     versions = list(PROFILES)
-    return (
-        tuple(sorted(dict.fromkeys(names), key=lambda name: versions.index(unturned(name))))
-        if names
-        else tuple(PROFILES)
-    )
+    return tuple(sorted(dict.fromkeys(names or versions), key=lambda name: versions.index(unturned(name))))
 
 
 _LEAST = {
@@ -149,32 +145,32 @@ _MOST = 62
 _MOST_OF = {"clock_steps": 1}  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 
 
-def _instance(name: str, text: str, source: str) -> Instance:
+def _instance(name: str, text: str) -> Instance:
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        msg = f"instance file {source}: {error}"
+        msg = f"instance file {name}: {error}"
         raise BadFile(msg) from error
     declared = [f for f in fields(Instance) if f.name != "name"]
     wanted = [f.name for f in declared]
     for field in (f.name for f in declared if f.default is MISSING):
         if field not in given:
-            msg = f"instance file {source}: {field} is missing"
+            msg = f"instance file {name}: {field} is missing"
             raise BadFile(msg)
     for field, value in given.items():
         if field not in wanted:
-            msg = f"instance file {source}: unknown field {field!r}; there are {', '.join(wanted)}"
+            msg = f"instance file {name}: unknown field {field!r}; there are {', '.join(wanted)}"
             raise BadFile(msg)
         if field in _LISTS:
-            _check_list(field, value, source)
+            _check_list(field, value, name)
         elif type(value) is not int or not _LEAST.get(field, 1) <= value <= _MOST_OF.get(field, _MOST):
             least, most = _LEAST.get(field, 1), _MOST_OF.get(field, _MOST)
-            msg = f"instance file {source}: {field} = {value!r} is not a whole number from {least} to {most}"
+            msg = f"instance file {name}: {field} = {value!r} is not a whole number from {least} to {most}"
             raise BadFile(msg)
     too_many = [checks for checks in given.get("first_checks", []) if checks > given["check_max"]]
     if too_many:
         msg = (
-            f"instance file {source}: first_checks = {given['first_checks']!r} has more than check_max allows, "
+            f"instance file {name}: first_checks = {given['first_checks']!r} has more than check_max allows, "
             f"which is {given['check_max']}"
         )
         raise BadFile(msg)
@@ -182,9 +178,9 @@ def _instance(name: str, text: str, source: str) -> Instance:
     return Instance(name=name, **sizes)
 
 
-def _check_list(field: str, value: object, source: str) -> None:
+def _check_list(field: str, value: object, name: str) -> None:
     least = _LISTS[field]
     is_good = isinstance(value, list) and value and all(type(v) is int and least <= v <= _MOST for v in value)
     if not is_good:
-        msg = f"instance file {source}: {field} = {value!r} is not a list of whole numbers from {least} to {_MOST}"
+        msg = f"instance file {name}: {field} = {value!r} is not a list of whole numbers from {least} to {_MOST}"
         raise BadFile(msg)

@@ -92,7 +92,7 @@ def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str])
     real = times_of(configuration)
     check_max = (configuration.check_max, min(configuration.check_max, base.check_max))
     compared = orders(real, check_max, active)
-    ticks = smallest_ticks(real, [(order, scaled) for order, scaled in compared])
+    ticks = smallest_ticks(real, compared)
     instance = replace(
         base,
         name=f"{base.name} with the times of the broker.conf",

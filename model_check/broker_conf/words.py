@@ -14,8 +14,6 @@ from spec.language import NONE, Kind, Machine, Step, take
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ANSWERS = {"commit": "commit", "rollback": "rollback"}
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -76,6 +74,7 @@ def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
     transaction = given.get("t", shown.get(f"half[{given.get('h')}].transaction", ""))
     last = int(shown["half_length"]) - 1
     immunity = given.get("immunity", NONE)
+    answer = shown.get(f"half[{given.get('h')}].end")
     return sentence.format(
         t=given.get("t"),
         h=given.get("h"),
@@ -83,7 +82,7 @@ def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
         first=shown.get(f"transaction[{transaction}].first_half"),
         deliveries=_count(shown.get(f"transaction[{transaction}].deliveries", "")),
         immunity="" if immunity == NONE else f", which is immune for {show_duration(immunity)}",
-        answer=_ANSWERS.get(shown.get(f"half[{given.get('h')}].end", ""), "unknown"),
+        answer=answer if answer in ("commit", "rollback") else "unknown",
         last=last,
         checks=shown.get(f"half[{last}].check_times"),
         cursor=shown["round.cursor"],
