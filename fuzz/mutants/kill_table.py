@@ -71,20 +71,20 @@ class Kill:
         }
 
 
-def hunt(mutant: Mutant, *, random_seed: int, examples: int = MOST_EXAMPLES) -> Kill:
-    """Run one mutant until it is noticed, or until it has lived through all examples."""
+def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Kill:
+    """Run one mutant until it is noticed, or until it has lived through all examples, `MOST_EXAMPLES` if not given."""
     if mutant.part is Part.PROPERTY:
         return _search(mutant)
-    done = fuzz(mutant.pairing, examples=examples, steps=STEPS, random_seed=random_seed)
+    done = fuzz(mutant.pairing, examples=examples or MOST_EXAMPLES, steps=STEPS, random_seed=random_seed)
     if done.failure is None:
         return Kill(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch
     return Kill(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
 
 
-def kill_table(*, random_seed: int, mutants: tuple[Mutant, ...] = MUTANTS) -> list[Kill]:
+def kill_table(*, random_seed: int, mutants: tuple[Mutant, ...] | None = None) -> list[Kill]:
     """Hunt mutants in order, all of them if not given."""
-    return [hunt(mutant, random_seed=random_seed) for mutant in mutants]
+    return [hunt(mutant, random_seed=random_seed) for mutant in (MUTANTS if mutants is None else mutants)]
 
 
 def _search(mutant: Mutant) -> Kill:

@@ -241,6 +241,7 @@ def test_screenshots_are_kept(browser: Browser, address: str, name: str, viewpor
 def test_what_is_folded_is_printed_but_for_schedules_that_nobody_opened(desk: Page) -> None:
     desk.locator("a.takes[href='#S1-4.9.7']").click()
     by_id(desk, "S1.immune_half-4.9.7").locator("> summary").click()
+    expect(desk.locator(".diagram:visible")).to_have_count(1)
     desk.evaluate("dispatchEvent(new Event('beforeprint'))")
     desk.emulate_media(media="print")
     assert desk.locator(".clause:visible").count() == desk.locator(".clause").count()
