@@ -156,7 +156,7 @@ def with_options_of_its_record(function: Callable[..., Any]) -> Callable[..., An
         return function(record(**options))
 
     called.__annotations__ = annotations
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    vars(called)["__signature__"] = inspect.Signature(
         [
             inspect.Parameter(
                 field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotations[field.name]

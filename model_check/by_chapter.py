@@ -28,7 +28,7 @@ def by_chapter(package: str, kind: type[T], what: str, machine: Machine) -> dict
     folder, found = package.replace(".", "/"), {}
     chapters: dict[str, dict[str, T]] = {}
     for action in machine.actions:
-        chapter = action.function.__module__.rpartition(".")[2]
+        chapter = action.chapter
         if chapter not in chapters:
             module = f"{package}.{chapter}"
             names = vars(import_module(module)) if find_spec(module) is not None else {}

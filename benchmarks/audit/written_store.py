@@ -18,7 +18,7 @@ from reference.broker.processor.end_transaction_processor import TRANSACTION_ROL
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
-from reference.format.offsets import QueueOffset
+from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.record import TRANSACTION_COMMIT
 
 VERSION = "5.3.3"
@@ -88,11 +88,8 @@ class StoreInTheMaking:
         start = self._sizes.randrange(len(self._bytes) - size)
         return self._bytes[start : start + size]
 
-    def _end(self, half: QueueOffset, place: int, outcome: int, *, is_answer: bool) -> None:
-        end(
-            self.broker,
-            EndTransactionRequestHeader(GROUP, half, place, outcome, from_transaction_check=is_answer),  # type: ignore[arg-type]
-        )
+    def _end(self, half: QueueOffset, place: CommitLogOffset, outcome: int, *, is_answer: bool) -> None:
+        end(self.broker, EndTransactionRequestHeader(GROUP, half, place, outcome, from_transaction_check=is_answer))
 
     def _round(self) -> None:
         """Write all op batches, run a check round a minute later, and answer its checks."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOUR_MS = 3_600_000
 
 
-def run(options: CheckOptions) -> ExitCode:
+def run(options: CheckOptions, file: Path) -> ExitCode:
     """Read the file, ask, and print; without an instance, over the sizes of a portfolio.
 
     Raises
@@ -43,8 +43,7 @@ def run(options: CheckOptions) -> ExitCode:
         (*OF_ONE_SEARCH, *OF_FILES, "fresh"),
         "does not go with --broker-conf, which searches in memory and tells its counterexamples in words and JSON",
     )
-    assert options.broker_conf is not None  # noqa: S101 - else something else is asked
-    file, version = options.broker_conf, options.version or options.only_profile
+    version = options.version or options.only_profile
     profile, why = profile_for(version, with_switches=True)
     conf = read_broker_conf(file)
     in_rocksdb = conf.halves_in_rocksdb(version)

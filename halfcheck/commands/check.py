@@ -50,7 +50,9 @@ def command(options: CheckOptions) -> ExitCode:
     elif options.minimal_faults:
         from halfcheck.check.minimal_faults import run
     elif options.broker_conf is not None:
-        from halfcheck.check.broker_conf import run
+        from halfcheck.check.broker_conf import run as judge
+
+        return judge(options, options.broker_conf)
     else:
         from halfcheck.check.search import run
     return run(options)
