@@ -13,17 +13,23 @@ import gzip
 import io
 import json
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, get_args
 
-from conformance.errors import BrokenScheduleError
+from conformance.errors import BrokenScheduleError, NoScheduleError
+from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.broker_conf import Setting, broker_conf_of, settings
+from reference.format.record import CommitLogOffset, QueueOffset
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+_SOURCE = "the settings of the schedule"
 
 
 @dataclass
@@ -121,6 +127,52 @@ class BrokerSchedule:
     """The lines of its ``broker.conf`` that it was run with, by key."""
     acts: list[Act]
     """In order."""
+
+    @classmethod
+    def without_acts(cls, version: str, broker_conf: Path) -> Self:
+        """A schedule of nothing, with every setting of a ``broker.conf`` by its key.
+
+        Raises
+        ------
+        BrokenConfigError
+            A setting that the reference broker heeds has a value that it can't have.
+        """
+        given = tuple(settings(broker_conf))
+        broker_conf_of(broker_conf, given)
+        MessageStoreConfig.of_broker_conf(broker_conf, given, STORE_VERSIONS[version])
+        return cls(version, {setting.key: setting.value for setting in given}, [])
+
+    def broker_settings(self) -> BrokerSettings:
+        """What the broker is run with.
+
+        Raises
+        ------
+        NoScheduleError
+            The version is unknown, or the settings do not say at which address the broker stood.
+        """
+        if self.version not in STORE_VERSIONS:
+            message = f"there is no reference broker of version {self.version}; there are {', '.join(STORE_VERSIONS)}"
+            raise NoScheduleError(message)
+        conf = self.settings
+        for key in ("brokerIP1", "listenPort"):
+            if key not in conf:
+                message = f"the broker.conf does not set {key}, so that the store host of its records is unknown"
+                raise NoScheduleError(message)
+        known = BrokerSettings.of_broker_conf(broker_conf_of(_SOURCE, self._settings()), self.version)
+        return replace(
+            known,
+            store_host=f"{conf['brokerIP1']}:{conf['listenPort']}",
+            broker_name=conf.get("brokerName", known.broker_name),
+            broker_cluster_name=conf.get("brokerClusterName", known.broker_cluster_name),
+            region_id=conf.get("regionId", known.region_id),
+        )
+
+    def store_config(self) -> MessageStoreConfig:
+        """The sizes of the store's files."""
+        return MessageStoreConfig.of_broker_conf(_SOURCE, self._settings(), STORE_VERSIONS[self.version])
+
+    def _settings(self) -> Iterator[Setting]:
+        return (Setting(line, *setting) for line, setting in enumerate(self.settings.items(), start=1))
 
 
 def write_schedule(schedule: BrokerSchedule, path: Path) -> None:

@@ -12,8 +12,14 @@ from reference.format.consume_queue import ENTRY_BYTES, ConsumeQueue, open_consu
 from reference.format.consume_queue import FOLDER as CONSUME_QUEUE_FOLDER
 from reference.format.consumer_offsets import load_consumer_offsets, read_consumer_offsets
 from reference.format.frame import Frame
-from reference.format.offsets import CommitLogOffset
-from reference.format.record import BLANK_BYTES, BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V2, STORE_HOST_V6_FLAG
+from reference.format.record import (
+    BLANK_BYTES,
+    BLANK_MAGIC,
+    BORN_HOST_V6_FLAG,
+    MAGIC_V2,
+    STORE_HOST_V6_FLAG,
+    CommitLogOffset,
+)
 
 if TYPE_CHECKING:
     from mmap import mmap

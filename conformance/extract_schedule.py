@@ -7,6 +7,7 @@ first, whether a round rested between two writes) is chosen so that the referenc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,12 @@ from conformance.broker_schedule import (
 )
 from conformance.errors import NoScheduleError
 from conformance.record_writers import LATE_LOG_MS, ActPlace, EndState, Writers
-from conformance.schedule_settings import broker_settings, read_settings, store_config
 from conformance.transaction_log import Boot, LoggedEnd, LoggedRound, read_boots
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK
 from reference.broker.transaction.immunity_time import end_transaction_immunity_time
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import ENTRY_BYTES
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from reference.format.properties import IMMUNITY_SECONDS, PRODUCER_GROUP
 from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import OP_TOPIC
@@ -61,17 +61,16 @@ def extract_schedule(run: RecordedRun) -> BrokerSchedule:
             f"spec:{version} holds the store against the specification"
         )
         raise NoScheduleError(message)
-    settings = read_settings(run.broker_conf, STORE_VERSIONS[version])
+    known = BrokerSchedule.without_acts(version, run.broker_conf)
     records = _records(run)
     boots = read_boots(run.transaction_log(), str(run.path))
-    known = BrokerSchedule(version, settings, [])
     ends = _ends(boots, records, known)
     writers = Writers(run, records, ends, boots, known)
     writers.assign()
     places = [*_life(run, meta, boots), *writers.places, *_rounds(boots, records, writers, known)]
     acts = _merge(records, writers.acts, places)
     _choose_drains(acts, known)
-    return BrokerSchedule(version, settings, _numbered(acts, ends))
+    return replace(known, acts=_numbered(acts, ends))
 
 
 def _records(run: RecordedRun) -> list[Record]:
@@ -89,7 +88,7 @@ def _records(run: RecordedRun) -> list[Record]:
 
 
 def _ends(boots: list[Boot], records: list[Record], known: BrokerSchedule) -> list[EndState]:
-    timeout = broker_settings(known).transaction_timeout_ms
+    timeout = known.broker_settings().transaction_timeout_ms
     refuses = STORE_VERSIONS[known.version].refuses_late_end
     at_offset = {record.physical_offset: record for record in records}
     ends: list[EndState] = []
@@ -140,8 +139,8 @@ def _rounds(boots: list[Boot], records: list[Record], writers: Writers, known: B
     ops = [index for index, record in enumerate(records) if record.topic == OP_TOPIC]
     own = [index for index, act in enumerate(writers.acts) if act is None]
     places: list[ActPlace] = []
-    interval = broker_settings(known).transaction_check_interval_ms
-    file_entries = store_config(known).mapped_file_size_consume_queue // ENTRY_BYTES
+    interval = known.broker_settings().transaction_check_interval_ms
+    file_entries = known.store_config().mapped_file_size_consume_queue // ENTRY_BYTES
     for boot in boots:
         rounds = [r for r in boot.rounds if not r.is_closed and r.pulls]
         _woken(rounds, boot, interval)
@@ -208,7 +207,7 @@ def _merge(records: list[Record], writers: list[Act | None], places: list[ActPla
 def _choose_drains(acts: list[Act], known: BrokerSchedule) -> None:
     """Let the clock at a drain be so much earlier than its record's birth that the next drain is due."""
     drains = [act for act in acts if isinstance(act, Drain)]
-    interval = broker_settings(known).op_batch_interval_ms
+    interval = known.broker_settings().op_batch_interval_ms
     for drain, following in pairwise(drains):
         if 0 < interval - (following.at - drain.at) <= LATE_LOG_MS:
             drain.chosen_at = following.at - interval

@@ -6,7 +6,6 @@ decide which came first. Each is tried where the broker first leaves the store, 
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from conformance.broker_schedule import Act, BrokerSchedule, EndGoesOn, RoundBeg
 from conformance.compare_stores import StoreComparison, StoreSide, compare_stores
 from conformance.errors import NoScheduleError
 from conformance.extract_schedule import extract_schedule
-from conformance.schedule_settings import broker_settings
 from conformance.scheduled_run import ScheduledRun
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.store.memory_disk import MemoryDisk
@@ -38,13 +36,15 @@ class Fit:
         The schedule, as far as it could be fitted.
     replay
         The reference broker's run under it.
+    disk
+        Holds the store that the reference broker wrote.
     """
 
     def __init__(self, schedule: BrokerSchedule, run: RecordedRun, log: dict[int, bytes]) -> None:
         self.schedule = schedule
         self.run = run
-        self._disk = MemoryDisk()
-        self.replay = ScheduledRun(schedule, self._disk).run()
+        self.disk = MemoryDisk()
+        self.replay = ScheduledRun(schedule, self.disk).run()
         self._log = log
         self.reached = self._prefix()
 
@@ -55,17 +55,8 @@ class Fit:
 
     def compare(self) -> StoreComparison:
         """Hold the real store against the one that the reference broker wrote."""
-        return compare_stores(
-            StoreSide.of_directory(self.run.path), self.side(), masks_stale_bytes=self.masks_stale_bytes
-        )
-
-    def side(self) -> StoreSide:
-        """The store that the reference broker wrote."""
-        return StoreSide.of_memory(self._disk)
-
-    def files(self) -> dict[str, bytes]:
-        """The files of that store, by their paths in it."""
-        return {path: bytes(content) for path, content in self._disk.files().items()}
+        sides = StoreSide.of_directory(self.run.path), StoreSide.of_memory(self.disk)
+        return compare_stores(*sides, masks_stale_bytes=self.masks_stale_bytes)
 
     @property
     def masks_stale_bytes(self) -> bool:
@@ -81,8 +72,8 @@ class Fit:
 
     def _prefix(self) -> int | None:
         """The first byte at which the logs differ; None if they do not."""
-        files = self._disk.files()
-        ours = {int(name): files[f"commitlog/{name}"] for name in self._disk.names("commitlog")}
+        files = self.disk.files()
+        ours = {int(name): files[f"commitlog/{name}"] for name in self.disk.names("commitlog")}
         for start in sorted(self._log.keys() | ours.keys()):
             left, right = self._log.get(start, b""), ours.get(start, b"")
             if left != right:
@@ -108,7 +99,7 @@ def fit_schedule(run: RecordedRun) -> Fit:
     if fit.saves_what_was_saved():
         return fit
     starts = [act for act in fit.schedule.acts if isinstance(act, Start)]
-    interval = broker_settings(fit.schedule).flush_consumer_offset_interval_ms
+    interval = fit.schedule.broker_settings().flush_consumer_offset_interval_ms
     for lead in range(0, interval, _TIMER_STEP_MS):
         acts: list[Act] = [
             replace(act, chosen_at=act.at - lead) if act is starts[0] else act for act in fit.schedule.acts
@@ -182,4 +173,4 @@ def _changes(acts: list[Act], index: int, fit: Fit) -> Iterator[list[Act]]:
 
 
 def _with(acts: list[Act], index: int, *instead: Act) -> list[Act]:
-    return [*copy.copy(acts[:index]), *instead, *acts[index + 1 :]]
+    return [*acts[:index], *instead, *acts[index + 1 :]]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.broker_schedule import read_schedule, write_schedule
+from conformance.broker_schedule import BrokerSchedule, read_schedule, write_schedule
 from conformance.compare_stores import StoreComparison, StoreSide, compare_stores
 from conformance.errors import ConformanceError
 from conformance.fit_schedule import fit_schedule
@@ -22,8 +22,6 @@ from reference.store.memory_disk import MemoryDisk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from conformance.broker_schedule import BrokerSchedule
 
 SCHEDULES = Path(__file__).parent / "schedules"
 DIFFERENT = 12

@@ -5,17 +5,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from conformance.recorded_run import RecordedRun
 from reference.versions.versions import STORE_VERSIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GOLDEN = Path(__file__).with_name("golden")
 """The folder of all golden stores."""
@@ -44,19 +38,6 @@ class GoldenStore(RecordedRun):
     def keeps_halves_in_rocksdb(self) -> bool:
         """Whether its halves lie in RocksDB instead of the half queue."""
         return (self.path / "consumequeue" / "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC").is_dir()
-
-    def decoded_records(self) -> Iterator[dict[str, Any]]:
-        """Every record of the commit log, decoded by another program (``decoded.jsonl``)."""
-        return self._lines("decoded.jsonl.gz")
-
-    def consume_queue_entries(self) -> Iterator[dict[str, Any]]:
-        """Every consume queue entry, decoded by another program (``cq.jsonl``)."""
-        return self._lines("cq.jsonl.gz")
-
-    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        with gzip.open(self.path / name, "rt", encoding="utf-8") as stream:
-            for line in stream:
-                yield json.loads(line)
 
 
 def golden_path(path: Path) -> Path:

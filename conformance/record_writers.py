@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from conformance.broker_schedule import Act, Drain, End, EndGoesOn, Send
+from conformance.broker_schedule import Act, BrokerSchedule, Drain, End, EndGoesOn, Send
 from conformance.errors import NoScheduleError
-from conformance.schedule_settings import broker_settings
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.properties import CHECK_TIMES, UNIQUE_KEY, parse_properties
 from reference.format.record import TRANSACTION_COMMIT, Record
@@ -15,7 +14,6 @@ from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
-    from conformance.broker_schedule import BrokerSchedule
     from conformance.recorded_run import RecordedRun
     from conformance.transaction_log import Boot, LoggedEnd
 
@@ -77,7 +75,7 @@ class Writers:
         self._ends = ends
         self._boots = boots
         self._batches_ops = STORE_VERSIONS[known.version].batches_ops
-        self._op_size = broker_settings(known).op_msg_max_size
+        self._op_size = known.broker_settings().op_msg_max_size
 
     def assign(self) -> None:
         """Do it."""

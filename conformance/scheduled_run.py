@@ -9,36 +9,86 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from conformance.broker_schedule import (
-    Act,
-    BrokerSchedule,
-    Drain,
-    End,
-    EndGoesOn,
-    Kill,
-    RoundBegins,
-    RoundGoesOn,
-    Send,
-    Start,
-    Stop,
-)
-from conformance.schedule_clocks import NoReadingError, RecorderClock, StoreClock, ThreadClock
-from conformance.schedule_settings import broker_settings, store_config
+from conformance.broker_schedule import Act, Drain, End, EndGoesOn, Kill, RoundBegins, RoundGoesOn, Send, Start, Stop
 from reference.broker.broker_controller import BrokerController
 from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import BrokerError
+from reference.simulation.virtual_clock import VirtualClock
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store import MessageStore
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:
+    from conformance.broker_schedule import BrokerSchedule
     from reference.broker.processor.end_transaction_processor import EndTransaction
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.store.disk import Disk
 
 MOST_STEPS = 1_000_000
+
+
+class NoReadingError(Exception):
+    """A thread asked for a store timestamp that the schedule has not got yet: it is paused here."""
+
+
+class ThreadClock(VirtualClock):
+    """The clock of the thread that runs, set by each act; several readings are given one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self._following: list[int] = []
+
+    def set(self, first: int, *following: int) -> None:
+        """Let the next readings be these; the last of them lasts."""
+        self.step(first - self._now)
+        self._elapsed = first
+        self._following = list(following)
+
+    @property
+    def now(self) -> int:
+        """The next reading."""
+        reading = self._now
+        if self._following:
+            self._now = self._elapsed = self._following.pop(0)
+        return reading
+
+
+class StoreClock(VirtualClock):
+    """The clock under the commit log's lock: each message takes one reading, and there are only those given."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.readings: list[int] = []
+        self.latest = 0
+
+    @property
+    def now(self) -> int:
+        """The next reading.
+
+        Raises
+        ------
+        NoReadingError
+            There is none.
+        """
+        if not self.readings:
+            raise NoReadingError
+        self.latest = self.readings.pop(0)
+        return self.latest
+
+
+class RecorderClock(VirtualClock):
+    """What the clocks read last; to ask it uses no reading up."""
+
+    def __init__(self, thread: ThreadClock, store: StoreClock) -> None:
+        super().__init__(0)
+        self._thread, self._store = thread, store
+
+    @property
+    def now(self) -> int:
+        """The later one of the two clocks' latest readings."""
+        return max(self._thread.elapsed, self._store.latest)
 
 
 @dataclass(frozen=True)
@@ -81,7 +131,7 @@ class ScheduledRun:
         self.saved_at_kill: list[dict[str, dict[int, int]]] = []
         self.positions: list[int] = []
         self._switches = STORE_VERSIONS[schedule.version]
-        self._settings = broker_settings(schedule)
+        self._settings = schedule.broker_settings()
         self._clock, self._store_clock = ThreadClock(), StoreClock()
         self.recorder = Recorder(RecorderClock(self._clock, self._store_clock), is_on=records)
         self._broker: BrokerController | None = None
@@ -170,7 +220,7 @@ class ScheduledRun:
     def _start(self, act: Start) -> None:
         self._clock.set(act.chosen_at)
         if self._broker is None:
-            store = MessageStore(self._switches, self._store_clock, self.disk, store_config(self.schedule))
+            store = MessageStore(self._switches, self._store_clock, self.disk, self.schedule.store_config())
             store.dispatches_at_once = False
             path = StorePathRootDir(store, clock=self._clock)
             self._broker = BrokerController(self._switches, self._settings, self._clock, path, self.recorder)

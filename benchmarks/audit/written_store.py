@@ -18,8 +18,7 @@ from reference.broker.processor.end_transaction_processor import TRANSACTION_ROL
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
-from reference.format.offsets import CommitLogOffset, QueueOffset
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 
 VERSION = "5.3.3"
 CHECK_MAX = 3

@@ -17,8 +17,7 @@ from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
-from reference.format.offsets import QueueOffset
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.versions import VERSIONS
 

@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError, RealBrokerError
-from conformance.real.jars import fetch, fetched_jars, write_hashes
-from conformance.real.releases import RELEASES, release_called
-from conformance.real.run import RealBroker
+from conformance.real.real_broker import RealBroker
+from conformance.real.releases import RELEASES, fetch, fetched_jars, release_called, write_hashes
 from conformance.real.scenarios import SCENARIOS, scenario_called
 
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ import re
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from conformance.real.configuration import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TextIO
 
 _ENTRY_BYTES: Final = 20
 _OF_TRANSACTIONS: Final = re.compile(r"transact|trans_|boot|recover|error|truncate|normally", re.IGNORECASE)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
-from conformance.real import defect_runs, golden_runs
+from conformance.real import scenario_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from conformance.real.real_broker import RealBroker
     from conformance.real.releases import Release
-    from conformance.real.run import RealBroker
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +40,28 @@ class RealScenario:
 _TIMER: Final = {"timerWheelEnable": "true"}
 
 SCENARIOS: Final = {
-    "ten": RealScenario(golden_runs.ten),
-    "five": RealScenario(golden_runs.five),
-    "forever": RealScenario(golden_runs.forever),
-    "forever_short": RealScenario(golden_runs.forever, {"transactionCheckMax": "2"}),
-    "seed394": RealScenario(golden_runs.forever, {"brokerClusterName": "DefaultCluster-padded-to-forty-bytes-xxx"}),
-    "immunity": RealScenario(golden_runs.immunity),
-    "late": RealScenario(golden_runs.late, {"transactionCheckMax": "3"}),
-    "crash": RealScenario(golden_runs.crash),
-    "crash2": RealScenario(golden_runs.late_crash),
-    "gone": RealScenario(golden_runs.gone),
+    "ten": RealScenario(scenario_runs.ten),
+    "five": RealScenario(scenario_runs.five),
+    "forever": RealScenario(scenario_runs.forever),
+    "forever_short": RealScenario(scenario_runs.forever, {"transactionCheckMax": "2"}),
+    "seed394": RealScenario(scenario_runs.forever, {"brokerClusterName": "DefaultCluster-padded-to-forty-bytes-xxx"}),
+    "immunity": RealScenario(scenario_runs.immunity),
+    "late": RealScenario(scenario_runs.late, {"transactionCheckMax": "3"}),
+    "crash": RealScenario(scenario_runs.crash),
+    "crash2": RealScenario(scenario_runs.late_crash),
+    "gone": RealScenario(scenario_runs.gone),
     "wide": RealScenario(
-        golden_runs.wide,
+        scenario_runs.wide,
         {"transactionTimeOut": "5000", "mappedFileSizeCommitLog": "524288"},
         {"transactionOpBatchInterval": "3000"},
     ),
-    "mixed": RealScenario(golden_runs.mixed),
-    "foreign_op": RealScenario(defect_runs.foreign_op, settings_of_5=_TIMER),
-    "delayed": RealScenario(defect_runs.delayed, settings_of_5=_TIMER),
-    "synchronous": RealScenario(defect_runs.synchronous, {"asyncSendEnable": "false"}),
-    "steady": RealScenario(defect_runs.steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}),
+    "mixed": RealScenario(scenario_runs.mixed),
+    "foreign_op": RealScenario(scenario_runs.foreign_op, settings_of_5=_TIMER),
+    "delayed": RealScenario(scenario_runs.delayed, settings_of_5=_TIMER),
+    "synchronous": RealScenario(scenario_runs.synchronous, {"asyncSendEnable": "false"}),
+    "steady": RealScenario(
+        scenario_runs.steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}
+    ),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from fuzz.actions.check_round import begin, cannot_begin_round
 from fuzz.actions.passes import branch, fail_all_puts, uncertain_branch
 from fuzz.actions.record import drives
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.offsets import QueueOffset
+from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from reference.store.get_message_result import GetMessageResult, GetMessageStatus
+from reference.store.get_message import GetMessageResult, GetMessageStatus
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from fuzz.actions.record import drives
 from fuzz.broker_side.difference import expect
 from fuzz.broker_side.time_unit import TICK_MS
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
 from reference.format.message_decoder import create_message_id
-from reference.format.offsets import QueueOffset
+from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:

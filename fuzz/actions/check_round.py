@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.actions.passes import branch
 from fuzz.actions.record import REPAIR, WRONG_REPAIR, drives
 from fuzz.broker_side.difference import expect
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.system_topics import OP_TOPIC
 

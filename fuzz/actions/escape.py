@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.actions.passes import uncertain_branch
 from fuzz.actions.record import REPAIR, Driven, drives
 from fuzz.broker_side.difference import expect
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.broker.transaction.check_step import CheckBranch
 from spec.state import End

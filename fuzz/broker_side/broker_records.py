@@ -9,15 +9,14 @@ from fuzz.broker_side.requests import TOPIC, transaction_of_key
 from fuzz.broker_side.time_unit import ticks
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.store.put_message_hooks import MOST_PROPERTIES
+from reference.store.put_message import MOST_PROPERTIES
 from spec.language import NONE
 from spec.state import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.format.offsets import CommitLogOffset
-    from reference.format.record import Record
+    from reference.format.record import CommitLogOffset, Record
     from reference.store.message_store import MessageStore
 
 _GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")

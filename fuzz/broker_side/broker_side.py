@@ -18,8 +18,7 @@ from fuzz.broker_side.requests import CHANNEL, GROUP, end_transaction, transacti
 from fuzz.broker_side.time_unit import TICK_MS
 from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_role import BrokerRole
-from reference.broker.broker_settings import BrokerSettings
+from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_step import CheckStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import CommitLogOffset
     from spec.constants import Constants
 
 MakeBroker = Callable[[VersionSwitches, BrokerSettings, VirtualClock], BrokerController]

@@ -11,7 +11,7 @@ from spec.state import End, Local, Producer
 
 if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.format.offsets import CommitLogOffset, QueueOffset
+    from reference.format.record import CommitLogOffset, QueueOffset
 
 _SAYS = {Local.COMMIT: End.COMMIT, Local.ROLLBACK: End.ROLLBACK, Local.NEVER_RUN: End.ROLLBACK}
 

@@ -14,7 +14,6 @@ from reference.broker.processor.end_transaction_processor import (
     EndTransactionRequestHeader,
 )
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.format.offsets import QueueOffset
 from reference.format.properties import (
     CHECK_TIMES,
     IMMUNITY_SECONDS,
@@ -23,14 +22,13 @@ from reference.format.properties import (
     UNIQUE_KEY,
     WAIT_STORE_OK,
 )
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
-from reference.store.put_message_hooks import MOST_PROPERTIES
+from reference.store.put_message import MOST_PROPERTIES
 from spec.language import NONE
 from spec.state import End
 
 if TYPE_CHECKING:
-    from reference.format.offsets import CommitLogOffset
     from reference.versions.switches import VersionSwitches
 
 TOPIC: Final = "Orders"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzz.defects.broker_under_test import BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.message_store_config import MessageStoreConfig

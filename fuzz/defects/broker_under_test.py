@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from fuzz.defects.scenario import ScenarioError
 from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_role import BrokerRole
-from reference.broker.broker_settings import BrokerSettings
+from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
 from reference.format.message_decoder import create_message_id
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.record import Record
     from reference.store.memory_disk import MemoryDisk
     from reference.store.message_store_config import MessageStoreConfig
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fuzz.defects.broker_under_test import GROUP, TOPIC, BrokerUnderTest
 from fuzz.defects.scenario import Seen, scenario
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
-from reference.format.offsets import QueueOffset
 from reference.format.properties import UNIQUE_KEY
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.light_queues import MULTI_DISPATCH, MULTI_QUEUE_OFFSET
 from reference.store.message_store_config import MessageStoreConfig

@@ -17,7 +17,7 @@ BROKER_MUTANTS: Final = (
         "op write dropped", "END_TRANSACTION is answered, and no op message is written",
         "reference.broker.transaction.transactional_message_service",
         "            return self._write_op(half.queue_id, str(half.queue_offset))\n",
-        "            from reference.store.put_message_result import PutMessageResult, PutMessageStatus\n"
+        "            from reference.store.put_message import PutMessageResult, PutMessageStatus\n"
         "            return PutMessageResult(PutMessageStatus.PUT_OK, None, half.physical_offset)\n",
         "op.names, op_length", like="B04", profile="4.9.7",
     ),
@@ -304,7 +304,7 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "rot is read", "a message with a port that there is not is decoded all the same",
-        "reference.store.queue_read", "return decode_message(source, at) if is_readable(source, at) else None",
+        "reference.store.get_message", "return decode_message(source, at) if is_readable(source, at) else None",
         "return decode_message(source, at)",
         f"transaction.kind, op.undecodable, {_BRANCH}", like="A07", beside="undecodable_half undecodable_op",
     ),

@@ -71,7 +71,7 @@ def specification_of(text: str) -> tuple[str, str]:
 def _write_reference_store(of: Path, broker_conf: Path | None, store: Path) -> None:
     """The store that the reference broker writes, with the settings and the producer's log of the one it follows."""
     fit = fit_schedule(RecordedRun(of, broker_conf))
-    for name, content in fit.files().items():
+    for name, content in fit.disk.files().items():
         path = store / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -21,7 +21,7 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
     for side in (left, right):
         if side.kind is SideKind.REFERENCE:
             fit = fit_schedule(RecordedRun(side.path, broker_conf))
-            sides.append(fit.side())
+            sides.append(StoreSide.of_memory(fit.disk))
             masks, departure = masks or fit.masks_stale_bytes, departure or fit.replay.departure
         else:
             sides.append(StoreSide.of_directory(side.path))

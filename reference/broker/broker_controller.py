@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.config_manager import SubscriptionGroupManager, TopicConfigManager, save_empty_tables
 from reference.broker.consumer_offset_manager import ConsumerOffsetManager
 from reference.broker.escape_bridge import EscapeBridge
 from reference.broker.processor.admin_broker_processor import AdminBrokerProcessor
-from reference.broker.processor.end_transaction_processor import EndTransaction
+from reference.broker.processor.end_transaction_processor import EndTransaction, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageProcessor
 from reference.broker.producer_manager import ProducerManager
 from reference.broker.recorder import Recorder
@@ -27,19 +27,16 @@ from reference.broker.transaction.transactional_message_check_listener import (
     TransactionalMessageCheckListener,
 )
 from reference.broker.transaction.transactional_message_check_service import TransactionalMessageCheckService
-from reference.broker.transaction.transactional_message_service import TransactionalMessageService
+from reference.broker.transaction.transactional_message_service import OpBatch, TransactionalMessageService
 from reference.errors import BrokerIsDownError, BrokerIsRunningError
 from reference.format.properties import PRODUCER_GROUP
 from reference.store.message_store import MessageStore
 from reference.store.timer_message_store import TimerMessageStore
 
 if TYPE_CHECKING:
-    from reference.broker.broker_settings import BrokerSettings
-    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.check_round import CheckRound
-    from reference.broker.transaction.transactional_message_service import OpBatch
-    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import CommitLogOffset
     from reference.simulation.virtual_clock import VirtualClock
     from reference.versions.switches import VersionSwitches
 
@@ -199,10 +196,8 @@ class BrokerController:
         self.is_running = False
         self.store_path.close()
 
-    def lose_power(self, end: CommitLogOffset, *, keeps_entries: bool = False) -> None:
+    def lose_power(self, end: CommitLogOffset) -> None:
         """The machine loses power, and of the commit log only what lies before `end` is left (B13, B14).
-
-        The entries of what is lost are lost with it, or kept (:meth:`MessageStore.cut_to`).
 
         Raises
         ------
@@ -210,7 +205,7 @@ class BrokerController:
             That much of it was flushed.
         """
         self.require_running()
-        self.message_store.cut_to(end, keeps_entries=keeps_entries)
+        self.message_store.cut_to(end)
         self.recorder.record("power_lost")
         self.is_running = False
         self.store_path.close()

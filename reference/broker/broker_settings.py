@@ -1,8 +1,9 @@
-"""The settings of a broker that bear on its transactions, with the defaults of 5.3.3 or of a given release."""
+"""What a broker is to its group, and its settings that bear on transactions, with the defaults of a release."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 from spec.broker_defaults import defaults_of
@@ -12,6 +13,20 @@ if TYPE_CHECKING:
 
 _HOUR_MS = 3600 * 1000
 _DEFAULTS = defaults_of("5.3.3")
+
+
+class BrokerRole(Enum):
+    """What a broker is to its group (``BrokerRole``, ``BrokerConfig.brokerId``)."""
+
+    MASTER = "master"
+    SLAVE = "slave"
+    ACTING_MASTER = "acting_master"
+    """A slave with ``enableSlaveActingMaster`` and the smallest id of those alive in its group (5.1.0 and later)."""
+
+    @property
+    def is_slave(self) -> bool:
+        """Whether the store takes no messages, and END_TRANSACTION is refused."""
+        return self is not BrokerRole.MASTER
 
 
 @dataclass(frozen=True, slots=True)

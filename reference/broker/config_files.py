@@ -1,30 +1,19 @@
-"""The broker's small files below ``config/``, with the real habits (``ConfigManager``, ``MixAll#string2File``)."""
+"""How the broker writes and reads its small files below ``config/``, and the JSON that fastjson prints into them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+import json
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from reference.format.consumer_offsets import NAME, ConsumerOffsets, load_consumer_offsets
-from reference.format.errors import BrokenConfigError, NoSpaceLeftError
-from reference.format.fastjson import to_pretty_json
-from reference.java.hash_map import hash_map_order
+from reference.format.errors import BrokenConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.simulation.virtual_clock import VirtualClock
     from reference.store.disk import Disk
     from reference.versions.switches import VersionSwitches
 
 T = TypeVar("T")
-
-_OFFSET_TABLE_BUCKETS = 1024
-"""``new ConcurrentHashMap<>(512)``"""
-
-_LOADED_TABLE_BUCKETS = 16
-"""fastjson makes its own map."""
-
-_TOPICS_OF_GROUP_BUCKETS = 8
 
 
 def string_to_file(disk: Disk, name: str, content: bytes, switches: VersionSwitches) -> None:
@@ -67,43 +56,36 @@ def load_or_backup(disk: Disk, name: str, parse: Callable[[bytes], T]) -> T | No
     return None
 
 
-class ConsumerOffsetFile:
-    """``config/consumerOffset.json``.
+def to_pretty_json(value: Any, depth: int = 0, *, each_item: bool = False) -> str:
+    r"""The text of a value (``RemotingSerializable#toJson`` with ``prettyFormat``).
 
-    Attributes
+    Parameters
     ----------
-    saved
-        What the file holds.
+    each_item
+        As fastjson 2 does it: integer keys and the items of a list have a line each. fastjson 1 runs them together.
+
+    Examples
+    --------
+    >>> to_pretty_json({"t": {"T@G": {0: 16, 1: 2}}, "l": ["a", "b"], "e": {}})
+    '{\n\t"t":{\n\t\t"T@G":{0:16,1:2\n\t\t}\n\t},\n\t"l":["a","b"],\n\t"e":{}\n}'
+    >>> to_pretty_json({"t": {0: 16}, "l": ["a", "b"]}, each_item=True)
+    '{\n\t"t":{\n\t\t0:16\n\t},\n\t"l":[\n\t\t"a",\n\t\t"b"\n\t]\n}'
     """
-
-    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
-        self._disk = disk
-        self._switches = switches
-        self.saved = load_consumer_offsets(disk.read)
-        self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
-        self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
-
-    def save(self, offsets: ConsumerOffsets) -> None:
-        """Write the file; without room for it, what was saved before stays (``ConfigManager#persist``)."""
-        try:
-            string_to_file(self._disk, NAME, self._encode(offsets).encode(), self._switches)
-        except NoSpaceLeftError:
-            self.saved = load_consumer_offsets(self._disk.read)
-        else:
-            self.saved = offsets
-
-    def _encode(self, offsets: ConsumerOffsets) -> str:
-        keys = hash_map_order(tuple(offsets.table), self._buckets)
-        table = {key: dict(sorted(offsets.table[key].items())) for key in keys}  # type: ignore[index]
-        if not self._switches.versions_consumer_offsets:
-            return to_pretty_json({"offsetTable": table}, each_item=self._switches.prints_each_item)
-        groups: dict[str, list[str]] = {}
-        for key in keys:
-            topic, _, group = key.partition("@")
-            groups.setdefault(group, []).append(topic)
-        topics = {
-            group: list(hash_map_order(tuple(groups[group]), _TOPICS_OF_GROUP_BUCKETS))
-            for group in hash_map_order(tuple(groups), 128)
-        }
-        content = {"dataVersion": self._version, "groupTopicMap": topics, "offsetTable": table}
-        return to_pretty_json(content, each_item=self._switches.prints_each_item)
+    if not isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    end, line = "\n" + "\t" * depth, "\n" + "\t" * (depth + 1)
+    if not value:
+        return f"{{{line}{end}}}" if each_item and brackets == "{}" else brackets
+    if isinstance(value, list):
+        separator = line if each_item else ""
+        items = [separator + to_pretty_json(item, depth + 1, each_item=each_item) for item in value]
+        return "[" + ",".join(items) + (end if each_item else "") + "]"
+    items = [
+        (line if each_item or isinstance(key, str) else "")
+        + (json.dumps(key, ensure_ascii=False) if isinstance(key, str) else str(key))
+        + ":"
+        + to_pretty_json(item, depth + 1, each_item=each_item)
+        for key, item in value.items()
+    ]
+    return "{" + ",".join(items) + end + "}"

@@ -6,9 +6,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from reference.broker.config_files import load_or_backup, string_to_file
+from reference.broker.config_files import load_or_backup, string_to_file, to_pretty_json
 from reference.format.errors import NoSpaceLeftError
-from reference.format.fastjson import to_pretty_json
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from reference.java.hash_map import hash_map_order
 

@@ -1,10 +1,28 @@
-"""How far the check service has read the half and the op queue: in memory at once, on disk now and then."""
+"""How far each group has read each queue, the check service the half and the op queue: in memory, and in a file."""
 
 from __future__ import annotations
 
-from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.offsets import QueueOffset
+from typing import TYPE_CHECKING
+
+from reference.broker.config_files import string_to_file, to_pretty_json
+from reference.format.consumer_offsets import NAME, ConsumerOffsets, TopicAtGroup, load_consumer_offsets
+from reference.format.errors import NoSpaceLeftError
+from reference.format.record import QueueOffset
 from reference.format.system_topics import CHECK_GROUP
+from reference.java.hash_map import hash_map_order
+
+if TYPE_CHECKING:
+    from reference.simulation.virtual_clock import VirtualClock
+    from reference.store.disk import Disk
+    from reference.versions.switches import VersionSwitches
+
+_OFFSET_TABLE_BUCKETS = 1024
+"""``new ConcurrentHashMap<>(512)``"""
+
+_LOADED_TABLE_BUCKETS = 16
+"""fastjson makes its own map."""
+
+_TOPICS_OF_GROUP_BUCKETS = 8
 
 NO_OFFSET = QueueOffset(-1)
 """``ConsumerOffsetManager#queryOffset`` of a queue that nobody has committed an offset for."""
@@ -37,3 +55,45 @@ class ConsumerOffsetManager:
     def encode(self) -> ConsumerOffsets:
         """What is to be saved (``ConsumerOffsetManager#encode``)."""
         return ConsumerOffsets({key: dict(queues) for key, queues in self._table.items()})
+
+
+class ConsumerOffsetFile:
+    """``config/consumerOffset.json``.
+
+    Attributes
+    ----------
+    saved
+        What the file holds.
+    """
+
+    def __init__(self, disk: Disk, switches: VersionSwitches, clock: VirtualClock) -> None:
+        self._disk = disk
+        self._switches = switches
+        self.saved = load_consumer_offsets(disk.read)
+        self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
+        self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
+
+    def save(self, offsets: ConsumerOffsets) -> None:
+        """Write the file; without room for it, what was saved before stays (``ConfigManager#persist``)."""
+        try:
+            string_to_file(self._disk, NAME, self._encode(offsets).encode(), self._switches)
+        except NoSpaceLeftError:
+            self.saved = load_consumer_offsets(self._disk.read)
+        else:
+            self.saved = offsets
+
+    def _encode(self, offsets: ConsumerOffsets) -> str:
+        keys = hash_map_order(tuple(offsets.table), self._buckets)
+        table = {key: dict(sorted(offsets.table[key].items())) for key in keys}  # type: ignore[index]
+        if not self._switches.versions_consumer_offsets:
+            return to_pretty_json({"offsetTable": table}, each_item=self._switches.prints_each_item)
+        groups: dict[str, list[str]] = {}
+        for key in keys:
+            topic, _, group = key.partition("@")
+            groups.setdefault(group, []).append(topic)
+        topics = {
+            group: list(hash_map_order(tuple(groups[group]), _TOPICS_OF_GROUP_BUCKETS))
+            for group in hash_map_order(tuple(groups), 128)
+        }
+        content = {"dataVersion": self._version, "groupTopicMap": topics, "offsetTable": table}
+        return to_pretty_json(content, each_item=self._switches.prints_each_item)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK
+from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.properties import UNIQUE_KEY
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, Record
 from spec.events import FIELDS, OUTCOMES
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
-    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
-    from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message import MessageExt
 

@@ -7,19 +7,17 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.broker.config_files import load_or_backup, string_to_file
+from reference.broker.config_files import load_or_backup, string_to_file, to_pretty_json
 from reference.format.errors import NoSpaceLeftError
-from reference.format.fastjson import to_pretty_json
 from reference.format.message_decoder import message_properties_to_string
-from reference.format.offsets import QueueOffset
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC, SCHEDULE_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level
 from reference.store.message import MessageExtBrokerInner
-from reference.store.put_message_hooks import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
+from reference.store.put_message import TIMER_DELAY_SECONDS, TIMER_DELIVER_MS
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
     from reference.versions.switches import VersionSwitches
@@ -95,14 +93,11 @@ class ScheduleMessageService:
         properties = dict(record.properties)
         text = message_properties_to_string(properties, self._switches)
         properties[WAIT_STORE_OK] = "false"
-        for name in (DELAY_TIME_LEVEL, *((TIMER_DELIVER_MS, TIMER_DELAY_SECONDS) if self._has_timer else ())):
+        timers = (TIMER_DELIVER_MS, TIMER_DELAY_SECONDS) if self._switches.has_timer_wheel else ()
+        for name in (DELAY_TIME_LEVEL, *timers):
             properties.pop(name, None)
         topic, queue_id = properties[REAL_TOPIC], int(properties[REAL_QUEUE_ID])
         return MessageExtBrokerInner.of(record, topic, queue_id, text, properties)
-
-    @property
-    def _has_timer(self) -> bool:
-        return self._switches.has_timer_wheel
 
 
 def _parse(raw: bytes) -> dict[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from reference.broker.config_files import ConsumerOffsetFile
+from reference.broker.consumer_offset_manager import ConsumerOffsetFile
 from reference.store.disk import DirectoryDisk
 from reference.store.message_store import MessageStore
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from reference.format.consumer_offsets import ConsumerOffsets
     from reference.simulation.virtual_clock import VirtualClock
-    from reference.store.message_store_config import MessageStoreConfig
     from reference.versions.switches import VersionSwitches
 
 
@@ -34,17 +33,15 @@ class StorePathRootDir:
         self._offset_file = ConsumerOffsetFile(message_store.disk, message_store.switches, self._clock)
 
     @classmethod
-    def open(
-        cls, folder: Path, switches: VersionSwitches, clock: VirtualClock, config: MessageStoreConfig | None = None
-    ) -> Self:
+    def open(cls, folder: Path, switches: VersionSwitches, clock: VirtualClock) -> Self:
         """A store directory of this machine; it is made if it is not there, and recovered if it is.
 
         Raises
         ------
         StoreError
-            It is no store of that version and those file sizes.
+            It is no store of that version and RocketMQ's file sizes.
         """
-        return cls(MessageStore(switches, clock, DirectoryDisk(folder), config))
+        return cls(MessageStore(switches, clock, DirectoryDisk(folder)))
 
     @property
     def consumer_offsets(self) -> ConsumerOffsets:

@@ -9,7 +9,7 @@ from reference.client.producer_messages import MQClientError
 from reference.format.properties import PRODUCER_GROUP, RETRY_TOPIC, TRANSACTION_PREPARED
 from reference.format.system_topics import retry_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
-from reference.store.put_message_hooks import WAITING
+from reference.store.put_message import WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
-from reference.broker.processor.send_message_processor import SendMessageRequest
+from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR
 from reference.client.producer_messages import (
     LocalTransactionState,
@@ -31,7 +31,6 @@ from reference.store.delay_levels import DELAY_TIME_LEVEL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.broker.processor.send_message_processor import SendMessageResponse
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.client.message_client_id_setter import MessageClientIDSetter
     from reference.simulation.scheduler import Steps
@@ -40,20 +39,22 @@ if TYPE_CHECKING:
 _RETRY_RESPONSE_CODES: Final = {17, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR, NO_PERMISSION, 204, 205}
 """``DefaultMQProducer.retryResponseCodes``"""
 
+_TOPIC_QUEUES: Final = 4
+"""``defaultTopicQueueNums``: how many write queues each topic has."""
+
+_ATTEMPTS: Final = 3
+"""One more than ``retryTimesWhenSendFailed``: a half that was stored though its answer was lost gets a twin (B17)."""
+
 
 class TransactionMQProducer:
     """One producer.
 
     Parameters
     ----------
-    topic_queues
-        How many write queues each topic has (``defaultTopicQueueNums``).
     first_queue
         At which the round of queues begins; the Java client draws it (``ThreadLocalIndex``).
     check_thread_pool_min_size, check_thread_pool_max_size, check_request_hold_max
         ``checkThreadPoolMinSize``, ``checkThreadPoolMaxSize`` and ``checkRequestHoldMax``.
-    retry_times_when_send_failed
-        ``retryTimesWhenSendFailed``: a half that was stored though its answer was lost gets a twin (B17).
 
     Attributes
     ----------
@@ -71,12 +72,10 @@ class TransactionMQProducer:
         clock: VirtualClock,
         ids: MessageClientIDSetter,
         *,
-        topic_queues: int = 4,
         first_queue: int = 0,
         check_thread_pool_min_size: int = 1,
         check_thread_pool_max_size: int = 1,
         check_request_hold_max: int = 2_000,
-        retry_times_when_send_failed: int = 2,
     ) -> None:
         self.group = group
         self.log: list[dict[str, Any]] = []
@@ -85,12 +84,10 @@ class TransactionMQProducer:
         self._api = api
         self._clock = clock
         self._ids = ids
-        self._topic_queues = topic_queues
         self._index = first_queue
         self._min_threads = check_thread_pool_min_size
         self._max_threads = check_thread_pool_max_size
         self._hold_max = check_request_hold_max
-        self._attempts = 1 + retry_times_when_send_failed
         self._threads = 0
 
     # --- sending ------------------------------------------------------------------------------------------------------
@@ -132,14 +129,14 @@ class TransactionMQProducer:
     def _send(self, message: Message) -> Steps[SendMessageResponse]:
         """Try up to three times, each the next queue, one unique key (``DefaultMQProducerImpl#sendDefaultImpl``)."""
         problem = "no route"
-        for _ in range(self._attempts):
+        for _ in range(_ATTEMPTS):
             self._index += 1
             if UNIQUE_KEY not in message.properties:
                 message.properties[UNIQUE_KEY] = self._ids.create_uniq_id()
             keys = hash_map_order(tuple(message.properties), SMALL_CAPACITY)
             request = SendMessageRequest(
                 topic=message.topic,
-                queue_id=self._index % self._topic_queues,
+                queue_id=self._index % _TOPIC_QUEUES,
                 body=message.body,
                 born_timestamp=self._clock.now,
                 properties={key: message.properties[key] for key in keys},

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.transaction.check_step import CheckBranch
-from reference.cluster.deliver_delayed_message import DeliverDelayedMessage
+from reference.cluster.deliver_delayed_message import DeliverDelayedMessage, Serve
 from reference.simulation.scheduler import Sleep, Steps, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.broker.broker_controller import BrokerController
-    from reference.cluster.deliver_delayed_message import Serve
 
 FLUSH_INTERVAL_MS = 500
 """``flushIntervalCommitLog``"""

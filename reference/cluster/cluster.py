@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.client.message_client_id_setter import MessageClientIDSetter
@@ -28,7 +28,6 @@ from reference.versions.versions import STORE_VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reference.broker.broker_settings import BrokerSettings
     from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
@@ -134,10 +133,6 @@ class Cluster:
         return self.broker
 
     # --- running ------------------------------------------------------------------------------------------------------
-
-    def run_to_rest(self) -> None:
-        """Run until every program has ended and three check intervals have left no record."""
-        self.scheduler.run(self.is_at_rest)
 
     def shutdown(self) -> bool:
         """Stop the broker as told; False if its disk stopped first, so that it died and will come back."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from reference.broker.config_files import string_to_file
 from reference.broker.processor.send_back_processor import copy_to
-from reference.format.offsets import QueueOffset
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC
+from reference.format.record import QueueOffset
 from reference.format.system_topics import SCHEDULE_TOPIC
 from reference.simulation.scheduler import Sleep, Steps, Until
 from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS
-from reference.store.get_message_result import GetMessageStatus
+from reference.store.get_message import GetMessageStatus
 from reference.store.message import MessageExt
 
 if TYPE_CHECKING:

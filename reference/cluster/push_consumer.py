@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.broker.processor.send_back_processor import consumer_send_msg_back
 from reference.client.producer_messages import RemotingError
-from reference.format.offsets import QueueOffset
 from reference.format.properties import RETRY_TOPIC, UNIQUE_KEY
+from reference.format.record import QueueOffset
 from reference.format.system_topics import retry_topic
 from reference.simulation.scheduler import Sleep, Steps, Until
-from reference.store.get_message_result import GetMessageResult, GetMessageStatus
+from reference.store.get_message import GetMessageResult, GetMessageStatus
 from reference.store.message import MessageExt
 
 if TYPE_CHECKING:

@@ -13,16 +13,14 @@ import re
 from typing import TYPE_CHECKING, Self
 
 from reference.format.commit_log_file import FOLDER, CommitLogFile, FileReader, map_file
-from reference.format.errors import NotAStoreError
+from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame, read_frame
-from reference.format.record import MalformedRecordError, Record
+from reference.format.record import CommitLogOffset, MalformedRecordError, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reference.format.corrupt_region import CorruptRegion
-    from reference.format.offsets import CommitLogOffset
 
 _NAME = re.compile(r"\d{20}")
 

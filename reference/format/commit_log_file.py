@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from reference.format.frame import Frame, is_plausible_start, natural_size, read_frame
-from reference.format.offsets import CommitLogOffset
 from reference.format.record import (
     BLANK_BYTES,
     BLANK_MAGIC,
     MAGIC_V1,
     MAGIC_V2,
+    CommitLogOffset,
     MalformedRecordError,
     Record,
     decode_record,

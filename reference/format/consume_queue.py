@@ -12,9 +12,8 @@ import struct
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from reference.format.corrupt_region import CorruptRegion
-from reference.format.errors import NotAStoreError
-from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.errors import CorruptRegion, NotAStoreError
+from reference.format.record import CommitLogOffset, QueueOffset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

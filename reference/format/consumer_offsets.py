@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NewType
 
-from reference.format.corrupt_region import CorruptRegion
-from reference.format.errors import BrokenConfigError
-from reference.format.offsets import QueueOffset
+from reference.format.errors import BrokenConfigError, CorruptRegion
+from reference.format.record import QueueOffset
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from reference.format.properties import TAGS, tags_code_of
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
 

@@ -1,9 +1,26 @@
-"""What can be wrong with a store as a whole, so that nothing of it can be read.
+"""What can be wrong with a store: damage in a file of it, or with the whole, so that nothing of it can be read.
 
-A damaged record is not an error: it is a :class:`reference.format.corrupt_region.CorruptRegion`, and reading goes on.
+A damaged record is not an error: it is a :class:`CorruptRegion`, and reading goes on.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptRegion:
+    """Damage that was found, and where."""
+
+    file: str
+    """The file's path below the store, with forward slashes, for example ``commitlog/00000000000000000000``."""
+    offset: int
+    """Where the damage begins, in bytes from the start of that file."""
+    reason: str
+    """One line: what was read and what was expected."""
+
+    def __str__(self) -> str:
+        return f"{self.file}, byte {self.offset}: {self.reason}"
 
 
 class StoreError(Exception):

@@ -6,15 +6,14 @@ import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reference.format.offsets import CommitLogOffset
 from reference.format.properties import LARGE_CAPACITY, SMALL_CAPACITY
+from reference.format.record import CommitLogOffset, Record
 from reference.format.stored_message import host_bytes
 from reference.java.hash_map import hash_map_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reference.format.record import Record
     from reference.versions.switches import VersionSwitches
 
 

@@ -10,14 +10,17 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from mmap import mmap
+from typing import NewType
 
 from reference.format.properties import parse_properties, properties_map
 
-if TYPE_CHECKING:
-    from mmap import mmap
+# The two kinds of offset, kept apart by type because every other bug report mixes them up.
+QueueOffset = NewType("QueueOffset", int)
+"""The index of a message in its queue, counted in messages from 0."""
 
-    from reference.format.offsets import CommitLogOffset, QueueOffset
+CommitLogOffset = NewType("CommitLogOffset", int)
+"""The place of a record in the commit log, counted in bytes from the log's birth, over all its files."""
 
 MAGIC_V1 = 0xDAA320A7
 """``MessageDecoder.MESSAGE_MAGIC_CODE``: the topic's length is one byte."""
@@ -51,9 +54,8 @@ HEAD_BYTES = _UNTIL_BORN_HOST.size
 """Bytes up to the born host."""
 
 Buffer = bytes | bytearray | memoryview
-if TYPE_CHECKING:
-    Source = Buffer | mmap
-    _Head = tuple[int, int, int, int, int, QueueOffset, CommitLogOffset, int, int]
+Source = Buffer | mmap
+_Head = tuple[int, int, int, int, int, QueueOffset, CommitLogOffset, int, int]
 
 
 class MalformedRecordError(ValueError):

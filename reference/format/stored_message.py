@@ -10,12 +10,8 @@ import struct
 import zlib
 from functools import lru_cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
-from reference.format.record import BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG, Record
-
-if TYPE_CHECKING:
-    from reference.format.record import Source
+from reference.format.record import BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG, Record, Source
 
 _FIXED = struct.Struct(">iIIiiqqiq8sq8siqi")
 """Everything before the body of a record with IPv4 hosts."""
@@ -186,7 +182,7 @@ def is_readable(source: Source, at: int) -> bool:
     """Whether a client's or a broker's decoder makes a message of a sound record (``MessageDecoder#decode``).
 
     It gives null where Java throws, as ``InetSocketAddress`` does at a port beyond 65,535; no check of a starting
-    broker looks at that (:func:`reference.format.check_message.check_message`).
+    broker looks at that (:func:`reference.store.writable_commit_log.check_message`).
     """
     port = port_at(source, at)
     return int.from_bytes(source[port : port + 4]) <= _MOST_PORT

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference.scenarios.all_scenarios import SCENARIOS
 from reference.scenarios.scenario import run, write_store
+from reference.scenarios.walk_throughs import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from reference.broker.broker_role import BrokerRole
-from reference.broker.broker_settings import BrokerSettings
-from reference.client.producer_messages import Message
+from reference.broker.broker_settings import BrokerRole, BrokerSettings
+from reference.client.producer_messages import LocalTransactionState, Message
 from reference.cluster.cluster import Cluster
 from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import FILE_SIZES, Scenario
 from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
-from reference.simulation.scheduler import Sleep
-
-if TYPE_CHECKING:
-    from reference.client.producer_messages import LocalTransactionState
-    from reference.simulation.scheduler import Steps
+from reference.simulation.scheduler import Sleep, Steps
 
 TOPIC, GROUP = "TopicEscape", "escape-group"
 SETTLED, COMMITTED_LATER, ROLLED_BACK_LATER, SLOW = "settled", "committed later", "rolled back later", "slow"

@@ -87,15 +87,6 @@ def run(scenario: Scenario, seed: int) -> Run:
     return told
 
 
-def run_to_rest(told: Run) -> Run:
-    """Go on until nothing happens any more, whatever dies meanwhile, and stop the broker as one is told to."""
-    is_stopped = False
-    while not is_stopped:
-        told.cluster.run_to_rest()
-        is_stopped = told.cluster.shutdown()
-    return told
-
-
 def broker_conf(settings: BrokerSettings, switches: VersionSwitches) -> str:
     """The ``broker.conf`` that says the same."""
     address, _, port = settings.store_host.rpartition(":")

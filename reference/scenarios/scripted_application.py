@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.client.producer_messages import LocalTransactionState, MQClientError
+from reference.client.producer_messages import LocalTransactionState, Message, MQClientError
 from reference.simulation.scheduler import Sleep, Steps
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
     from reference.client.producer import TransactionMQProducer
-    from reference.client.producer_messages import Message
     from reference.cluster.cluster import Cluster
 
 

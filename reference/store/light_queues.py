@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import WAIT_STORE_OK, parse_properties
+from reference.format.properties import WAIT_STORE_OK
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, SCHEDULE_TOPIC, retry_topic
 
 if TYPE_CHECKING:
@@ -46,12 +46,6 @@ def light_queues(topic: str, properties: Mapping[str, str], switches: VersionSwi
     if switches.hides_halves_from_light_queues and topic in (HALF_TOPIC, DISCARD_TOPIC):
         return ()
     return tuple(name for name in asked.split(_SEPARATOR) if name.startswith(LIGHT_QUEUE_PREFIX))
-
-
-def light_queues_of_record(topic: str, properties_text: str, switches: VersionSwitches) -> tuple[str, ...]:
-    """The same of a stored record, which must tell its offsets (``MultiDispatchUtils#checkMultiDispatchQueue``)."""
-    properties = dict(parse_properties(properties_text))
-    return light_queues(topic, properties, switches) if MULTI_QUEUE_OFFSET in properties else ()
 
 
 def wrap_lmq_dispatch(

@@ -9,8 +9,7 @@ from reference.format.message_decoder import create_message_id
 from reference.format.properties import properties_map
 
 if TYPE_CHECKING:
-    from reference.format.offsets import CommitLogOffset, QueueOffset
-    from reference.format.record import Record
+    from reference.format.record import CommitLogOffset, QueueOffset, Record
 
 
 @dataclass(slots=True)

@@ -6,21 +6,24 @@ a :class:`~reference.store.memory_disk.MemoryDisk` it lives in memory alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from reference.format.errors import NoSpaceLeftError
-from reference.format.offsets import CommitLogOffset, QueueOffset
-from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.stored_message import encode_message, host_bytes, port_at, topic_field
 from reference.format.system_topics import topics_that_are_never_deleted
 from reference.store.consume_queue_store import ConsumeQueueStore
 from reference.store.delay_levels import queue_tags_code
-from reference.store.get_message_result import GetMessageResult
+from reference.store.get_message import GetMessageResult, read_queue, record_at
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
-from reference.store.put_message_hooks import MOST_PROPERTIES, check_before_put_message, run_put_message_hooks
-from reference.store.put_message_result import PutMessageResult, PutMessageStatus
-from reference.store.queue_read import read_queue, record_at
+from reference.store.put_message import (
+    MOST_PROPERTIES,
+    PutMessageResult,
+    PutMessageStatus,
+    check_before_put_message,
+    run_put_message_hooks,
+)
 from reference.store.recovery import recover
 from reference.store.reput_message_service import ReputMessageService
 from reference.store.store_checkpoint import StoreCheckpoint
@@ -28,7 +31,6 @@ from reference.store.writable_commit_log import WritableCommitLog
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Self
 
     from reference.errors import ThrownInCheckError
     from reference.format.record import Record
@@ -236,17 +238,10 @@ class MessageStore:
 
     # --- what may befall it -------------------------------------------------------------------------------------------
 
-    def cut_to(self, end: CommitLogOffset, *, keeps_entries: bool = False) -> None:
+    def cut_to(self, end: CommitLogOffset) -> None:
         """Lose what the commit log holds from a record on, as a power loss does; what is left is on the disk.
 
-        The process must be gone then.
-
-        Parameters
-        ----------
-        keeps_entries
-            The queues were flushed all the same. The next process finds entries that point behind the log, and moves
-            its write positions before them (``ConsumeQueue#truncateDirtyLogicFiles``). Their bytes stay, and those that
-            nothing has overwritten until yet another start count as entries then (``ConsumeQueue#recover``).
+        The process must be gone then. The entries of what is lost are lost with it.
 
         Raises
         ------
@@ -258,8 +253,7 @@ class MessageStore:
                 f"the commit log is on the disk up to {self.flushed_where}, a power loss can't take it from {end} on"
             )
             raise ValueError(message)
-        if not keeps_entries:
-            self._queues.erase_from(end)
+        self._queues.erase_from(end)
         self._log.erase_from(end)
         self.flushed_where = min(end, self.max_phy_offset)
 

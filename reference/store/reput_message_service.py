@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.store.light_queues import LIGHT_QUEUE_ID, light_queues_of_record
+from reference.format.properties import parse_properties
+from reference.store.light_queues import LIGHT_QUEUE_ID, MULTI_QUEUE_OFFSET, light_queues
 
 if TYPE_CHECKING:
     from reference.store.consume_queue_store import ConsumeQueueStore
@@ -33,10 +34,14 @@ class ReputMessageService:
         return self._queues.find_or_create(name, LIGHT_QUEUE_ID).next_offset
 
     def light_queues(self, topic: str, properties_text: str) -> list[WritableConsumeQueue]:
-        """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``)."""
+        """The light queues that a record is entered in beside its own (``ConsumeQueue#multiDispatchLmqQueue``).
+
+        It must tell its offsets in them (``MultiDispatchUtils#checkMultiDispatchQueue``).
+        """
         if not self._has_light_queues:
             return []
-        names = light_queues_of_record(topic, properties_text, self._switches)
+        properties = dict(parse_properties(properties_text))
+        names = light_queues(topic, properties, self._switches) if MULTI_QUEUE_OFFSET in properties else ()
         return [self._queues.find_or_create(name, LIGHT_QUEUE_ID) for name in names]
 
     def do_reput(self) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.format.message_decoder import message_properties_to_string
-from reference.format.offsets import QueueOffset
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import TIMER_TOPIC
 from reference.store.message import MessageExtBrokerInner
-from reference.store.put_message_hooks import TIMER_OUT_MS
+from reference.store.put_message import TIMER_OUT_MS
 
 if TYPE_CHECKING:
-    from reference.format.record import Record
     from reference.simulation.virtual_clock import VirtualClock
     from reference.store.message_store import MessageStore
     from reference.versions.switches import VersionSwitches

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from typing import TYPE_CHECKING, Final
 
-from reference.format.check_message import END_OF_FILE, NO_MESSAGE, check_message
 from reference.format.commit_log_file import FOLDER
-from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG
+from reference.format.record import BLANK_MAGIC, BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from reference.format.stored_message import BORN_HOST_AT, decode_message
-from reference.store.disk import BLANK_RECORD
+from reference.store.disk import BLANK_RECORD, Disk, MappedFile
 from reference.store.mapped_file_queue import MappedFileQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import Record
-    from reference.store.disk import Disk, MappedFile
+    from reference.format.record import Record, Source
 
 _BLANK: Final = struct.Struct(">iI")
 _LONG: Final = struct.Struct(">q")
 _RECOVERED_FILES: Final = 3
 _RELEASED_BYTES: Final = 32 << 20
+
+END_OF_FILE = 0
+"""What stands there is an end-of-file record: the log goes on in the next file."""
+
+NO_MESSAGE = -1
+"""What stands there is no record, or a torn one."""
+
+_BODY_LENGTH_AT = 84
 
 
 class WritableCommitLog:
@@ -176,3 +183,31 @@ class WritableCommitLog:
             if 0 < _LONG.unpack_from(buffer, at)[0] <= timestamp:
                 return self.files.start + index * self.file_size
         return self.files.start
+
+
+def check_message(source: Source, at: int) -> int:
+    """The size of the record at a position in bytes, or :data:`END_OF_FILE` or :data:`NO_MESSAGE`.
+
+    As a starting broker judges (``CommitLog#checkMessageAndReturnSize``): the lengths must add up and the body must
+    match its checksum. The physical offset is not compared, and nothing covers the properties, as in the broker.
+    """
+    head = source[at : at + 12]
+    size, magic = int.from_bytes(head[:4]), int.from_bytes(head[4:8])
+    if magic == BLANK_MAGIC:
+        return END_OF_FILE
+    if magic not in (MAGIC_V1, MAGIC_V2):
+        return NO_MESSAGE
+    sys_flag = int.from_bytes(source[at + 36 : at + 40])
+    body_at = at + _BODY_LENGTH_AT + 12 * (bool(sys_flag & BORN_HOST_V6_FLAG) + bool(sys_flag & STORE_HOST_V6_FLAG))
+    body_length = int.from_bytes(source[body_at : body_at + 4], signed=True)
+    if not 0 <= body_length <= size:
+        return NO_MESSAGE
+    body = source[body_at + 4 : body_at + 4 + body_length]
+    if len(body) < body_length or (body_length and zlib.crc32(body) & 0x7FFFFFFF != int.from_bytes(head[8:])):
+        return NO_MESSAGE
+    at_topic = body_at + 4 + body_length
+    width = 2 if magic == MAGIC_V2 else 1
+    at_properties = at_topic + width + int.from_bytes(source[at_topic : at_topic + width])
+    properties = source[at_properties : at_properties + 2]
+    end = at_properties + 2 + int.from_bytes(bytes(properties).ljust(2, b"\0"), signed=True)
+    return size if end - at == size else NO_MESSAGE

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import ENTRY_BYTES, FOLDER
-from reference.store.disk import QUEUE_ENTRY
+from reference.store.disk import QUEUE_ENTRY, Disk, MappedFile
 from reference.store.mapped_file_queue import MappedFileQueue
-
-if TYPE_CHECKING:
-    from reference.store.disk import Disk, MappedFile
 
 ENTRY = struct.Struct(">qiq")
 _RECOVERED_FILES = 3

@@ -12,7 +12,7 @@ from spark_trace_analysis.audit.rules.state import TransactionState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.errors import CorruptRegion
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
     from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 

@@ -13,9 +13,8 @@ from reference.format.broker_conf import BrokerConf, find_broker_conf, read_brok
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import TRANSACTION_GROUP, read_consumer_offsets
-from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import CrossCheck
-from reference.format.errors import NotAStoreError
+from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
 from spark_trace_analysis.audit.audit import Audit, counted
 from spark_trace_analysis.audit.explanation.trace_verdict import (

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
-from reference.format.errors import NotAStoreError
+from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.frame import Frame
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.record_kind import classify, concerns_a_transaction

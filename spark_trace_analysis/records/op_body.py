@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference.format.offsets import QueueOffset
+from reference.format.record import QueueOffset
 
 SEPARATOR = ","
 """``TransactionalMessageUtil.OFFSET_SEPARATOR``, 5.1.0 and later."""

@@ -6,11 +6,10 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from reference.format import properties
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, Record
 
 if TYPE_CHECKING:
     from reference.format.frame import Frame
-    from reference.format.record import Record
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 OP_TOPIC = "RMQ_SYS_TRANS_OP_HALF_TOPIC"

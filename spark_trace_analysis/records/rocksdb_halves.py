@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reference.format.commit_log import CommitLog
-    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.errors import CorruptRegion
     from reference.format.frame import Frame
 
 ROCKSDB_HALF_TOPIC: Final = b"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"

@@ -27,7 +27,7 @@ from spark_trace_analysis.records.record_kernels import (
 
 if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
-    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.errors import CorruptRegion
     from spark_trace_analysis.records.store_splits import Split
 
 _BLOCK_RECORDS = 1 << 14

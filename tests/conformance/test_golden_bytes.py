@@ -22,6 +22,7 @@ from reference.format.commit_log import CommitLog
 from reference.format.properties import parse_properties
 from reference.format.system_topics import HALF_TOPIC
 from reference.store.memory_disk import MemoryDisk
+from tests.conformance.decoded_store import consume_queue_entries, decoded_records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +35,9 @@ def decoded(golden: GoldenStore) -> tuple[int, int]:
 
     Of an end-of-file record, which has no topic there, eight bytes count.
     """
-    sizes = [record["total"] if "topic" in record else None for record in golden.decoded_records()]
+    sizes = [record["total"] if "topic" in record else None for record in decoded_records(golden)]
     records = [size for size in sizes if size is not None]
-    return len(records), sum(size or 8 for size in sizes) + 20 * sum(1 for _ in golden.consume_queue_entries())
+    return len(records), sum(size or 8 for size in sizes) + 20 * sum(1 for _ in consume_queue_entries(golden))
 
 
 @pytest.mark.parametrize("golden", STORES, ids=lambda golden: golden.name)

@@ -10,6 +10,7 @@ import pytest
 from conformance.golden_stores import GOLDEN, GoldenStore, golden_store, golden_stores, later_stores
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import read_consumer_offsets
+from tests.conformance.decoded_store import consume_queue_entries, decoded_records
 
 HALF, OP, DISCARD = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 
@@ -85,8 +86,8 @@ def test_every_store_can_be_opened_with_all_its_logs() -> None:
     for store in [*STORES, IN_ROCKSDB]:
         assert store.meta()["version"] == store.version
         assert store.driver_events()[0]["ev"] == "begin"
-        assert sum(1 for _ in store.decoded_records()) > 0
-        assert sum(1 for _ in store.consume_queue_entries()) > 0
+        assert sum(1 for _ in decoded_records(store)) > 0
+        assert sum(1 for _ in consume_queue_entries(store)) > 0
         assert store.transaction_log()
         assert (store.at_kill is not None) is (store.scenario in ("crash", "crash2"))
     with pytest.raises(LookupError, match=r"no golden store 1\.0/x"):

@@ -16,14 +16,22 @@ import pytest
 
 from conformance.errors import RealBrokerError
 from conformance.golden_stores import GoldenStore, golden_stores
-from conformance.real import jars
+from conformance.real import releases
 from conformance.real.__main__ import main
 from conformance.real.configuration import RUN, conf_text, settings_of_conf, write_configuration
-from conformance.real.jars import fetched_jars, hashes_of, pom, require_hashes
 from conformance.real.kept_store import keep_at_kill, keep_store
 from conformance.real.ports import Ports, free_ports, is_broker_known
 from conformance.real.processes import Processes, java_command
-from conformance.real.releases import ARTIFACTS, RELEASES, Release, release_called
+from conformance.real.releases import (
+    ARTIFACTS,
+    RELEASES,
+    Release,
+    fetched_jars,
+    hashes_of,
+    pom,
+    release_called,
+    require_hashes,
+)
 from conformance.real.scenarios import SCENARIOS
 from reference.versions.versions import STORE_VERSIONS
 
@@ -133,17 +141,17 @@ def test_what_maven_fails_to_bring_leaves_nothing(
 def test_a_machine_without_maven_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RealBrokerError, match="mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"):
-        jars.fetch(RELEASES["5.4.0"], tmp_path)
+        releases.fetch(RELEASES["5.4.0"], tmp_path)
 
 
 def test_a_release_whose_name_server_was_not_published_takes_that_of_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(jars, "_maven", lambda _, *arguments: asked.append(arguments[1]))
+    monkeypatch.setattr(releases, "_maven", lambda _, *arguments: asked.append(arguments[1]))
     for artifact in RELEASES["5.5.1"].own:
         (tmp_path / f"{artifact}-5.5.0.jar").touch()
-    jars.fetch(RELEASES["5.5.1"], tmp_path)
+    releases.fetch(RELEASES["5.5.1"], tmp_path)
     assert pom(RELEASES["5.5.1"]).count("<version>5.5.0</version>") == len(ARTIFACTS)
     assert asked[1:] == [f"-Dartifact=org.apache.rocketmq:{artifact}:5.5.1" for artifact in RELEASES["5.5.1"].own]
     assert list(tmp_path.iterdir()) == []

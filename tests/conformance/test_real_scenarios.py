@@ -14,6 +14,7 @@ from conformance.errors import RealBrokerError
 from conformance.golden_stores import golden_store
 from conformance.real.client import COMMIT, UNKNOWN, Checks, Client, Half, Message, Plan, SendRefusedError
 from conformance.real.scenarios import SCENARIOS
+from tests.conformance.decoded_store import decoded_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def test_what_a_scenario_sends_is_what_lies_in_the_golden_store(
 ) -> None:
     """All but what the broker refuses: the last message of `late` comes when transactions are rejected."""
     stored: Counter[tuple[object, ...]] = Counter()
-    for record in golden_store(version, name).decoded_records():
+    for record in decoded_records(golden_store(version, name)):
         own = dict(record.get("properties", ()))
         if record.get("topic") == "RMQ_SYS_TRANS_HALF_TOPIC" and CHECK_TIMES not in own:
             key = (own["REAL_TOPIC"], record["body"], own.get("TAGS", ""), own.get("KEYS", ""), record["flag"])

@@ -11,7 +11,7 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.versions import VERSIONS
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from reference.broker.processor.end_transaction_processor import EndTransactionStep
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.record import Record
 
 GROUP = "g"
 SETTINGS = BrokerSettings(flush_consumer_offset_delay_ms=0, flush_consumer_offset_interval_ms=0)

@@ -21,10 +21,9 @@ from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.errors import BrokenConfigError
-from reference.format.offsets import CommitLogOffset, QueueOffset
-from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset, Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC
-from reference.store.get_message_result import GetMessageStatus
+from reference.store.get_message import GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store import MessageStore
 from reference.store.message_store_config import MessageStoreConfig

@@ -9,7 +9,6 @@ import pytest
 
 from conformance.broker_schedule import BrokerSchedule
 from conformance.golden_stores import GoldenStore, golden_stores
-from conformance.schedule_settings import broker_settings, read_settings
 from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
@@ -19,11 +18,13 @@ from reference.format.broker_conf import settings as settings_in
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import read_consumer_offsets
-from reference.format.corrupt_region import CorruptRegion
 from reference.format.cross_check import CrossCheck
+from reference.format.errors import CorruptRegion
 from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
+from reference.store.disk import DirectoryDisk
+from reference.store.message_store import MessageStore
 from reference.store.message_store_config import MessageStoreConfig
 from reference.versions.versions import STORE_VERSIONS
 from tests.sampled import sampled
@@ -42,10 +43,9 @@ MOST_STEPS = 10_000
 
 def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> BrokerController:
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
-    settings = broker_settings(BrokerSchedule(golden.version, read_settings(conf, STORE_VERSIONS[golden.version]), []))
-    path = StorePathRootDir.open(
-        folder, switches, clock, MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
-    )
+    settings = BrokerSchedule.without_acts(golden.version, conf).broker_settings()
+    config = MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
+    path = StorePathRootDir(MessageStore(switches, clock, DirectoryDisk(folder), config))
     return BrokerController(switches, settings, clock, path)
 
 

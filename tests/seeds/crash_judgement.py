@@ -24,8 +24,7 @@ from reference.format.broker_conf import read_broker_conf
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.errors import StoreError
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.scenarios.crash import Boundary, Manner, crash
-from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, run_to_rest, write_store
+from reference.scenarios.scenario import FILE_SIZES, Run, Scenario, begin, write_store
 from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
@@ -36,6 +35,7 @@ from spec.language import holds
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.trace_validation.retake import replay
+from tests.seeds.crash import Boundary, Manner, crash, run_to_rest
 
 if TYPE_CHECKING:
     from reference.format.record import Record

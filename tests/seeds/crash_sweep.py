@@ -11,8 +11,8 @@ import sys
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from reference.scenarios.all_scenarios import SCENARIOS
-from reference.scenarios.crash import Boundary, Manner, boundaries
+from reference.scenarios.walk_throughs import SCENARIOS
+from tests.seeds.crash import Boundary, Manner, boundaries
 from tests.seeds.crash_judgement import Judgement, judge_crash
 
 if TYPE_CHECKING:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.format.properties import CHECK_TIMES
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, Record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
-from reference.scenarios.code_walk import CODE_WALK, GROUP, TOPIC
 from reference.scenarios.scenario import rounds_ended
+from reference.scenarios.walk_throughs import CODE_WALK, WALK_GROUP, WALK_TOPIC
 from tests.seeds.told_store import SEEDS, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from reference.format.record import Record
 
 
 def kind(record: Record) -> tuple[str, str]:
@@ -30,13 +28,13 @@ def test_the_records_of_the_walk(seed: int, tmp_path: Path) -> None:
     store = tell(CODE_WALK, tmp_path, seed)
     assert [kind(record) for record in store.records] == [
         (HALF_TOPIC, "order 0"),
-        (TOPIC, "order 0"),
+        (WALK_TOPIC, "order 0"),
         (OP_TOPIC, "0"),
         (HALF_TOPIC, "order 1"),
         (OP_TOPIC, "1"),
         (HALF_TOPIC, "order 2"),
         (HALF_TOPIC, "order 2"),
-        (TOPIC, "order 2"),
+        (WALK_TOPIC, "order 2"),
         (OP_TOPIC, "3"),
     ]
     assert store.states() == {"delivered": ["order 0", "order 2"], "rolled_back": ["order 1"]}
@@ -46,10 +44,10 @@ def test_the_records_of_the_walk(seed: int, tmp_path: Path) -> None:
 
 def test_the_half_hides_its_topic_and_the_delivered_message_has_it_back(tmp_path: Path) -> None:
     store = tell(CODE_WALK, tmp_path)
-    half, delivered = store.halves[0], store.of(TOPIC)[0]
+    half, delivered = store.halves[0], store.of(WALK_TOPIC)[0]
     assert (half.queue_id, half.sys_flag, half.prepared_transaction_offset) == (0, 0, 0)
-    assert half.properties["REAL_TOPIC"] == TOPIC
-    assert half.properties["PGROUP"] == GROUP
+    assert half.properties["REAL_TOPIC"] == WALK_TOPIC
+    assert half.properties["PGROUP"] == WALK_GROUP
     assert delivered.queue_id == int(half.properties["REAL_QID"])
     assert delivered.sys_flag == TRANSACTION_COMMIT
     assert delivered.prepared_transaction_offset == half.physical_offset
@@ -60,10 +58,10 @@ def test_the_half_hides_its_topic_and_the_delivered_message_has_it_back(tmp_path
 
 def test_the_check_asks_for_a_copy_and_the_answer_names_it(tmp_path: Path) -> None:
     store = tell(CODE_WALK, tmp_path)
-    copy, delivered = store.halves[3], store.of(TOPIC)[1]
+    copy, delivered = store.halves[3], store.of(WALK_TOPIC)[1]
     assert copy.properties == store.halves[2].properties | {CHECK_TIMES: "1"}
     assert delivered.prepared_transaction_offset == copy.physical_offset
-    producer_log = store.run.cluster.producers[GROUP].log
+    producer_log = store.run.cluster.producers[WALK_GROUP].log
     checked = [act["msg"]["queueOffset"] for act in producer_log if act["ev"] == "check"]
     assert checked == [copy.queue_offset] == [3]
     ends = [act["header"] for act in producer_log if act["ev"] == "rpc.req"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reference.scenarios.all_scenarios import SCENARIOS
-from reference.scenarios.crash import OFFSET_IN_MEMORY, Boundary, Manner, boundaries
-from reference.scenarios.scenario import begin, run_to_rest
+from reference.scenarios.scenario import begin
+from reference.scenarios.walk_throughs import SCENARIOS
 from reference.store.disk import QUEUE_ENTRY, RENAME
+from tests.seeds.crash import OFFSET_IN_MEMORY, Boundary, Manner, boundaries, run_to_rest
 from tests.seeds.crash_judgement import judge_crash
 from tests.seeds.crash_sweep import SWEPT, crashes, main
 

@@ -8,7 +8,7 @@ import pytest
 
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC
-from reference.scenarios.five_outcomes import FIVE_OUTCOMES, TOPIC
+from reference.scenarios.walk_throughs import FIVE_OUTCOMES, FIVE_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_what_becomes_of_the_five(seed: int, tmp_path: Path) -> None:
         "rolled_back": ["message 2", "message 5"],
         "parked": ["message 3"],
     }
-    assert [record.body for record in store.of(TOPIC)] == [b"message 1", b"message 4"]
+    assert [record.body for record in store.of(FIVE_TOPIC)] == [b"message 1", b"message 4"]
     store.assert_accepted_without_a_fault()
 
 

@@ -11,7 +11,7 @@ from conformance.golden_stores import golden_store
 from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import HALF_TOPIC
-from reference.scenarios.same_message import BODY, GROUP, SAME_MESSAGE, TOPIC
+from reference.scenarios.walk_throughs import SAME_BODY, SAME_GROUP, SAME_MESSAGE, SAME_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def chain(store: ToldStore) -> list[Record]:
     """The halves of the one message."""
-    return [half for half in store.halves if half.body == BODY]
+    return [half for half in store.halves if half.body == SAME_BODY]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,6 +68,6 @@ def test_what_stays_and_what_changes(tmp_path: Path) -> None:
 
 def test_each_check_names_the_new_record(tmp_path: Path) -> None:
     store = tell(SAME_MESSAGE, tmp_path)
-    asked = [act["msg"]["queueOffset"] for act in store.run.cluster.producers[GROUP].log if act["ev"] == "check"]
+    asked = [act["msg"]["queueOffset"] for act in store.run.cluster.producers[SAME_GROUP].log if act["ev"] == "check"]
     assert asked == list(range(83, 98))
-    assert len(store.of(TOPIC)) == 82
+    assert len(store.of(SAME_TOPIC)) == 82

@@ -10,7 +10,7 @@ import pytest
 from reference.format.properties import CHECK_TIMES
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.scenarios.scenario import rounds_ended
-from reference.scenarios.storage_flow import SETTLED, STORAGE_FLOW, TOPIC
+from reference.scenarios.walk_throughs import SETTLED, STORAGE_FLOW, STORAGE_TOPIC
 from tests.seeds.told_store import SEEDS, ToldStore, tell
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def test_each_commit_and_each_rollback_has_an_op_message_of_its_own(seed: int, t
     assert sorted(int(op.body) for op in store.ops) == list(range(SETTLED))
     assert [op.queue_offset for op in store.ops] == list(range(SETTLED))
     assert {op.properties["TAGS"] for op in store.ops} == {"d"}
-    delivered = sorted(int(record.body.decode().removeprefix("parcel ")) for record in store.of(TOPIC))
+    delivered = sorted(int(record.body.decode().removeprefix("parcel ")) for record in store.of(STORAGE_TOPIC))
     assert delivered == [n for n in range(SETTLED) if n % 4 != 3]
     assert len(store.run.consumer.consumed) == len(delivered) == 30
     store.assert_accepted_without_a_fault()

@@ -12,13 +12,13 @@ from conformance.golden_stores import golden_store
 from reference.broker.response import ILLEGAL_OPERATION
 from reference.format.commit_log import CommitLog
 from reference.format.properties import CHECK_TIMES
-from reference.scenarios.ten_messages import (
-    GROUP,
+from reference.scenarios.walk_throughs import (
+    DEMO_GROUP,
+    DEMO_TOPIC,
     LATE_COMMIT,
     LATE_IMMUNITY_SECONDS,
     LATE_LOCAL_MS,
     TEN_MESSAGES,
-    TOPIC,
 )
 from tests.seeds.told_store import SEEDS, tell
 
@@ -40,8 +40,8 @@ def test_three_are_committed_four_left_unknown_and_three_rolled_back(seed: int, 
         "pending": hello(LEFT_UNKNOWN),
         "rolled_back": hello(ROLLED_BACK),
     }
-    assert sorted(record.body.decode() for record in store.of(TOPIC)) == hello(COMMITTED)
-    delivered = {record.properties["UNIQ_KEY"] for record in store.of(TOPIC)}
+    assert sorted(record.body.decode() for record in store.of(DEMO_TOPIC)) == hello(COMMITTED)
+    delivered = {record.properties["UNIQ_KEY"] for record in store.of(DEMO_TOPIC)}
     assert sorted(consumed.unique_key for consumed in store.run.consumer.consumed) == sorted(delivered)
     store.assert_accepted_without_a_fault()
 
@@ -52,14 +52,14 @@ def test_the_messages_are_those_of_the_demonstration(tmp_path: Path) -> None:
     assert [half.body.decode() for half in halves] == hello(list(range(10)))
     assert [half.properties["TAGS"] for half in halves] == [f"Tag{'ABCDE'[i % 5]}" for i in range(10)]
     assert [half.properties["KEYS"] for half in halves] == [f"KEY{i}" for i in range(10)]
-    assert {half.properties["REAL_TOPIC"] for half in halves} == {"TopicTest1234"} == {TOPIC}
-    assert {half.properties["PGROUP"] for half in halves} == {"please_rename_unique_group_name"} == {GROUP}
+    assert {half.properties["REAL_TOPIC"] for half in halves} == {"TopicTest1234"} == {DEMO_TOPIC}
+    assert {half.properties["PGROUP"] for half in halves} == {"please_rename_unique_group_name"} == {DEMO_GROUP}
     assert sorted({int(half.properties["REAL_QID"]) for half in halves}) == [0, 1, 2, 3]
 
 
 def test_all_are_unknown_at_first_and_answered_at_the_first_check_by_i_mod_3(tmp_path: Path) -> None:
     store = tell(TEN_MESSAGES, tmp_path)
-    ends = [act["header"] for act in store.run.cluster.producers[GROUP].log if act["ev"] == "rpc.req"]
+    ends = [act["header"] for act in store.run.cluster.producers[DEMO_GROUP].log if act["ev"] == "rpc.req"]
     direct = [end for end in ends if end["fromTransactionCheck"] == "false"]
     assert [end["commitOrRollback"] for end in direct] == ["0"] * 10
     first_copies = {
@@ -74,10 +74,10 @@ def test_all_are_unknown_at_first_and_answered_at_the_first_check_by_i_mod_3(tmp
 
 
 def test_the_delivered_record_of_number_4(tmp_path: Path) -> None:
-    (record,) = [record for record in tell(TEN_MESSAGES, tmp_path).of(TOPIC) if record.body == b"Hello RocketMQ 4"]
+    (record,) = [record for record in tell(TEN_MESSAGES, tmp_path).of(DEMO_TOPIC) if record.body == b"Hello RocketMQ 4"]
     assert record.total_size == 420
     assert record.body_crc == 601994070 == zlib.crc32(record.body) & 0x7FFFFFFF
-    assert record.properties["REAL_TOPIC"] == TOPIC
+    assert record.properties["REAL_TOPIC"] == DEMO_TOPIC
     assert record.properties["TRAN_MSG"] == "true"
     assert record.properties["TAGS"] == "TagE"
     golden = CommitLog.open(golden_store("5.3.3", "ten").path).records()
@@ -92,7 +92,7 @@ def test_one_op_message_names_what_one_interval_settled(tmp_path: Path) -> None:
     (op,) = store.ops
     assert op.body.endswith(b",")
     assert {int(text) for text in op.body.decode().split(",")[:-1]} == settled
-    first = min(record.store_timestamp for record in store.of(TOPIC))
+    first = min(record.store_timestamp for record in store.of(DEMO_TOPIC))
     assert op.store_timestamp >= first
     per_end = tell(replace(TEN_MESSAGES, version="4.9.7"), tmp_path / "4.9.7")
     assert sorted(int(op.body) for op in per_end.ops) == sorted(settled)
@@ -105,7 +105,7 @@ def test_a_late_commit_is_refused_with_illegal_operation(seed: int, tmp_path: Pa
     ((code, _remark, request),) = store.run.cluster.refused
     assert code == ILLEGAL_OPERATION == 604
     assert not request.from_transaction_check
-    (delivered,) = store.of(TOPIC)
+    (delivered,) = store.of(DEMO_TOPIC)
     assert delivered.prepared_transaction_offset == store.halves[-1].physical_offset != request.commit_log_offset
     store.assert_accepted_without_a_fault()
 
@@ -113,4 +113,4 @@ def test_a_late_commit_is_refused_with_illegal_operation(seed: int, tmp_path: Pa
 def test_before_5_1_1_the_late_commit_is_carried_out(tmp_path: Path) -> None:
     store = tell(replace(LATE_COMMIT, version="4.9.7"), tmp_path)
     assert store.run.cluster.refused == []
-    assert [record.prepared_transaction_offset for record in store.of(TOPIC)] == [0]
+    assert [record.prepared_transaction_offset for record in store.of(DEMO_TOPIC)] == [0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reference.format.broker_conf import read_broker_conf
 from reference.format.commit_log import CommitLog
 from reference.format.consumer_offsets import ConsumerOffsets, read_consumer_offsets
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from reference.format.record import Record
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.scenarios.scenario import Run, Scenario, run, write_store

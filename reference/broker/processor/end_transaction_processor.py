@@ -31,17 +31,13 @@ from reference.format.properties import (
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
 )
-from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC
-from reference.store.message import MessageExtBrokerInner
-from reference.store.put_message_result import PutMessageStatus
+from reference.store.message import MessageExt, MessageExtBrokerInner
+from reference.store.put_message import PutMessageResult, PutMessageStatus
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.offsets import CommitLogOffset, QueueOffset
-    from reference.format.record import Record
-    from reference.store.message import MessageExt
-    from reference.store.put_message_result import PutMessageResult
 
 
 TRANSACTION_NOT_TYPE: Final = 0

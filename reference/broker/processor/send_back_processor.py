@@ -17,7 +17,7 @@ from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import CommitLogOffset
 
 ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
 MAX_RECONSUME_TIMES: Final = 16

@@ -16,7 +16,6 @@ from reference.broker.response import (
 )
 from reference.errors import JavaNullPointerError
 from reference.format.message_decoder import create_message_id, message_properties_to_string
-from reference.format.offsets import QueueOffset
 from reference.format.properties import (
     CHECK_TIMES,
     CLUSTER,
@@ -26,17 +25,16 @@ from reference.format.properties import (
     UNIQUE_KEY,
     WAIT_STORE_OK,
 )
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import NOT_ALLOWED_SEND_TOPICS
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level
 from reference.store.message import MessageExtBrokerInner
-from reference.store.put_message_result import PutMessageStatus
+from reference.store.put_message import PutMessageResult, PutMessageStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reference.broker.broker_controller import BrokerController
-    from reference.format.record import Record
-    from reference.store.put_message_result import PutMessageResult
 
 TRACE_SWITCH = "TRACE_ON"
 

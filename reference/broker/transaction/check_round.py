@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.broker.transaction.immunity_time import check_immunity_time
 from reference.broker.transaction.op_remove_map import OpRemoveMap
-from reference.broker.transaction.transactional_message_bridge import PullStatus
+from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
 from reference.errors import ActivityIsOverError, ErrorInCheckError, ThrownInCheckError
-from reference.format.offsets import QueueOffset
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.java.numbers import get_int, get_long
 from reference.store.message import MessageExt
@@ -23,9 +23,7 @@ from spec.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.broker.transaction.transactional_message_bridge import PullResult
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.record import Record
 
 _DEFAULTS = defaults_of(None)
 _MAX_RETRY_COUNT_WHEN_HALF_NULL = _DEFAULTS["MAX_RETRY_COUNT_WHEN_HALF_NULL"]

@@ -11,8 +11,7 @@ from reference.java.numbers import get_int
 
 if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
-    from reference.format.offsets import QueueOffset
-    from reference.format.record import Record
+    from reference.format.record import QueueOffset, Record
     from reference.store.message import MessageExt
 
 

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
+from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus, TransactionalMessageBridge
 from reference.broker.transaction.transactional_message_service import OFFSET_SEPARATOR
 from reference.errors import ThrownInCheckError
-from reference.format.offsets import QueueOffset
 from reference.format.properties import TAGS
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import OP_TOPIC, REMOVE_TAG
 from reference.java.numbers import get_long
 
 if TYPE_CHECKING:
-    from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
-    from reference.format.record import Record
     from reference.versions.switches import VersionSwitches
 
 

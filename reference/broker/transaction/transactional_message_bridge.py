@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.errors import ThrownInCheckError
 from reference.format.message_decoder import decompressed, message_properties_to_string
-from reference.format.offsets import QueueOffset
 from reference.format.properties import (
     PREPARED_QUEUE_OFFSET,
     REAL_QUEUE_ID,
@@ -19,16 +18,14 @@ from reference.format.properties import (
     UNIQUE_KEY,
     WAIT_STORE_OK,
 )
-from reference.format.record import TRANSACTION_BITS
+from reference.format.record import TRANSACTION_BITS, CommitLogOffset, QueueOffset, Record
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC, REMOVE_TAG
-from reference.store.get_message_result import GetMessageStatus
+from reference.store.get_message import GetMessageStatus
 from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.offsets import CommitLogOffset
-    from reference.format.record import Record
-    from reference.store.put_message_result import PutMessageResult
+    from reference.store.put_message import PutMessageResult
 
 
 class PullStatus(Enum):

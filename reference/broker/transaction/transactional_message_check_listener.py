@@ -12,13 +12,11 @@ from reference.errors import ThrownInCheckError
 from reference.format.message_decoder import message_properties_to_string
 from reference.format.properties import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC
-from reference.store.message import MessageExtBrokerInner
+from reference.store.message import MessageExt, MessageExtBrokerInner
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
-    from reference.format.offsets import CommitLogOffset, QueueOffset
-    from reference.format.record import Record
-    from reference.store.message import MessageExt
+    from reference.format.record import CommitLogOffset, QueueOffset, Record
 
 DISCARD_QUEUE_ID = 0
 DISCARD_QUEUES = 1

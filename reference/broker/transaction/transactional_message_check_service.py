@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_round import CheckRound
 from reference.format.system_topics import HALF_TOPIC
 

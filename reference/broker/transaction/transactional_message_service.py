@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
     from reference.format.record import Record
-    from reference.store.put_message_result import PutMessageResult
+    from reference.store.put_message import PutMessageResult
 
 
 @dataclass(slots=True)

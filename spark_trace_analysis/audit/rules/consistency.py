@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reference.format import properties
-from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANSACTION_BITS
+from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANSACTION_BITS, Record
 from spark_trace_analysis.records.record_kind import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reference.format.record import Record
     from spark_trace_analysis.audit.rules.history import History
 
 _VARYING = frozenset(

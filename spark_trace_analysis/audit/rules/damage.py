@@ -9,7 +9,7 @@ from spark_trace_analysis.audit.rules.findings import Finding, Rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reference.format.corrupt_region import CorruptRegion
+    from reference.format.errors import CorruptRegion
 
 _MOST_DAMAGE = 100_000
 """So many pieces of damage are held and told; more are counted."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

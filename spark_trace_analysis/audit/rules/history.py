@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from reference.format.offsets import CommitLogOffset, QueueOffset
+    from reference.format.record import CommitLogOffset, QueueOffset
 
 
 class TransactionKey(NamedTuple):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reference.format.offsets import CommitLogOffset
+    from reference.format.record import CommitLogOffset
     from spark_trace_analysis.audit.rules.history import HalfCopy, History
 
 

@@ -14,6 +14,7 @@ from conformance.golden_stores import golden_store
 from halfcheck import app
 from halfcheck.exit_codes import ExitCode
 from spark_trace_analysis.audit import audit
+from tests.conformance.decoded_store import decoded_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +161,7 @@ def test_the_reference_broker_writes_the_store_again_from_the_logs_beside_it(
     golden = golden_store(version, scenario)
     code, content = told(capfd, "reference", golden.path)
     assert (code, content["identical"], content["first_difference"]) == (ExitCode.OK, True, None)
-    assert content["records"] == sum(1 for _ in golden.decoded_records())
+    assert content["records"] == sum(1 for _ in decoded_records(golden))
 
 
 def test_a_byte_that_the_reference_broker_does_not_write_is_named(

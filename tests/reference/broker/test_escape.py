@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.broker_controller import BrokerController
-from reference.broker.broker_role import BrokerRole
+from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.offsets import QueueOffset
+from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC
 from reference.versions.versions import STORE_VERSIONS
 from tests.reference.one_broker import GROUP, OneBroker
 
 if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.format.record import Record
 
 
 class Elsewhere:

@@ -24,8 +24,8 @@ from reference.client.producer_messages import (
     RemotingError,
 )
 from reference.cluster.cluster import Cluster
-from reference.format.offsets import CommitLogOffset, QueueOffset
 from reference.format.properties import parse_properties
+from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.system_topics import HALF_TOPIC
 from reference.scenarios.scripted_application import COMMIT, ROLLBACK, UNKNOWN, ScriptedListener, send_all
 from reference.simulation.scheduler import Scheduler, Sleep, Steps

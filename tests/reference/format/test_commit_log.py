@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
-from reference.format.errors import NotAStoreError
+from reference.format.errors import CorruptRegion, NotAStoreError
 from reference.format.record import MAGIC_V2, Record
 from tests.reference.format.store_writer import record_bytes
 

@@ -8,9 +8,9 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.client.producer_messages import Message
 from reference.cluster.cluster import Cluster
 from reference.cluster.push_consumer import PushConsumer
-from reference.scenarios.all_scenarios import SCENARIOS
 from reference.scenarios.scenario import run
 from reference.scenarios.scripted_application import COMMIT, ScriptedListener, send_all
+from reference.scenarios.walk_throughs import SCENARIOS
 from reference.simulation.scheduler import NothingCanRunError, Scheduler, Sleep, Until
 from reference.simulation.virtual_clock import VirtualClock
 
@@ -25,7 +25,7 @@ def bodies_in_order_of_the_log(seed: int) -> list[bytes]:
         messages = [Message("T", f"{name}{n}".encode()) for n in range(4)]
         cluster.run_program(name, send_all(cluster, cluster.producer(name, listener), messages, pause_ms=1))
     PushConsumer(cluster, "consumers", "T")
-    cluster.run_to_rest()
+    cluster.scheduler.run(cluster.is_at_rest)
     assert cluster.broker is not None
     return [record.body for record in cluster.broker.message_store.records()]
 

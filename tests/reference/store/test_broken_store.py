@@ -13,15 +13,14 @@ from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
-from reference.format.offsets import QueueOffset
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.disk import DirectoryDisk
-from reference.store.get_message_result import GetMessageResult, GetMessageStatus
+from reference.store.get_message import GetMessageResult, GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store import MessageStore
 from reference.store.message_store_config import MessageStoreConfig
-from reference.store.put_message_hooks import MOST_PROPERTIES
+from reference.store.put_message import MOST_PROPERTIES
 from tests.reference.one_broker import SETTINGS, OneBroker
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def test_a_commit_that_would_be_longer_than_a_record_can_hold_is_answered_as_ill
 ) -> None:
     one = OneBroker("5.3.3")
     half = one.half()
-    for module in ("message_store", "put_message_hooks"):
+    for module in ("message_store", "put_message"):
         monkeypatch.setattr(f"reference.store.{module}.MOST_PROPERTIES", 10)
     (refused,) = one.commit(half)
     assert refused.response is not None

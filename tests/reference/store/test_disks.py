@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.config_files import ConsumerOffsetFile, string_to_file
+from reference.broker.config_files import string_to_file
 from reference.broker.config_manager import TopicConfigManager
+from reference.broker.consumer_offset_manager import ConsumerOffsetFile
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup, load_consumer_offsets
 from reference.format.errors import BrokenConfigError, DiskHasStoppedError, NotAStoreError
-from reference.format.offsets import CommitLogOffset, QueueOffset
-from reference.format.record import MAGIC_V2
+from reference.format.record import MAGIC_V2, CommitLogOffset, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.disk import BLANK_RECORD, LOG_RECORD, MAPPED_FILE, QUEUE_ENTRY, RENAME, DirectoryDisk
-from reference.store.get_message_result import GetMessageStatus
+from reference.store.get_message import GetMessageStatus
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message import MessageExtBrokerInner
 from reference.store.message_store import ABORT, MessageStore
 from reference.store.message_store_config import MessageStoreConfig
-from reference.store.put_message_result import PutMessageStatus
+from reference.store.put_message import PutMessageStatus
 from reference.versions.versions import STORE_VERSIONS
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reference.format.offsets import CommitLogOffset, QueueOffset
+from reference.format.record import CommitLogOffset, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
-from reference.store.get_message_result import GetMessageStatus
+from reference.store.get_message import GetMessageStatus
 from reference.store.message import MessageExtBrokerInner
 from reference.store.message_store import MessageStore
-from reference.store.put_message_result import PutMessageStatus
+from reference.store.put_message import PutMessageStatus
 from reference.versions.versions import VERSIONS
 
 HOST = "127.0.0.1:10911"

@@ -8,8 +8,7 @@ import pytest
 
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, Response
-from reference.format.offsets import QueueOffset
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC
 from tests.reference.one_broker import SETTINGS, OneBroker
 

@@ -13,14 +13,13 @@ from reference.broker.recorder import Recorder
 from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
 from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.offsets import CommitLogOffset, QueueOffset
 
 _STEPS = 120
 _CHECK_MAX = 3
@@ -29,12 +28,14 @@ _FILE_BYTES = 1 << 16
 
 class _Random:
     def __init__(self, version: str, folder: Path, seed: int) -> None:
+        from reference.store.disk import DirectoryDisk
+        from reference.store.message_store import MessageStore
         from reference.store.message_store_config import MessageStoreConfig
 
         self.choose = random.Random(f"{version} {seed}")
         switches, self.clock = VERSIONS[version], VirtualClock(1_700_000_000_000)
         config = MessageStoreConfig(mapped_file_size_commit_log=_FILE_BYTES, mapped_file_size_consume_queue=6_000)
-        path = StorePathRootDir.open(folder, switches, self.clock, config)
+        path = StorePathRootDir(MessageStore(switches, self.clock, DirectoryDisk(folder), config))
         settings = BrokerSettings(transaction_check_max=_CHECK_MAX)
         self.broker = BrokerController(switches, settings, self.clock, path, Recorder(self.clock, is_on=False))
         self.halves: list[tuple[QueueOffset, CommitLogOffset]] = []

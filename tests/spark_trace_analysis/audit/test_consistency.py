@@ -10,7 +10,7 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from reference.format.commit_log import CommitLog
-from reference.format.errors import StoreError
+from reference.format.errors import CorruptRegion, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.reference.format.store_writer import PRODUCER, StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
@@ -18,7 +18,6 @@ from tests.spark_trace_analysis.audit.both_audits import FEW, assert_both
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.corrupt_region import CorruptRegion
 
 FLIPS = 120
 

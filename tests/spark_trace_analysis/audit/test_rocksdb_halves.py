@@ -11,7 +11,7 @@ from conformance.golden_stores import golden_store
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from reference.format.commit_log import CommitLog
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.ingest.read_store import read_store_trace
 from spark_trace_analysis.records.rocksdb_halves import (

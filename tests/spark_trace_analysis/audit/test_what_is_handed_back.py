@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from reference.format.corrupt_region import CorruptRegion
+from reference.format.errors import CorruptRegion
 from spark_trace_analysis.audit.audit_files import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import damage as damage_module

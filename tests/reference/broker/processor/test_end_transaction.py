@@ -10,8 +10,7 @@ from reference.broker.processor.end_transaction_processor import EndTransactionO
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, NOT_SET_REMARK, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR, Response
 from reference.errors import ActivityIsOverError, BrokerIsDownError
-from reference.format.offsets import CommitLogOffset, QueueOffset
-from reference.format.record import TRANSACTION_COMMIT
+from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.system_topics import OP_TOPIC
 from tests.reference.one_broker import SETTINGS, OneBroker
 

@@ -8,7 +8,7 @@ import pytest
 
 from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import ActivityIsOverError, BrokerIsDownError
-from reference.format.offsets import QueueOffset
+from reference.format.record import QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.message import MessageExtBrokerInner
 from tests.reference.one_broker import SETTINGS, OneBroker

@@ -1,11 +1,14 @@
-"""What the store asks before it puts a message: is it too long, shall it wait in another topic (``HookUtils``).
+"""What the store asks before it puts a message (``HookUtils``), and what it answers.
 
+Is it too long, shall it wait in another topic?
 A half may come here as well as any other message, because its transaction bits were cleared before: then it is not in
 the half topic that it is stored (A22, A23).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from reference.format.message_decoder import message_properties_to_string
@@ -13,11 +16,11 @@ from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC
 from reference.format.system_topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level, queue_id_of_level
 from reference.store.light_queues import wrap_lmq_dispatch
-from reference.store.put_message_result import PutMessageStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reference.format.record import CommitLogOffset, Record
     from reference.store.message import MessageExtBrokerInner
     from reference.versions.switches import VersionSwitches
 
@@ -34,11 +37,58 @@ WAITING: Final = (DELAY_TIME_LEVEL, *TIMER_PROPERTIES)
 _TIMER_PRECISION_MS = 1_000
 _TIMER_MAX_DELAY_MS = 3 * 24 * 3_600_000
 
-
 MOST_PROPERTIES: Final = 32_767
 """Bytes of properties that a record can hold (``Short.MAX_VALUE``)."""
 
 _MOST_TOPIC_BYTES = 0x7F
+
+
+class PutMessageStatus(Enum):
+    """Whether a message was stored (``org.apache.rocketmq.store.PutMessageStatus``)."""
+
+    PUT_OK = "PUT_OK"
+    SERVICE_NOT_AVAILABLE = "SERVICE_NOT_AVAILABLE"
+    """The store is not writable: the disk is full, the broker is a slave, or it is shutting down."""
+    MESSAGE_ILLEGAL = "MESSAGE_ILLEGAL"
+    """The topic or the message is too long."""
+    PROPERTIES_SIZE_EXCEEDED = "PROPERTIES_SIZE_EXCEEDED"
+    """The properties have more than 32,767 bytes."""
+    WHEEL_TIMER_MSG_ILLEGAL = "WHEEL_TIMER_MSG_ILLEGAL"
+    """Its timer is no number, or further ahead than three days."""
+    CREATE_MAPPED_FILE_FAILED = "CREATE_MAPPED_FILE_FAILED"
+    """There is no room for the next file of the commit log."""
+
+    @property
+    def is_of_the_message(self) -> bool:
+        """Whether it is the message that can't be stored, however often that is tried."""
+        return self in (PutMessageStatus.MESSAGE_ILLEGAL, PutMessageStatus.PROPERTIES_SIZE_EXCEEDED)
+
+
+@dataclass(slots=True, eq=False)
+class PutMessageResult:
+    """What the store answers when a message is put (``PutMessageResult``).
+
+    Attributes
+    ----------
+    status
+        Whether the message was stored.
+    physical_offset
+        Where it stands, None if it was not stored.
+    record
+        The record, read back from the store when it is asked for; None if there is none.
+    """
+
+    status: PutMessageStatus
+    look_up: Callable[[CommitLogOffset], Record | None] | None = field(default=None, repr=False)
+    physical_offset: CommitLogOffset | None = None
+    _record: Record | None = field(default=None, init=False)
+
+    @property
+    def record(self) -> Record | None:
+        """See the class."""
+        if self._record is None and self.look_up is not None and self.physical_offset is not None:
+            self._record = self.look_up(self.physical_offset)
+        return self._record
 
 
 def check_before_put_message(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from reference.scenarios.scenario import Run, begin, rounds_ended, run_to_rest
+from reference.scenarios.scenario import Run, begin, rounds_ended
 from reference.store.disk import LOG_RECORD, SMALL_FILE
 from reference.store.memory_disk import MemoryDisk
 
@@ -101,6 +101,15 @@ def crash(scenario: Scenario, seed: int, boundary: Boundary, manner: Manner) -> 
         disk.stops_after = boundary.writes
         disk.torn_bytes = _TORN_BYTES if manner is Manner.TORN else 0
     return run_to_rest(told)
+
+
+def run_to_rest(told: Run) -> Run:
+    """Go on until nothing happens any more, whatever dies meanwhile, and stop the broker as one is told to."""
+    is_stopped = False
+    while not is_stopped:
+        told.cluster.scheduler.run(told.cluster.is_at_rest)
+        is_stopped = told.cluster.shutdown()
+    return told
 
 
 _TORN_BYTES = 100

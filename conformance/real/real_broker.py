@@ -34,7 +34,7 @@ class RealBroker:
     Parameters
     ----------
     release, jars
-        Which release, and the folder with its jars (:func:`conformance.real.jars.fetched_jars`).
+        Which release, and the folder with its jars (:func:`conformance.real.releases.fetched_jars`).
     scenario
         What ``meta.json`` calls the run.
     settings
