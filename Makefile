@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-tlc bench-bounded bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -90,10 +90,7 @@ bench-huge: setup ## one search from end to end, then killed half way and resume
 	$(BIN)/python -m benchmarks.explicit.huge $(ARGS)
 
 bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
-	$(BIN)/python -m benchmarks.against_tlc
-
-bench-bounded: setup ## seconds a depth of the bounded search with Z3
-	$(BIN)/python -m benchmarks.bounded_search
+	$(BIN)/python -m benchmarks.tlc
 
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)

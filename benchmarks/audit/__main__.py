@@ -18,8 +18,7 @@ from threading import Event, Thread
 from time import perf_counter
 
 from benchmarks.audit.written_store import BODY_BYTES, EXPECTED, write_store
-from benchmarks.machine import processor
-from benchmarks.processes import family, proportional_bytes, ticks
+from benchmarks.computer import family, processor, proportional_bytes, ticks
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 STORES = Path(os.environ.get("HALFCHECK_AUDIT_STORES", "build/audit"))

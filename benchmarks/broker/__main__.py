@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.broker.workloads import Measured, check_round, store_and_settle
-from benchmarks.machine import machine
+from benchmarks.computer import computer
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
@@ -42,7 +42,7 @@ def main(repeats: int, transactions: int) -> None:
 
 Written by `make bench-broker`.
 
-{machine()} Load before: {load:.2f}.
+{computer()} Load before: {load:.2f}.
 One thread, store files of RocketMQ's default sizes in a new directory, page cache, recorder off. Medians of {repeats}
 runs, each in a fresh process; in brackets the least and the most. A transaction is a half stored, an END_TRANSACTION
 that reads it back (three commits to a rollback), the real message and the op message. The round goes over

@@ -11,8 +11,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from benchmarks.explicit.checks import Run, World, check, given_world, states_of
-from benchmarks.machine import bars, machine
+from benchmarks.computer import bars, computer
+from benchmarks.explicit.check_command import Run, World, check, given_world, states_of
 
 RESULTS = Path(__file__).with_name("RESULTS_HUGE.md")
 FOLDER = Path("build/huge")
@@ -32,7 +32,7 @@ def table(world: World, whole: Run, killed: Run, kept: int, resumed: Run) -> str
         "",
         "Written by `make bench-huge`.",
         "",
-        machine("Numba", "NumPy", with_memory=True),
+        computer("Numba", "NumPy", with_memory=True),
         f"{world}, {THREADS} threads, stored exactly. The second search was killed (SIGKILL) with a checkpoint of",
         f"{kept:,} states, and went on from there in another process. Resident bytes are the most that the process",
         "had in memory, Python and mapped files included; seconds of the search are those since its beginning.",

@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.explicit.checks import Run, World, check, given_world
+from benchmarks.computer import bars, computer
+from benchmarks.explicit.check_command import Run, World, check, given_world
 from benchmarks.explicit.warm_memory import GIB, first_touch, huge_pages_withheld
-from benchmarks.machine import bars, machine
 
 RESULTS = Path(__file__).with_name("RESULTS_LARGE.md")
 USUAL = World("large", "5.3.3", "")
@@ -48,7 +48,7 @@ def table(
         "",
         "Written by `make bench-large`.",
         "",
-        machine("Numba", "NumPy", with_memory=True),
+        computer("Numba", "NumPy", with_memory=True),
         f"{world}: {first['distinct']:,} distinct states of {words} words, {first['generated']:,} generated, depth "
         f"{first['depth']}; stored exactly.",
         f"Medians of {len(some)} runs, each the first of a fresh process, one thread and two in turn; in brackets",

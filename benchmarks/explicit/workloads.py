@@ -1,7 +1,13 @@
-"""What is searched."""
+"""What is searched.
+
+``python -m benchmarks.explicit.workloads WORKLOAD THREADS STARTED`` searches once and prints what that cost, as JSON.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +15,7 @@ from benchmarks.machines import two_phase_commit
 from benchmarks.machines.small_check_service.machine import SMALL_CHECK_SERVICE
 from benchmarks.machines.small_check_service.state import Constants
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT
+from model_check.explicit.search import Progress, explore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -59,3 +66,29 @@ WORKLOADS = {
         beside={(TLC, TLC_WORKERS): 100.0},
     ),
 }
+
+
+def search_once(name: str, threads: int, started: float) -> None:
+    """Search once, and print what that cost; `started` is the time of day at which this process was wanted."""
+    first_level: list[float] = []
+
+    def report(_: Progress) -> None:
+        if not first_level:
+            first_level.append(time.time() - started)
+
+    workload = WORKLOADS[name]
+    found = explore(workload.machine, workload.constants, threads=threads, report=report)
+    numbers = {
+        "distinct": found.distinct,
+        "generated": found.generated,
+        "depth": found.depth + 1,
+        "seconds": found.seconds,
+        "compile_seconds": found.compile_seconds,
+        "first_level_seconds": first_level[0],
+        "state_bytes": found.peak_bytes,
+    }
+    print(json.dumps(numbers))
+
+
+if __name__ == "__main__":
+    search_once(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.processes import family, ticks
+from benchmarks.computer import family, ticks
 
 if TYPE_CHECKING:
     from collections.abc import Generator

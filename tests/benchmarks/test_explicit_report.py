@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from benchmarks.explicit.report import report
-from benchmarks.explicit.runs import Row, summed_up
+from benchmarks.explicit.__main__ import report
+from benchmarks.explicit.programs import Row, summed_up
 from benchmarks.explicit.workloads import STATERIGHT, WORKLOADS
 
 

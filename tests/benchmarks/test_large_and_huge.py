@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.explicit import huge, large
-from benchmarks.explicit.checks import Run, World, given_world
+from benchmarks.explicit.check_command import Run, World, given_world
 
 WORLD = World("large", "5.3.3", "crash")
 

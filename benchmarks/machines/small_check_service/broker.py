@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.machines.small_check_service.round_rules import forget_round
+from benchmarks.machines.small_check_service.check_round import forget_round
 from benchmarks.machines.small_check_service.state import Constants, End, Phase, State
 from spec.language import Bits, action, among, each, require
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from benchmarks.machines.small_check_service import broker, check_round
 from benchmarks.machines.small_check_service.state import Constants, Phase, State
-from spec.language import (
-    Machine,
-    always,
-    declared_action,
-    declared_always,
-    declared_sometimes,
-    each,
-    sometimes,
-)
+from spec.language import Machine, always, declared_action, declared_always, declared_sometimes, each, sometimes
 
 
 @always("S1", clause="commit_only", t=each("transactions"))

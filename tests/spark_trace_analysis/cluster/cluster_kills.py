@@ -21,7 +21,7 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.audit.written_store import write_store
-from benchmarks.machine import processor
+from benchmarks.computer import processor
 from spark_trace_analysis.records.store_splits import SPLIT_BYTES
 from tests.spark_trace_analysis.cluster.standalone_cluster import (
     PROJECT,

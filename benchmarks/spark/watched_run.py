@@ -12,7 +12,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.processes import family, proportional_bytes
+from benchmarks.computer import family, proportional_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

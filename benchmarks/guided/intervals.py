@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from benchmarks.guided.met import CLAUSES, INSTANCE, MOST, PROFILE, STEPS
+from benchmarks.guided.clauses_met import CLAUSES, INSTANCE, MOST, PROFILE, STEPS
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker

@@ -8,7 +8,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +15,7 @@ from typing import Any
 
 from benchmarks.explicit.warm_memory import warm_memory
 from benchmarks.explicit.workloads import TLC, TLC_WORKERS, WORKLOADS
-from benchmarks.tlc import run_tlc
-from model_check.tla.files import write_export
-from model_check.tla.module import export
+from benchmarks.tlc import search_by_tlc
 
 CRATE = Path(__file__).with_name("stateright")
 BUILT = Path("build/stateright")
@@ -65,7 +62,7 @@ def search(name: str, threads: int, cache: Path) -> dict[str, Any]:
     """One search in a fresh process."""
     environment = {**os.environ, "HALFCHECK_CACHE": str(cache)}
     warm_memory(MOST_BYTES)
-    command = [sys.executable, "-m", "benchmarks.explicit.run_once", name, str(threads), str(time.time())]
+    command = [sys.executable, "-m", "benchmarks.explicit.workloads", name, str(threads), str(time.time())]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     answer: dict[str, Any] = json.loads(told.stdout)
     return answer
@@ -116,10 +113,7 @@ def summed_up(workload: str, program: str, threads: int, runs: list[dict[str, An
 def tlc(name: str) -> Row:
     """TLC on the exported module: one run, the seconds of its whole process."""
     workload = WORKLOADS[name]
-    with tempfile.TemporaryDirectory() as folder:
-        exported = export(workload.machine, workload.constants, ())
-        write_export(exported, Path(folder))
-        told = run_tlc(Path(folder), exported.name, workers=TLC_WORKERS)
+    told = search_by_tlc(workload.machine, workload.constants, TLC_WORKERS)
     if told.distinct is None or told.generated is None or told.depth is None:
         raise RuntimeError(told.output)
     return Row(workload.title, TLC, TLC_WORKERS, told.distinct, told.generated, told.depth, (told.seconds,), None)
