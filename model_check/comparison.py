@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model_check.check import ClauseResult
-    from model_check.judged import Judged
-    from model_check.portfolio import PortfolioReport
+    from model_check.portfolio import Judged
 
 CANNOT_OCCUR = "cannot occur"
 """What a clause is that nothing can break in any instance that was searched."""
@@ -56,12 +55,7 @@ class Side:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain data."""
-        return {
-            "verdict": self.verdict,
-            "depth": self.depth,
-            "instance": self.instance,
-            "resembles": list(self.resembles),
-        }
+        return {**asdict(self), "resembles": list(self.resembles)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +120,8 @@ class Comparison:
         }
 
 
-def compare(
-    before: str,
-    after: str,
-    faults: Sequence[str] = (),
-    *,
-    properties: Sequence[str] = (),
-    instances: Sequence[str] = (),
-    threads: int | None = None,
-    most_states: int | None = None,
-    report: PortfolioReport | None = None,
-) -> Comparison:
-    """Search the same instances in two profiles; the parameters are those of `search_portfolio`.
+def compare(before: str, after: str, faults: Sequence[str] = (), **question: Any) -> Comparison:
+    """Search the same instances in two profiles; `question` is what `search_portfolio` takes besides.
 
     Raises
     ------
@@ -150,15 +134,7 @@ def compare(
     for profile in (before, after):
         switches_of(profile)  # an unknown name is named before anything is searched
     for profile in (before, after):
-        answer = search_portfolio(
-            profile,
-            faults,
-            properties=properties,
-            instances=instances,
-            threads=threads,
-            most_states=most_states,
-            report=report,
-        )
+        answer = search_portfolio(profile, faults, **question)
         if answer.is_interrupted:
             raise KeyboardInterrupt
         answers.append(answer)

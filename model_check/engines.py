@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from model_check.coverage import by_cpython as cpython_coverage
-from model_check.coverage import by_numba as explicit_coverage
+from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
 from model_check.cpython import search as cpython_search
 from model_check.explicit import search as explicit_search
 from model_check.explicit.exploration import Progress
@@ -88,7 +87,7 @@ def by_numba(question: Question) -> Answer:
         **_counted(found),
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
-        "coverage": explicit_coverage.cover(found) if question.coverage else None,
+        "coverage": cover_by_numba(found) if question.coverage else None,
         "disk_bytes": found.disk_bytes,
         "resumed_from": found.resumed_from,
         "collision_probability": found.collision_probability,
@@ -116,7 +115,7 @@ def by_cpython(question: Question) -> Answer:
         **_counted(found),
         "compile_seconds": 0.0,
         "peak_bytes": 0,
-        "coverage": cpython_coverage.cover(machine, constants, found.parents) if question.coverage else None,
+        "coverage": cover_by_cpython(machine, constants, found.parents) if question.coverage else None,
     }
     paths = {c: found.path_to(found.violations[c]) if c in found.violations else None for c in question.clauses}
     return numbers, paths, set(found.witnesses)

@@ -10,7 +10,7 @@ import numpy as np
 from model_check.instances import constants_for
 from model_check.occurrence import why_it_cannot_occur
 from model_check.verdicts.environment import QUIET
-from model_check.verdicts.known import table_of_verdicts
+from model_check.verdicts.table import table_of_verdicts
 from model_check.walks.guided.account import account_of
 from model_check.walks.guided.state_space import LAW, are_violated
 from model_check.walks.guided.walker import GuidedWalker

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from fuzz.defects.play import Played, play
 from fuzz.defects.scenario import ScenarioError
 from fuzz.defects.scenarios import scenarios
-from model_check.defects.broker_findings import FILE, BrokerFinding, read_broker_findings, write_broker_findings
 from model_check.defects.catalogue import defect_called
+from model_check.defects.findings import BROKER_FILE, BrokerFinding, read_broker_findings, write_broker_findings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def finding_of(played: Played) -> BrokerFinding:
 def main(arguments: Sequence[str]) -> int:
     """Play and record; a scenario that goes another way is told on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
-    recorded = read_broker_findings() if FILE.exists() else {}
+    recorded = read_broker_findings() if BROKER_FILE.exists() else {}
     findings = {}
     failed = 0
     for identifier, scenario in scenarios().items():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.check import ClauseResult
-    from model_check.judged import Judged
+    from model_check.portfolio import Judged
 
 MOST_COUNTEREXAMPLES = 3
 """Counterexamples that are shown without `--all`: of the gravest that is broken, and of the next ones."""

@@ -12,9 +12,8 @@ from halfcheck.check.check_options import COMPILED, OF_FILES, OF_ONE_SEARCH, Che
 from halfcheck.errors import CommandLineError
 from halfcheck.exit_codes import ExitCode
 from halfcheck.printing.search_progress import portfolio_progress
-from model_check.broker_conf.answer_json import judgement_to_json
 from model_check.broker_conf.configuration import Configuration, read_duration
-from model_check.broker_conf.portfolio import BASES, judge_configuration
+from model_check.broker_conf.judgement import BASES, judge_configuration
 from model_check.broker_conf.suggestions import suggest
 from model_check.check import Verdict
 from model_check.instances import unturned
@@ -74,7 +73,7 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
     if options.as_json:
         settings = settings_to_json(configuration, unknown, said)
         settings |= {"version": version, "profile": profile, "judged_by": why}
-        answer = {**judgement_to_json(judgement), "broker_conf": settings}
+        answer = {**judgement.to_json(), "broker_conf": settings}
         if suggestions is not None:
             answer["suggestions"] = suggestions.to_json()
         print(json.dumps(answer, ensure_ascii=False, indent=2))

@@ -11,8 +11,7 @@ from halfcheck.printing.counterexample_table import PIPE_COLUMNS, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from halfcheck.printing.paragraphs import beside, counted, in_world, listed, say
 from model_check.broker_conf.configuration import show_duration
-from model_check.broker_conf.folding import FoldedRounds, folded
-from model_check.broker_conf.words import tell
+from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import FAULTS_IN_WORDS
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from model_check.broker_conf.configuration import Configuration
-    from model_check.broker_conf.portfolio import Judgement
+    from model_check.broker_conf.judgement import Judgement
     from model_check.broker_conf.suggestions import Suggestions
     from model_check.check import ClauseResult
 

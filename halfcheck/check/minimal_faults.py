@@ -13,9 +13,8 @@ from halfcheck.printing.search_progress import live_line
 from model_check.check import Verdict, chosen_clauses
 from model_check.instances import load_instance, named_profiles
 from model_check.verdicts.environment import in_words
-from model_check.verdicts.kept import KeptSearches, kept_file
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
-from model_check.verdicts.searches import Searches
+from model_check.verdicts.searches import KeptSearches, Searches, kept_file
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

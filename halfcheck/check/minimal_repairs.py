@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.judged import Judged
+    from model_check.portfolio import Judged
 
 MOST_MORE_REPAIRS = 2
 """So many repairs at once are tried beside those that a profile has, to say with which of them a clause holds."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from model_check.counterexample.files import Written
     from model_check.coverage.counts import Coverage
     from model_check.explicit.state_store.resources import Resources
-    from model_check.judged import Judged
+    from model_check.portfolio import Judged
 
 
 def run(options: CheckOptions) -> ExitCode:
@@ -109,8 +109,7 @@ def _search_one(options: CheckOptions, resources: Resources, why: str) -> Judged
     from halfcheck.check.chosen_instance import say_choice
     from halfcheck.printing.search_progress import search_progress
     from model_check.check import check
-    from model_check.judged import judged
-    from model_check.portfolio import instance_that_shows
+    from model_check.portfolio import instance_that_shows, judged
 
     profile, faults, clauses = options.only_profile, options.environment, options.clauses
     instance = options.instance or instance_that_shows(profile, faults, clauses)

@@ -47,8 +47,7 @@ def command(
     from halfcheck.printing.search_progress import live_line
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called, switch_records
-    from model_check.verdicts.kept import KeptSearches, kept_file
-    from model_check.verdicts.searches import Searches
+    from model_check.verdicts.searches import KeptSearches, Searches, kept_file
     from spec.profiles import VERSIONS
 
     records = [switch_called(name) for name in names] if names else list(switch_records().values())

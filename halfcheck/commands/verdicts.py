@@ -56,8 +56,8 @@ def command(
     from halfcheck.printing.search_progress import live_line
     from halfcheck.verdicts.files import VerdictFiles
     from model_check.verdicts.implications import suggested
-    from model_check.verdicts.kept import KeptSearches, kept_file
     from model_check.verdicts.regeneration import regenerate
+    from model_check.verdicts.searches import KeptSearches, kept_file
 
     files = VerdictFiles(folder)
     if update and files.is_installed:
@@ -101,7 +101,7 @@ def _chosen(table: Table, instances: list[str] | None) -> list[str]:
 
 
 def _differences(table: Table, made: Regenerated) -> list[str]:
-    from model_check.verdicts.differences import differences
+    from model_check.verdicts.regeneration import differences
 
     return [
         line

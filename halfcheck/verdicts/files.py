@@ -15,7 +15,7 @@ from model_check.verdicts.counterexamples import (
 )
 from model_check.verdicts.implications import Implication, is_shown, read_implications, refuted
 from model_check.verdicts.page import MAP, page_of
-from model_check.verdicts.table_file import read_table, written
+from model_check.verdicts.table import read_table, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """A clock reading that is not a number yet: comparing two of them asks an oracle, which notes what it has answered.
 
 The actions of the CPython engine run on these as they are. Their guards and effects only ever subtract instants from
-each other, and compare the difference with a constant.
+each other, and compare the difference with a constant. What was answered constrains a timeline, which has the earliest
+instants in milliseconds that satisfy all of it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from spec.language.memory import Memory, RecordViews
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from model_check.broker_conf.timeline import Timeline
 
 
 class Oracle(Protocol):
@@ -125,6 +124,56 @@ class Ticks:
         answer = sum(instant * factor for instant, factor in terms.items()) + offset >= 0
         self.answers.append(answer)
         return answer
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Instants numbered from 0, which is the start; each constraint says how much one must be later than another.
+
+    `instants` is always the earliest solution: each instant is as early as the constraints allow, all at once (they are
+    longest paths from the start).
+    """
+
+    instants: list[int] = field(default_factory=lambda: [0])
+    _later: list[list[tuple[int, int]]] = field(default_factory=lambda: [[]])
+    _added: list[int] = field(default_factory=list)
+
+    def after(self, earlier: int) -> int:
+        """A new instant, at least one millisecond after another."""
+        self.instants.append(self.instants[earlier] + 1)
+        self._later.append([])
+        self._later[earlier].append((len(self.instants) - 1, 1))
+        self._added.append(earlier)
+        return len(self.instants) - 1
+
+    def require(self, later: int, earlier: int, by: int) -> bool:
+        """Demand `later - earlier >= by`. False, and nothing changes, when no schedule can meet it."""
+        before = list(self.instants)
+        self._later[earlier].append((later, by))
+        self._added.append(earlier)
+        waiting = [earlier]
+        while waiting:
+            one = waiting.pop()
+            for other, least in self._later[one]:
+                if self.instants[other] < self.instants[one] + least:
+                    if other in (0, earlier):
+                        self.instants = before
+                        self._later[self._added.pop()].pop()
+                        return False
+                    self.instants[other] = self.instants[one] + least
+                    waiting.append(other)
+        return True
+
+    def mark(self) -> tuple[int, list[int]]:
+        """A place to go back to."""
+        return len(self._added), list(self.instants)
+
+    def back(self, mark: tuple[int, list[int]]) -> None:
+        """Drop every constraint and instant since the mark."""
+        length, self.instants = mark[0], list(mark[1])
+        while len(self._added) > length:
+            self._later[self._added.pop()].pop()
+        del self._later[len(self.instants) :]
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import check_configuration, switched_on
 from model_check.broker_conf.changes import changes_of, with_local
-from model_check.broker_conf.portfolio import MOST_STATES, Judgement
+from model_check.broker_conf.judgement import MOST_STATES, Judgement
 from model_check.broker_conf.ticks import quotient_of
 from model_check.check import Verdict
 from model_check.errors import ModelCheckError
@@ -104,7 +104,7 @@ def suggest(
     judgement
         Of the configuration.
     faults, properties, question
-        As they were asked of it (`model_check.broker_conf.portfolio.judge_configuration`).
+        As they were asked of it (`model_check.broker_conf.judgement.judge_configuration`).
     changes
         What to try; all that `model_check.broker_conf.changes` knows when None.
     most_seconds

@@ -71,6 +71,16 @@ class Quotient:
         kept = "; ".join(str(order) for order in self.orders)
         return f"{self.times_in_ticks()}: the order of each of these is that of the configuration: {kept}"
 
+    def to_json(self) -> dict[str, Any]:
+        """Which ticks stand for which times, and which orders they keep, as plain data."""
+        return {
+            "milliseconds": self.real_ms,
+            "ticks": self.ticks,
+            "transactionCheckMax": {"real": self.check_max[0], "scaled": self.check_max[1]},
+            "orders": [{"order": str(order), "why": order.why} for order in self.orders],
+            "sentence": self.sentence(),
+        }
+
 
 def quotient_of(configuration: Configuration, base: Instance, on: Iterable[str]) -> Quotient:
     """The instance of ticks for a configuration.

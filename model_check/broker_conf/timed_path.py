@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, let_instants_be_moments
-from model_check.broker_conf.timeline import Timeline
+from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, Timeline, let_instants_be_moments
 from spec.chapters import broker, network, producer
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
@@ -87,7 +86,7 @@ def answers_in_ticks(machine: Machine, constants: object, path: Sequence[Step]) 
     """How each comparison of instants comes out, step by step, where a tick is a tick. The path must be one."""
     state = machine.initial(constants)
     let_instants_be_moments(state)
-    clock = _place_of_clock(state)
+    clock = place_of_clock(state)
     answers: list[list[bool]] = []
     ticks = 0
     oracle = Ticks()
@@ -154,7 +153,7 @@ class PathTimer:
         self.begin = Step(next(a for a in machine.actions if a.event == ROUND_BEGAN), ())
         self.timeline = Timeline()
         self.oracle = Milliseconds(self.timeline)
-        self.clock = _place_of_clock(self.state)
+        self.clock = place_of_clock(self.state)
         self.offsets = _offsets(self.state)
         self.length = next(p for p, slot in enumerate(self.state.memory.slots) if slot.label == "half_length")
         self.now = 0
@@ -298,7 +297,8 @@ def _offsets(state: MachineState) -> list[tuple[int, int]]:
     return [(places[path], places[file]) for path, file in files.items() if file in places]
 
 
-def _place_of_clock(state: MachineState) -> int:
+def place_of_clock(state: MachineState) -> int:
+    """Where the clock lies in the memory of a state."""
     return next(p for p, slot in enumerate(state.memory.slots) if slot.kind is Kind.CLOCK)
 
 

@@ -1,18 +1,26 @@
-"""A schedule in plain words: who does what, and when, in seconds."""
+"""A schedule in plain words: who does what, and when, in seconds; rounds that repeat are folded.
+
+A schedule of fifteen equal rounds reads as the first and how many more there are.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.configuration import show_duration
-from model_check.broker_conf.timed_path import TICK
+from model_check.broker_conf.timed_path import ROUND_BEGAN, TICK, place_of_clock
 from model_check.errors import EvaluationError
-from model_check.wording.gathered import wordings
-from spec.language import NONE, Kind, Machine, Step, take
+from model_check.wording.actions import wordings
+from spec.language import NONE, Machine, Step, take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+LEAST_FOLDED = 2
+"""Fewer rounds like the one before are told in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ def tell(machine: Machine, constants: object, path: Sequence[Step], times: Seque
     constants
         In milliseconds.
     path, times
-        A schedule, as `model_check.broker_conf.judge` accepts it.
+        A schedule, as `model_check.broker_conf.answer` accepts it.
 
     Raises
     ------
@@ -53,7 +61,7 @@ def tell(machine: Machine, constants: object, path: Sequence[Step], times: Seque
         When a guard refuses a step.
     """
     state = machine.initial(constants)
-    clock = next(p for p, slot in enumerate(state.memory.slots) if slot.kind is Kind.CLOCK)
+    clock = place_of_clock(state)
     told = []
     for step, time in zip(path, times, strict=True):
         if step.action.event == TICK:
@@ -96,3 +104,53 @@ def _filled(sentence: str, step: Step, shown: dict[str, str]) -> str:
 
 def _count(times: str) -> str:
     return {"1": "once", "2": "a second time"}.get(times, times)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedRounds:
+    """Rounds that are like the one told before them.
+
+    Attributes
+    ----------
+    count : int
+    milliseconds : int
+        When the last of them begins.
+    steps : tuple of Told
+        All of their steps.
+    """
+
+    count: int
+    milliseconds: int
+    steps: tuple[Told, ...]
+
+    @property
+    def words(self) -> str:
+        """What stands for them."""
+        return f"{self.count} more rounds like this, up to here"
+
+
+def folded(told: Sequence[Told]) -> list[Told | FoldedRounds]:
+    """The steps, with each run of rounds that only differ in their numbers folded behind the first of them.
+
+    A round goes from its begin to the next one's; two are alike when the same happens in them at the same distances.
+    """
+    starts = [number for number, step in enumerate(told) if step.step.action.event == ROUND_BEGAN]
+    if not starts:
+        return list(told)
+    ends = [*starts[1:], len(told)]
+    rounds = [tuple(told[start:end]) for start, end in zip(starts, ends, strict=True)]
+    shown: list[Told | FoldedRounds] = list(told[: starts[0]])
+    for _, alike in groupby(rounds, key=_shape):
+        first, *more = alike
+        shown.extend(first)
+        if len(more) >= LEAST_FOLDED:
+            shown.append(FoldedRounds(len(more), more[-1][0].milliseconds, tuple(s for one in more for s in one)))
+        else:
+            shown.extend(step for one in more for step in one)
+    return shown
+
+
+def _shape(steps: Sequence[Told]) -> tuple[tuple[int, str], ...]:
+    """What happens in a round, and how long after its begin; numbers of halves and checks aside."""
+    began = steps[0].milliseconds
+    return tuple((step.milliseconds - began, re.sub(r"\d+", "n", step.words)) for step in steps)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.counterexample.drawn_steps import drawn_path
 from model_check.counterexample.itf import to_itf
-from model_check.counterexample.mermaid import to_mermaid
-from model_check.counterexample.pytest_file import pytest_file
-from model_check.counterexample.sequence_diagram import draw
+from model_check.counterexample.sequence_diagram import draw, drawn_path, to_mermaid
 from model_check.errors import BadFile
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -21,6 +19,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.check import CheckResult, ClauseResult
+    from model_check.counterexample.steps import Replay
+
+_PYTEST_FILE = '''"""{title}
+
+{rule}
+"""
+
+from model_check.counterexample.steps import read_path, replay
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+STEPS = """
+{steps}
+"""
+
+
+def test_{name}() -> None:
+    constants = constants_for({profile}, {faults}, {instance})
+    replayed = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, STEPS))
+    assert [f"{{clause.identifier}}.{{clause.clause}}" for clause in replayed.violated] == {violated}
+    assert len(replayed.events) == {depth}
+'''
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +87,9 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
     if row.path is None or row.replayed is None:
         msg = f"{row.name} is not violated"
         raise AssertionError(msg)
-    clause, instance = row.name, row.instance or result.instance
+    instance = row.instance or result.instance
     world = ", ".join(result.faults) or "the quiet world"
-    title = f"{clause} is violated in {result.profile}, {world}: {row.clause.sentence}"
+    title = f"{row.name} is violated in {result.profile}, {world}: {row.clause.sentence}"
     if wanted.itf is not None:
         constants = constants_for(result.profile, result.faults, instance)
         origin = {"profile": result.profile, "faults": list(result.faults), "instance": instance.name}
@@ -80,11 +100,25 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
     if wanted.mermaid is not None:
         write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
     if wanted.pytest is not None:
-        violated = [f"{c.identifier}.{c.clause}" for c in row.replayed.violated]
-        text = pytest_file(
-            result.profile, result.faults, instance.name, clause, row.clause.sentence, row.path, violated
-        )
-        write_whole(wanted.pytest, text)
+        write_whole(wanted.pytest, _pytest_file(result, row, row.replayed))
+
+
+def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> str:
+    """The counterexample as a pytest file, ready to be checked in: it fails as soon as the schedule shows no defect."""
+    profile, faults = result.profile, result.faults
+    world = "_with_" + "_and_".join(faults) if faults else "_in_the_quiet_world"
+    where = f"with {', '.join(faults)}" if faults else "in the quiet world"
+    return _PYTEST_FILE.format(
+        title=f"{row.name} is violated in {profile} {where}.",
+        rule=row.clause.sentence,
+        steps="\n".join(f"{event.step};" for event in replayed.events),
+        name=re.sub(r"\W+", "_", f"{row.name}_is_violated_in_{profile}{world}").lower(),
+        profile=json.dumps(profile),
+        faults=json.dumps(list(faults)),
+        instance=json.dumps((row.instance or result.instance).name),
+        violated=json.dumps([f"{clause.identifier}.{clause.clause}" for clause in replayed.violated]),
+        depth=len(replayed.events),
+    )
 
 
 def write_whole(file: Path, text: str) -> None:

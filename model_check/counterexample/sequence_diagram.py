@@ -1,15 +1,16 @@
-"""A schedule as a sequence diagram: one SVG that stands by itself, and takes a page's colours where it is set into one.
+"""A path as the steps of a sequence diagram, and the diagram as an SVG, alone or with a page's colours, or as Mermaid.
 
 Labels are as wide as they are, so lifelines move apart until every label fits between the two that it joins.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
 from textwrap import wrap
 
-from model_check.wording.actions import StepKind
+from model_check.counterexample.steps import Event
+from model_check.wording.actions import StepKind, wordings
 
 PARTICIPANTS = (
     "Operator",
@@ -48,6 +49,40 @@ class DiagramStep:
     label: str
     kind: StepKind = StepKind.MESSAGE
     is_violation: bool = False
+
+
+def drawn_path(events: Sequence[Event]) -> tuple[DiagramStep, ...]:
+    """The messages of a counterexample; the last of them is what violates the property."""
+    messages = [step for event in events for step in drawn_step(event)]
+    return (*messages[:-1], replace(messages[-1], is_violation=True))
+
+
+def drawn_step(event: Event) -> tuple[DiagramStep, ...]:
+    """The messages of one step."""
+    return tuple(
+        DiagramStep(event.number, message.source, message.target, _filled(message.label, event), kind=message.kind)
+        for message in wordings()[event.step.action.name].picture
+    )
+
+
+def _filled(label: str, event: Event) -> str:
+    """The label with the step's parameters and what the step changed."""
+    after = {change.field: change.after for change in event.changes}
+    before = {change.field: change.before for change in event.changes}
+    arguments: dict[str, str | int] = dict(zip(event.step.action.parameters, event.step.arguments, strict=True))
+    arguments |= {
+        "new_half": before.get("half_length", "?"),
+        "copy": before.get("half_length", "?"),
+        "cursor": before.get("round.cursor", "?"),
+        "next": after.get("round.cursor", "?"),
+        "new_op": before.get("op_length", "?"),
+        "names": before.get("batch.names", "?"),
+        "answer": after.get(f"half[{arguments.get('h')}].end", "unknown"),
+        "first_half": next((f[5] for f in after if f.startswith("half[") and f.endswith("].end")), "?"),
+    }
+    immunity = arguments.get("immunity")
+    arguments["with_immunity"] = f", immunity {immunity}" if isinstance(immunity, int) and immunity >= 0 else ""
+    return label.format_map(arguments)
 
 
 _LETTER = 6.5  # mean width in pixels of a letter at 12 px
@@ -229,3 +264,41 @@ def _texts(lines: Sequence[str], x: float, y: float) -> str:
         f'<text class="label" x="{x:.1f}" y="{y + row * _LINE:.1f}">{escape(line)}</text>'
         for row, line in enumerate(lines)
     )
+
+
+def to_mermaid(steps: Sequence[DiagramStep], title: str) -> str:
+    """The diagram as Mermaid text, for pages that draw it themselves.
+
+    Parameters
+    ----------
+    steps
+        As `drawn_path` gives them.
+    title
+        What the diagram shows, on one line.
+    """
+    taking_part = {name for step in steps for name in (step.source, step.target)}
+    names = [name for name in PARTICIPANTS if name in taking_part]
+    lines = ["---", f"title: {_mermaid_words(title)}", "---", "sequenceDiagram"]
+    lines += [f"    participant {_mermaid_name(name)} as {name}" for name in names]
+    lines += [f"    {line}" for step in steps for line in _mermaid_lines(step, names)]
+    return "\n".join([*lines, ""])
+
+
+def _mermaid_lines(step: DiagramStep, names: Sequence[str]) -> list[str]:
+    label = _mermaid_words(f"{step.number}. {step.label}")
+    source, target = _mermaid_name(step.source), _mermaid_name(step.target)
+    if step.kind is StepKind.BREAK:
+        return [f"Note over {_mermaid_name(names[0])},{_mermaid_name(names[-1])}: {label}"]
+    if step.kind is StepKind.LOST:
+        return [f"{source}-x{target}: {label}"]
+    line = f"Note over {source}: {label}" if source == target else f"{source}->>{target}: {label}"
+    return ["rect rgb(250, 220, 216)", f"    {line}", "end"] if step.is_violation else [line]
+
+
+def _mermaid_name(name: str) -> str:
+    return name.replace(" ", "")
+
+
+def _mermaid_words(words: str) -> str:
+    """Without the characters that Mermaid reads as its own."""
+    return words.replace(";", ",").replace("#", "no. ").replace(":", " -")

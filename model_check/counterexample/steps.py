@@ -82,7 +82,7 @@ def replay(machine: Machine, constants: object, path: Sequence[Step]) -> Replay:
     events: list[Event] = []
     violated: dict[Property, None] = {}
     witnessed: dict[Property, None] = {}
-    clock = next((p for p, slot in enumerate(state.memory.slots) if slot.kind.value == "clock"), None)
+    clock = state.memory.arrangement.clock
     after = state.show()
     for number, step in enumerate(path, start=1):
         before = after

@@ -8,15 +8,15 @@ that the rule is wrong.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.guards import WrittenConjunct, written_guard
+from model_check.front_end.source import WrittenConjunct, written_guard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spec.language import Action, Machine, Property
+    from spec.language import Action, Machine
 
 Place = tuple[str, tuple[int, ...]]
 """A conjunct in the counts: the action's name, and the place of `WrittenConjunct`."""
@@ -118,7 +118,7 @@ class Coverage:
             },
             "violated": self.violated,
             "witnessed": self.witnessed,
-            "uncovered": [{"action": u.action, "rule": u.rule} for u in self.uncovered()],
+            "uncovered": [asdict(gap) for gap in self.uncovered()],
         }
 
 
@@ -149,19 +149,15 @@ def coverage_of(
     claims : sequence of int
         States that violate each clause, then states that are each witness, in the machine's order.
     """
-    names = [*map(name_of, machine.clauses), *(witness.name for witness in machine.witnesses)]
-    counts = dict(zip(names, map(int, claims), strict=True))
+    clauses = [f"{clause.identifier}.{clause.clause}" for clause in machine.clauses]
+    witnesses = [witness.name for witness in machine.witnesses]
+    counts = dict(zip((*clauses, *witnesses), map(int, claims), strict=True))
     return Coverage(
         states,
         tuple(_action(action, enabled, first_false) for action in machine.actions),
-        {name: counts[name] for name in map(name_of, machine.clauses)},
-        {witness.name: counts[witness.name] for witness in machine.witnesses},
+        {name: counts[name] for name in clauses},
+        {name: counts[name] for name in witnesses},
     )
-
-
-def name_of(clause: Property) -> str:
-    """A clause with the property that it belongs to."""
-    return f"{clause.identifier}.{clause.clause}"
 
 
 def _action(action: Action, enabled: Mapping[str, int], first_false: Mapping[Place, int]) -> ActionCoverage:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from model_check.coverage.by_numba import cover
+from model_check.coverage.by_engine import cover_by_numba
 from model_check.coverage.counts import Coverage, Uncovered, coverage_of
 from model_check.explicit.search import explore
 
@@ -72,14 +72,10 @@ class CoverageMatrix:
                 for search in self.searches
             ],
             "coverage": self.coverage.to_json(),
-            "accepted": [{**_plain(a.what), "reason": a.reason} for a in self.accepted],
-            "unexplained": [_plain(gap) for gap in self.unexplained],
-            "outdated": [{**_plain(a.what), "reason": a.reason} for a in self.outdated],
+            "accepted": [{**asdict(a.what), "reason": a.reason} for a in self.accepted],
+            "unexplained": [asdict(gap) for gap in self.unexplained],
+            "outdated": [{**asdict(a.what), "reason": a.reason} for a in self.outdated],
         }
-
-
-def _plain(gap: Uncovered) -> dict[str, Any]:
-    return {"action": gap.action, "rule": gap.rule}
 
 
 def cover_matrix(
@@ -111,7 +107,7 @@ def cover_matrix(
     searches: list[SearchedWorld] = []
     for world in expected.all_worlds():
         found = explore(machine, world.constants(instance), threads=threads, most_states=most_states)
-        total += cover(found)
+        total += cover_by_numba(found)
         searches.append(SearchedWorld(world, found.distinct, found.complete, len(total.uncovered())))
         if report is not None:
             report(searches[-1])

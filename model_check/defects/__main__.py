@@ -10,11 +10,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from model_check.defects import page
-from model_check.defects.broker_findings import read_broker_findings
 from model_check.defects.catalogue import catalogue, defect_called
-from model_check.defects.findings import FILE, finding_of, read_findings, write_findings
-from model_check.defects.search import find
-from model_check.defects.second_way import readings_of_the_absence, readings_of_the_defect
+from model_check.defects.findings import FILE, finding_of, read_broker_findings, read_findings, write_findings
+from model_check.defects.search import find, readings_of_the_absence, readings_of_the_defect
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ FILES = ("reported.toml", "latent.toml")
 class Where(Enum):
     """What finds a defect: a search of the specification, only the reference broker, or nothing here.
 
-    The broker shows some of the first kind, too (`model_check.defects.broker_findings`).
+    The broker shows some of the first kind, too (`model_check.defects.findings`).
     """
 
     SEARCH = "search"

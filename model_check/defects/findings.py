@@ -1,4 +1,8 @@
-"""What the searches found of the catalogue, on file: `findings.toml`, written by `python -m model_check.defects`."""
+"""What is on record of the catalogue: `findings.toml` of the searches, `broker_findings.toml` of the reference broker.
+
+The first is written by `python -m model_check.defects`, the second by `python -m fuzz.defects`: the broker is not known
+here, who plays the scenarios is above this package, and the file is what the two share.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,10 @@ if TYPE_CHECKING:
     from model_check.defects.search import Found
 
 FILE = Path(__file__).with_name("findings.toml")
+BROKER_FILE = Path(__file__).with_name("broker_findings.toml")
 
 _HEAD = "# Written by `make defects`: what the searches of reported.toml and latent.toml found. Edit those, not this.\n"
+_BROKER_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/ have shown. Edit those, not this.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,37 @@ class Finding:
     repaired_readings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BrokerFinding:
+    """What the reference broker has shown of one defect.
+
+    Attributes
+    ----------
+    story : str
+        What happened, in a sentence.
+    property_id : str
+        The guarantee that was broken.
+    affected, repaired_in : str
+        The profiles that were compared.
+    also_in : tuple of str
+        Other profiles in which the same story ends badly.
+    test : str
+        The test that asks for it.
+    seen : tuple of (str, str, str)
+        Each fact, with its value in the affected and in the repaired profile.
+    """
+
+    story: str
+    property_id: str
+    affected: str
+    repaired_in: str
+    also_in: tuple[str, ...]
+    test: str
+    seen: tuple[tuple[str, str, str], ...]
+
+
 def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple[str, ...]) -> Finding:
-    """The figures of what was found, and the readings that agreed on them (`model_check.defects.second_way`)."""
+    """The figures of what was found, and the readings that agreed on them (`model_check.defects.search`)."""
     repaired = found.repaired
     return Finding(
         depth=found.depth,
@@ -79,6 +114,16 @@ def read_findings(path: Path = FILE) -> dict[str, Finding]:
 def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
     """Write the figures; the file appears whole or not at all."""
     write_records(_HEAD, findings, path)
+
+
+def read_broker_findings(path: Path = BROKER_FILE) -> dict[str, BrokerFinding]:
+    """What is on record, by the ids of the defects."""
+    return read_records(BrokerFinding, path)
+
+
+def write_broker_findings(findings: Mapping[str, BrokerFinding], path: Path = BROKER_FILE) -> None:
+    """Write the file; it appears whole or not at all."""
+    write_records(_BROKER_HEAD, findings, path)
 
 
 Record = TypeVar("Record", bound="DataclassInstance")

@@ -10,9 +10,8 @@ from model_check.defects.catalogue import Where
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from model_check.defects.broker_findings import BrokerFinding
     from model_check.defects.catalogue import Defect, Search, WrongRepair
-    from model_check.defects.findings import Finding
+    from model_check.defects.findings import BrokerFinding, Finding
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
@@ -20,11 +19,8 @@ _TEST_FILE = "tests/defects/test_in_the_broker.py"
 _GITHUB = "https://github.com/apache/"
 
 
-def page(
-    defects: Mapping[str, Defect], findings: Mapping[str, Finding], shown: Mapping[str, BrokerFinding] | None = None
-) -> str:
+def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding], shown: Mapping[str, BrokerFinding]) -> str:
     """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
-    shown = {} if shown is None else shown
     lines = [*_head(defects, shown), *_searches(defects, findings), *_in_the_broker(shown)]
     lines += [*_wrong_repairs(defects, findings), "", "## How each comes about"]
     for defect in defects.values():

@@ -19,7 +19,7 @@ from spec.constants import Constants
 from spec.language import holds, take
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from model_check.defects.catalogue import Defect
     from spec.language import Machine, Property, Step
@@ -161,7 +161,13 @@ def _has_its_faults(defect: Defect, constants: Constants) -> bool:
 
 def _takes_its_steps(defect: Defect, path: Sequence[Step]) -> bool:
     """Whether the path takes the steps that tell of the defect, in their order."""
-    if defect.search is None:
-        return False
+    return defect.search is not None and first_step_missing(path, defect.search.shows) is None
+
+
+def first_step_missing(path: Iterable[Step], shows: Sequence[str]) -> str | None:
+    """The first of some steps that a path does not take behind those before it; none if it takes them all."""
     taken = iter(path)
-    return all(any(wanted in (step.action.name, str(step)) for step in taken) for wanted in defect.search.shows)
+    for wanted in shows:
+        if not any(wanted in (step.action.name, str(step)) for step in taken):
+            return wanted
+    return None

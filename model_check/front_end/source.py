@@ -1,4 +1,4 @@
-"""Where a function of the specification stands, and its syntax tree."""
+"""Where a function of the specification stands, its syntax tree, and the conjuncts of its guard as they stand there."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from spec.language.fields import Field
 from spec.language.rules import ASSUME, REQUIRE, WITHIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from spec.language import MachineState
+    from spec.language import MachineState, Refused
 
 CONJUNCTS: Final = {require: REQUIRE, assume: ASSUME, within: WITHIN}
 """The functions whose calls are conjuncts of a guard, and the kinds of these."""
@@ -106,3 +106,62 @@ def without_slack(state: type[MachineState]) -> str | None:
             if field.kind is Kind.INSTANT and field.slack is None:
                 return f"{name}.{field_name}" if field_name else name
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenConjunct:
+    """A conjunct in the source.
+
+    Attributes
+    ----------
+    kind, rule : str
+        `require`, `assume` or `within`, and its words.
+    place : tuple of int
+        The line in the action's file, then the line in each function that the action calls for it.
+    """
+
+    kind: str
+    rule: str
+    place: tuple[int, ...]
+
+
+def written_guard(function: Callable[..., Any]) -> tuple[WrittenConjunct, ...]:
+    """The conjuncts of an action, those of the functions that it calls included, in the order of the source.
+
+    Whether or not an instance ever comes to them.
+    """
+    return tuple(_conjuncts(function, ()))
+
+
+def place_of_refusal(refused: Refused) -> tuple[int, ...]:
+    """The place of the conjunct that refused a step: the lines between `spec.language.take` and the conjunct itself."""
+    lines: list[int] = []
+    traceback = refused.__traceback__
+    while traceback is not None:
+        lines.append(traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return tuple(lines[1:-1])
+
+
+def _conjuncts(function: Callable[..., Any], calls: tuple[int, ...]) -> Iterator[WrittenConjunct]:
+    source = source_of(function)
+    for node in _statements(source.body):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=arguments) as call):
+                place = (*calls, source.line_of(call))
+                callee = function.__globals__.get(name)
+                if callee in CONJUNCTS:
+                    yield WrittenConjunct(CONJUNCTS[callee], ast.literal_eval(arguments[1]), place)
+                elif inspect.isfunction(callee):
+                    yield from _conjuncts(callee, place)
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements in the order of the source, those of inner blocks included."""
+    for statement in body:
+        yield statement
+        match statement:
+            case ast.If(body=then, orelse=otherwise):
+                yield from _statements([*then, *otherwise])
+            case ast.For(body=inner):
+                yield from _statements(inner)

@@ -26,21 +26,25 @@ from model_check.front_end.terms import (
     Tick,
     Write,
 )
-from model_check.symbolic.truth import Truth, both, conjunction, disjunction, negation
 from model_check.symbolic.values import (
     Members,
     Number,
+    Truth,
     Value,
     as_members,
     as_number,
     as_truth,
+    both,
     combined,
     compared,
+    conjunction,
+    disjunction,
     either,
     equal_sets,
     has_member,
     joined,
     known,
+    negation,
     singleton,
     without,
 )

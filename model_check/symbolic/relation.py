@@ -1,4 +1,9 @@
-"""The transition relation of a machine in an instance: the variables of a state, and what each step does with them."""
+"""The transition relation of a machine in an instance: the variables of a state, and what each step does with them.
+
+The variables of a slot are Boolean. A flag is one, and so is each member of a set. A number has one for each of
+its values, of which exactly one is true; one in all where it has two values, none where it has one. Binary digits
+instead made the deepest search that was measured (A02, 18 steps) take four tenths longer.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,11 @@ import z3
 
 from model_check.front_end.lower import Lowering
 from model_check.symbolic.if_conversion import Conversion, Effect, State
-from model_check.symbolic.slot_variables import assigned, conditions_of, is_one_hot, variables_of
-from model_check.symbolic.truth import Formula, Truth, disjunction, negation
-from spec.language import Machine, Property, Slot, Step, slots_of_fields
+from model_check.symbolic.values import Formula, Members, Number, Truth, Value, disjunction, known, negation
+from spec.language import Kind, Machine, Property, Slot, Step, slots_of_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from model_check.front_end.terms import Path
 
@@ -51,7 +55,7 @@ class Relation:
     state : State
         A state, each element over its variables.
     variables : tuple
-        The Boolean variables of a state, in the order of its slots (`slot_variables`).
+        The Boolean variables of a state, in the order of its slots.
     initial : tuple of bool
         Their values in the initial state.
     steps : tuple of SymbolicStep
@@ -83,7 +87,7 @@ class Relation:
     def assignment(self, values: tuple[int, ...]) -> tuple[bool, ...]:
         """The values of the variables in a canonical state."""
         slots = [slot for members in self.slots.values() for slot in members]
-        return tuple(bit for slot, value in zip(slots, values, strict=True) for bit in assigned(slot, value))
+        return tuple(bit for slot, value in zip(slots, values, strict=True) for bit in _assigned(slot, value))
 
     def possible(self) -> Relation:
         """The same, with `wrong` known to be False where no state within the declared ranges makes it so."""
@@ -103,7 +107,7 @@ class Relation:
         for members, elements in zip(self.slots.values(), self.state.values(), strict=True):
             for slot, element in zip(members, elements, strict=True):
                 if is_one_hot(slot):
-                    ones = conditions_of(slot, element)
+                    ones = _conditions_of(slot, element)
                     others = [negation(one) for one in ones]
                     rules += [z3.Or(ones), *(z3.Or(pair) for pair in combinations(others, 2))]
         return z3.And(rules)
@@ -130,7 +134,7 @@ def relation_of(machine: Machine, constants: object, conversion: type[Conversion
     state: State = {}
     variables: list[Formula] = []
     for path, own in slots_of_fields(machine.state, constants):
-        made = [variables_of(slot, context) for slot in own]
+        made = [_variables_of(slot, context) for slot in own]
         slots[path] = own
         state[path] = tuple(value for value, _ in made)
         variables += [variable for _, fresh in made for variable in fresh]
@@ -154,9 +158,55 @@ def _updates(slots: Mapping[Path, tuple[Slot, ...]], before: State, effect: Effe
     number = 0
     for path, members in slots.items():
         for slot, old, new in zip(members, before[path], effect.after[path], strict=True):
-            was = conditions_of(slot, old)
+            was = _conditions_of(slot, old)
             if new is not old:
-                for i, (a, b) in enumerate(zip(was, conditions_of(slot, new), strict=True)):
+                for i, (a, b) in enumerate(zip(was, _conditions_of(slot, new), strict=True)):
                     if isinstance(a, bool) or isinstance(b, bool) or not a.eq(b):
                         yield number + i, b
             number += len(was)
+
+
+# --- the variables of a slot ------------------------------------------------------------------------------------------
+
+
+def is_one_hot(slot: Slot) -> bool:
+    """Whether the slot has a variable for each of its values."""
+    return slot.kind is not Kind.BITS and slot.high - slot.low > 1
+
+
+def _variables_of(slot: Slot, context: z3.Context) -> tuple[Value, list[Formula]]:
+    """The symbolic value of a slot, and the variables that it is made of, named after the slot."""
+    if slot.kind is Kind.BITS:
+        bits = [z3.Bool(f"{slot.label}:{i}", context) for i in range(slot.high.bit_length())]
+        return Members(tuple(bits)), bits
+    if slot.low == slot.high:
+        return known(slot.low), []
+    if slot.kind is Kind.FLAG:
+        flag = z3.Bool(slot.label, context)
+        return flag, [flag]
+    if not is_one_hot(slot):
+        upper = z3.Bool(f"{slot.label}={slot.high}", context)
+        return Number({slot.low: negation(upper), slot.high: upper}), [upper]
+    cases = {v: z3.Bool(f"{slot.label}={v}", context) for v in range(slot.low, slot.high + 1)}
+    return Number(dict(cases)), list(cases.values())
+
+
+def _conditions_of(slot: Slot, value: Value) -> list[Truth]:
+    """A value of a slot as values of the variables that the slot is made of."""
+    if isinstance(value, Members):
+        return list(value.bits)
+    if not isinstance(value, Number):
+        return [value]
+    return [value.cases.get(v, False) for v in _told_apart(slot)]
+
+
+def _assigned(slot: Slot, value: int) -> list[bool]:
+    """The values of a slot's variables where the slot holds a number; the mask of a set."""
+    if slot.kind is Kind.BITS:
+        return [bool(value >> i & 1) for i in range(slot.high.bit_length())]
+    return [value == v for v in _told_apart(slot)]
+
+
+def _told_apart(slot: Slot) -> Sequence[int]:
+    """The values of a number or a flag that have a variable."""
+    return range(slot.low, slot.high + 1) if is_one_hot(slot) else range(slot.low + 1, slot.high + 1)

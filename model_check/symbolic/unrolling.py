@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import z3
 
-from model_check.symbolic.truth import Formula, Truth, both, disjunction, negation
+from model_check.symbolic.values import Formula, Truth, both, disjunction, negation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,8 +30,6 @@ class Unrolling:
     relation : Relation
     questions : iterable of Truth
         The conditions that will be asked, over the variables of the relation.
-    start : tuple of bool or None
-        The values of the variables in the first state; those of the initial state when None.
 
     Attributes
     ----------
@@ -43,13 +41,12 @@ class Unrolling:
         For each state of the runs, the values of the relation's variables.
     """
 
-    def __init__(self, relation: Relation, questions: Iterable[Truth], start: tuple[bool, ...] | None = None) -> None:
+    def __init__(self, relation: Relation, questions: Iterable[Truth]) -> None:
         self.relation = relation
         self.solver = z3.SolverFor("QF_FD", ctx=relation.context)
         self.solver.set("random_seed", SEED)
         self.picks: list[list[Formula]] = []
-        values = relation.initial if start is None else start
-        self.states: list[list[Formula]] = [[z3.BoolVal(value, relation.context) for value in values]]
+        self.states: list[list[Formula]] = [[z3.BoolVal(value, relation.context) for value in relation.initial]]
         self._unrolled = _cone(relation, questions)
         self._pick = [z3.Bool(f"step {k}", relation.context) for k in range(len(relation.steps))]
         self._after = {i: z3.Bool(f"{relation.variables[i]} after", relation.context) for i in self._unrolled}

@@ -11,8 +11,8 @@ from model_check.front_end.open_terms import Conjunct, If, Let, LetIn, Loop, Ope
 from model_check.front_end.terms import parts
 from model_check.tla.effects import Effect
 from model_check.tla.layout import WIDTH, Block, comment, filled, hang, indented, junction
-from model_check.tla.names import LocalNames
 from model_check.tla.values import Binding, Local, Use, Value, Variable, with_local
+from model_check.tla.vocabulary import LocalNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from model_check.front_end.open_functions import OpenReader
     from model_check.front_end.open_terms import OpenFunction, Statement
     from model_check.front_end.terms import Path
-    from model_check.tla.names import LocalNames
     from model_check.tla.uses import Uses
+    from model_check.tla.vocabulary import LocalNames
 
 Meaning = dict[str, Value]
 

@@ -12,10 +12,9 @@ from model_check.tla.constants import config_value, given_constants
 from model_check.tla.declarations import Declarations
 from model_check.tla.definitions import Definer, Definition
 from model_check.tla.layout import Block, comment, filled, indented, junction
-from model_check.tla.names import camel_case, free_name
 from model_check.tla.printing import Printer
 from model_check.tla.uses import Uses
-from model_check.tla.vocabulary import NOTES, Vocabulary
+from model_check.tla.vocabulary import NOTES, Vocabulary, camel_case, free_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.divergence import Attempt, attempt_at
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.round_choices import Manner, RoundChoices
-from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps
-from model_check.trace_validation.sources import differs, impossible, may_come_from, sources
+from model_check.trace_validation.round_choices import Manner, RoundChoices, differs, impossible, may_come_from, sources
+from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps, View, views_between
 from model_check.trace_validation.tried_states import Goal, TriedStates
-from model_check.trace_validation.views import View, views_between
 from spec.chapters import broker, check_round, putting_back
 from spec.half import immunity
 from spec.language import Refused

@@ -2,6 +2,10 @@
 
 It goes forwards over the records. Those of producers and END_TRANSACTIONs have one way to them; those of the check
 service, and crashes, have many, which are tried depth first.
+
+A crash explains two things that nothing else does: a round that visits halves again which an earlier one has left
+behind, and an entry of the op buffer that never was written. Nothing else is tried. Which offsets were saved by then is
+left to the search.
 """
 
 from __future__ import annotations
@@ -13,7 +17,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.check_thread import CheckThread
-from model_check.trace_validation.crashes import gaps_for_a_crash
 from model_check.trace_validation.divergence import Divergence, enabled_beside
 from model_check.trace_validation.forecast import Forecast
 from model_check.trace_validation.observed import EventKind, Trace
@@ -32,6 +35,16 @@ Report = Callable[[int, int], None]
 
 PAUSES = frozenset({"slow_round", "slow_dispatch"})
 """What the quiet world does without, but no real broker: nothing takes no time. They are not counted as faults."""
+
+MOST_GAPS = 12
+"""How many places for a crash are tried behind the last record that was explained, the longest silences first."""
+
+MOST_EARLIER_GAPS = 12
+"""How many places before it."""
+
+SHORTEST_RESTART_MS = 300
+"""No broker is back sooner; a shorter silence is no place for a crash."""
+
 _NO_REASON = 9
 """Ranks behind all attempts: the search ended before a crash and tells nothing."""
 _OF_THE_CHECK_SERVICE = (EventKind.PUT_BACK, EventKind.DISCARDED, EventKind.OFFSETS_SAVED)
@@ -151,9 +164,19 @@ class PathSearch:
 
     @property
     def places_for_a_crash(self) -> list[int]:
-        """Events before which one more crash might explain where the search failed; the likeliest first."""
-        died_behind = self._producers.cut_short.get(self.reached, -1)
-        return gaps_for_a_crash(self.trace, self.reached, self.resumable_from, died_behind, self.crashes)
+        """Events before which one more crash might explain where the search failed; the likeliest first.
+
+        A crash behind the check service's last record needs no other explanation of what was explained. The process
+        must have died behind what a crash would have cut short.
+        """
+        events, died_behind = self.trace.events, self._producers.cut_short.get(self.reached, 0)
+        gaps = range(max(0, died_behind) + 1, self.reached + 1)
+        silence = {gap: events[gap].time - events[gap - 1].time for gap in gaps if gap not in self.crashes}
+        likely = [gap for gap in silence if silence[gap] >= SHORTEST_RESTART_MS]
+        likely.sort(key=lambda gap: -silence[gap])
+        behind = [gap for gap in likely if gap >= self.resumable_from]
+        before = [gap for gap in likely if gap < self.resumable_from]
+        return behind[:MOST_GAPS] + before[:MOST_EARLIER_GAPS]
 
     @property
     def still_lingering(self) -> dict[int, int] | None:

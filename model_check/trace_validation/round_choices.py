@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.sources import sources
-from model_check.trace_validation.views import View, last_in_a_row, ops_seen_too_late
 from spec.chapters import discarding, putting_back
-from spec.language import NONE
+from spec.language import NONE, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from model_check.trace_validation.producer_side import ProducerSide
+    from model_check.trace_validation.round_steps import View
     from model_check.trace_validation.workspace import ActionFunction, Workspace
+    from spec.constants import Constants
+    from spec.state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class RoundChoices:
         self.producers = producers
         self.manner = manner
         self.left_out = False
-        self._better_not_seen = ops_seen_too_late(trace)
-        self._last_in_a_row = last_in_a_row(trace, work.constants.check_interval)
+        self._better_not_seen = _ops_seen_too_late(trace)
+        self._last_in_a_row = _last_in_a_row(trace, work.constants.check_interval)
 
     def likely_start(self, number: int, views: Sequence[View]) -> int:
         """The instant behind which halves were stored that come after the last one put back in a row with this."""
@@ -110,3 +112,94 @@ class RoundChoices:
             return [immune, check]
         self.left_out = self.left_out or self.manner.heeds_answers
         return [check] if self.manner.heeds_answers else [check, immune]
+
+
+# --- which halves a record may come from ------------------------------------------------------------------------------
+
+
+def _checks_before(c: Constants, event: ObservedEvent) -> tuple[int, ...]:
+    """How many checks the half of a put-back or a discard may have counted: a put-back is one more.
+
+    A repaired service does not count those that send no check.
+    """
+    if event.kind is not EventKind.PUT_BACK:
+        return (event.check_times,)
+    is_always_counted = not (c.counts_sent_checks or c.discards_instead_of_checking)
+    return (event.check_times - 1,) if is_always_counted else (event.check_times - 1, event.check_times)
+
+
+def may_come_from(s: State, c: Constants, event: ObservedEvent, half: int) -> bool:
+    """Whether a put-back or a discard is of the half's transaction and has a check count that follows the half's."""
+    return s.half[half].transaction == event.transaction and s.half[half].check_times in _checks_before(c, event)
+
+
+def sources(s: State, c: Constants, event: ObservedEvent, halves: Iterable[int]) -> list[int]:
+    """Those of some halves that the record may come from."""
+    return [half for half in halves if may_come_from(s, c, event, half)]
+
+
+def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
+    """What refuses the record wherever rounds were: its place, the number of checks, or what its copy carries on."""
+    if event.kind is EventKind.PUT_BACK and event.half != s.half_length:
+        return Refused(
+            "record", f"the record stands at the end of the half queue: at {s.half_length}, not {event.half}"
+        )
+    found = sources(s, c, event, range(s.half_length))
+    if not found:
+        return Refused("record", "a half of the transaction with that check count is stored")
+    if event.kind is EventKind.DISCARDED:
+        return None if event.check_times >= c.check_max else Refused("require", "it has no checks left")
+    if event.check_times > c.check_max:
+        return Refused("require", "it has checks left")
+    carried = {s.half[half].original for half in found} | {half for half in found if s.half[half].original == NONE}
+    if event.original not in carried:
+        return Refused("record", f"the copy's original is one of {sorted(carried)}, not {event.original}")
+    births = {s.half[half].born_at for half in found}
+    if event.born not in births:
+        return Refused("record", f"the copy was born when its half was, at {births.pop()}, not {event.born}")
+    return None
+
+
+def differs(s: State, event: ObservedEvent) -> Refused | None:
+    """What a step wrote against what the record says."""
+    if event.kind is not EventKind.PUT_BACK:
+        return None
+    copy = s.half[event.half]
+    for name, written in (("check_times", copy.check_times), ("original", copy.original), ("born", copy.born_at)):
+        seen = getattr(event, name)
+        if written != seen:
+            return Refused("record", f"the copy's {name} is {written}, not {seen}")
+    return None
+
+
+@lru_cache(maxsize=4)
+def _ops_seen_too_late(trace: Trace) -> frozenset[int]:
+    """The op messages that name a half which the check service put back or discarded afterwards all the same."""
+    treated: dict[tuple[int, int], int] = {}
+    for number, event in enumerate(trace.events):
+        if event.kind in (EventKind.PUT_BACK, EventKind.DISCARDED):
+            treated[event.transaction, event.check_times - (event.kind is EventKind.PUT_BACK)] = number
+    known: dict[int, tuple[int, int]] = {}
+    found = set()
+    for number, event in enumerate(trace.events):
+        if event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK):
+            known[event.half] = (event.transaction, event.check_times)
+        elif event.kind is EventKind.OP_STORED and any(
+            treated.get(known.get(h, (-1, 0)), -1) > number for h in event.names
+        ):
+            found.add(event.op)
+    return frozenset(found)
+
+
+def _last_in_a_row(trace: Trace, check_interval: int) -> dict[int, int]:
+    """Each record of the check service to the last one of the same round, judged by the silence between rounds."""
+    last: dict[int, int] = {}
+    following: int | None = None
+    for number in range(len(trace.events) - 1, -1, -1):
+        event = trace.events[number]
+        if event.kind not in (EventKind.PUT_BACK, EventKind.DISCARDED):
+            continue
+        goes_on = following is not None and trace.events[following].time - event.time < check_interval
+        last[number] = last[following] if following is not None and goes_on else number
+        following = number
+    return last

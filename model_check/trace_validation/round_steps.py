@@ -1,10 +1,15 @@
-"""Steps of a round that leave no record, taken on the queues as long as they were at some earlier moment."""
+"""Steps of a round that leave no record, taken on the queues as long as they were at some earlier moment.
+
+A view is a stretch of the log in which the op queue did not grow: all that a pull of op messages can tell apart.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from model_check.trace_validation.views import View, views_between
+from model_check.trace_validation.observed import EventKind
 from spec.chapters import check_round, discarding
 from spec.half import is_known_as_settled, its_op_is_to_come
 from spec.language import NONE
@@ -29,6 +34,49 @@ SILENT_ENDS: Final = (
     check_round.end_round_before_dispatch,
 )
 """How a round may end; the end at its time limit apart, which needs time."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a step that left no record saw of the log.
+
+    Attributes
+    ----------
+    before
+        The last event that it may precede.
+    halves, ops
+        How long the queues were then.
+    earliest, latest
+        Between which instants the op queue had this length, in milliseconds.
+    """
+
+    before: int
+    halves: int
+    ops: int
+    earliest: int
+    latest: int
+
+
+def views_between(trace: Trace, earlier: int, number: int) -> list[View]:
+    """The views behind event `earlier` and before event `number`, in their order; never empty."""
+    halves, ops = _lengths(trace)
+    views: list[View] = []
+    for gap in range(earlier + 1, number + 1):
+        began = trace.events[gap - 1].time if gap else 0
+        if views and views[-1].ops == ops[gap]:
+            began = views.pop().earliest
+        views.append(View(gap, halves[gap], ops[gap], began, trace.events[gap].time))
+    return views
+
+
+@lru_cache(maxsize=4)
+def _lengths(trace: Trace) -> tuple[list[int], list[int]]:
+    """How long both queues are before each event."""
+    halves, ops = [0], [0]
+    for event in trace.events:
+        halves.append(halves[-1] + (event.kind in (EventKind.HALF_STORED, EventKind.PUT_BACK)))
+        ops.append(ops[-1] + (event.kind is EventKind.OP_STORED))
+    return halves, ops
 
 
 class SearchLimitError(Exception):

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.trace_validation.views import views_between
+from model_check.trace_validation.round_steps import views_between
 
 if TYPE_CHECKING:
     from model_check.trace_validation.observed import ObservedEvent, Trace

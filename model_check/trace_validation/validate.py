@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Trace, constants_of
-from model_check.trace_validation.path_search import PathSearch, Report, Verdict
+from model_check.trace_validation.path_search import PathSearch
 from model_check.trace_validation.round_choices import Manner
 from spec.faults import Faults
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.broker_conf.configuration import Configuration
+    from model_check.trace_validation.path_search import Report, Verdict
     from spec.constants import Constants
     from spec.switches import Switches
 
@@ -27,8 +28,6 @@ MOST_PREFIXES = 4
 """With how many of the searches that got furthest one more crash is tried."""
 
 MANNERS = tuple(Manner(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True))
-
-__all__ = ["Verdict", "validate"]
 
 
 def validate(trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None) -> Verdict:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from model_check.verdicts.environment import Outcome
-    from model_check.verdicts.kept import KeptSearches
+    from model_check.verdicts.searches import KeptSearches
     from model_check.verdicts.table import Table
 
 HEADER = """\

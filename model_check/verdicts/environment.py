@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
 from model_check.counterexample.steps import replay, write_path
@@ -103,12 +103,12 @@ def in_order(faults: Iterable[str]) -> tuple[str, ...]:
     return tuple(fault for fault in FAULTS if fault in chosen)
 
 
-def parts(faults: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def smaller_sets(faults: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The proper subsets of a set of faults, the smaller ones first.
 
     Examples
     --------
-    >>> list(parts(("lose_end", "crash")))
+    >>> list(smaller_sets(("lose_end", "crash")))
     [(), ('lose_end',), ('crash',)]
     """
     for size in range(len(faults)):
@@ -184,19 +184,3 @@ def make_ready(instance: Instance) -> None:
     """Compile what the searches of an instance call, before several of them begin at once."""
     profile_of_no_matter = "5.3.3"
     search_environment(Environment(profile_of_no_matter, (), instance), most_states=1)
-
-
-def to_json(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain data, for `from_json`."""
-    return {name: getattr(outcome, name) for name in Outcome.__slots__}
-
-
-def from_json(told: dict[str, Any]) -> Outcome:
-    """An outcome from its plain data.
-
-    Raises
-    ------
-    TypeError, ValueError
-        When that is not what `to_json` gives.
-    """
-    return Outcome(**told)

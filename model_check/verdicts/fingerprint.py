@@ -22,7 +22,6 @@ _DECIDES_NO_VERDICT = {"broker_defaults.py", "language/memory.py"}
 """RocketMQ's defaults, for which no action, property or instance asks; and how the CPython engine holds a state, which
 the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
 
-_SEARCHING = {"environment.py", "idle_faults.py"}
 _DIGITS = 16
 
 
@@ -42,7 +41,7 @@ def engine_fingerprint() -> str:
         (f"{package}/{name}", file.read_text(encoding="utf-8"))
         for package in ("explicit", "front_end", "verdicts")
         for name, file in _files(resources.files("model_check").joinpath(package))
-        if package != "verdicts" or name in _SEARCHING
+        if package != "verdicts" or name == "environment.py"
     ]
     return _digest(parts)
 

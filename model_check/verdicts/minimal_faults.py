@@ -2,20 +2,24 @@
 
 Environments are searched in the order of their size, the quiet world first. A fault only adds behaviour, so that a
 superset of a breaking set breaks the clause too: it is not minimal, and it is not searched for that clause's sake. One
-search of an environment decides all clauses, and is left out only when none of them is open any more.
+search of an environment decides all clauses, and is left out only when none of them is open any more. Faults that do
+nothing in a version and an instance need no search of their own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
 from model_check.did_you_mean import require_known
-from model_check.verdicts.environment import Environment, Outcome, in_order, parts
-from model_check.verdicts.idle_faults import idle_faults
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import FALSE, Switch, parts
+from model_check.instances import constants_for
+from model_check.verdicts.environment import Environment, Outcome, in_order, smaller_sets
 from model_check.verdicts.searches import Request, Searches
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spec.constants import Instance
+    from spec.language import Machine
 
 SCHEMA = Path(__file__).with_name("minimal_faults_schema.json")
 """The JSON Schema of `MinimalFaults.to_json`."""
@@ -75,12 +80,12 @@ class MinimalFaults:
                 environment.faults,
                 outcome.violated[clause],
                 outcome.schedules.get(clause, ""),
-                all(self._is_known(profile, part, clause) for part in parts(environment.faults)),
+                all(self._is_known(profile, part, clause) for part in smaller_sets(environment.faults)),
             )
             for environment, outcome in self.outcomes.items()
             if environment.profile == profile
             and clause in outcome.violated
-            and not any(self._breaks(profile, part, clause) for part in parts(environment.faults))
+            and not any(self._breaks(profile, part, clause) for part in smaller_sets(environment.faults))
         )
 
     def verdict(self, profile: str, clause: str) -> Verdict:
@@ -209,8 +214,31 @@ def find_minimal_faults(
     return MinimalFaults(instance, tuple(profiles), tuple(clauses), most_faults, idle, dict(by_profile))
 
 
+@cache
+def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
+    """The faults that do nothing in the profile and the instance, whatever else goes wrong, in their order.
+
+    With the constants folded into the source, and all faults left open, a fault matters only where a live action or a
+    claim still asks about it. An action that some conjunct rules out is not live: a version without op batches does not
+    care how they are lost. The answer is on the safe side: a fault that it does not name may still do nothing.
+    """
+    constants = constants_for(profile, (), instance)
+    lowering = Lowering(replace(machine, switches=FAULTS), constants)
+    actions = (lowering.action(step) for step in machine.steps(constants))
+    live = (a for a in actions if all(conjunct.condition != FALSE for conjunct in a.guard))
+    claims = (
+        lowering.claim(claim, arguments)
+        for claim in (*machine.clauses, *machine.witnesses)
+        for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
+    )
+    asked = {part.name for part in parts((*live, *claims)) if isinstance(part, Switch)}
+    return tuple(fault for fault in FAULTS if fault not in asked)
+
+
 def _open(clauses: Sequence[str], environment: Environment, outcomes: dict[Environment, Outcome]) -> tuple[str, ...]:
     """The clauses that no smaller environment breaks."""
-    smaller = [Environment(environment.profile, part, environment.instance) for part in parts(environment.faults)]
+    smaller = [
+        Environment(environment.profile, part, environment.instance) for part in smaller_sets(environment.faults)
+    ]
     broken = {clause for part in smaller if part in outcomes for clause in outcomes[part].violated}
     return tuple(clause for clause in clauses if clause not in broken)

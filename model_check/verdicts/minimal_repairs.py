@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from model_check.check import ClauseResult
     from model_check.explicit.search import Progress
-    from model_check.judged import Judged
+    from model_check.portfolio import Judged
     from model_check.verdicts.known_counterexamples import Repairs
 
 
@@ -161,23 +161,19 @@ def find_minimal_repairs(
     faults: Sequence[str],
     clause: str,
     *,
-    instances: Sequence[str] = (),
     most_repairs: int = 3,
     among: Repairs | None = None,
-    threads: int | None = None,
-    most_states: int | None = None,
     report: Callable[[RepairsProgress], None] | None = None,
+    **question: Any,
 ) -> MinimalRepairs:
     """Find all minimal sets of at most `most_repairs` repairs with which a clause holds.
 
     Parameters
     ----------
-    profile, faults, threads, most_states
+    profile, faults, question
         See `model_check.portfolio.search_portfolio`.
     clause
         A name such as `S1.immune_half`.
-    instances
-        The portfolio when none is given.
     among
         The repairs of which the sets are made; `candidates_of` the profile when None.
     report
@@ -194,7 +190,7 @@ def find_minimal_repairs(
     """
     (judged_clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
     candidates = candidates_of(profile) if among is None else among
-    ask = _Asking(profile, tuple(faults), clause, tuple(instances), threads, most_states, report)
+    ask = _Asking(profile, tuple(faults), clause, report, question)
     itself = ask.search(())
     row = itself.result.clauses[0]
     schedules = KnownCounterexamples(judged_clause)
@@ -249,10 +245,8 @@ class _Asking:
     profile: str
     faults: tuple[str, ...]
     clause: str
-    instances: tuple[str, ...]
-    threads: int | None
-    most_states: int | None
     report: Callable[[RepairsProgress], None] | None
+    question: dict[str, Any]
     searched: int = 0
     ruled_out: int = 0
     names: dict[str, None] = field(default_factory=dict)
@@ -266,15 +260,7 @@ class _Asking:
                 under_way = f"{name} on {instance}"
                 self.report(RepairsProgress(self.clause, self.ruled_out, self.searched, under_way, progress.distinct))
 
-        found = search_portfolio(
-            name,
-            self.faults,
-            properties=[self.clause],
-            instances=self.instances,
-            threads=self.threads,
-            most_states=self.most_states,
-            report=tell,
-        )
+        found = search_portfolio(name, self.faults, properties=[self.clause], report=tell, **self.question)
         if found.is_interrupted:
             raise KeyboardInterrupt
         self.names |= dict.fromkeys([one.instance.name for one in found.searched] + list(found.left_out))

@@ -7,20 +7,36 @@ fault have an entry; a larger set of faults has one if it breaks (or may break) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from model_check.check import Verdict
-from model_check.verdicts.environment import QUIET, faults_of, name_of, parts
+from model_check.errors import BadFile
+from model_check.verdicts.environment import QUIET, faults_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-    from model_check.verdicts.minimal_faults import MinimalFaults
+    from spec.language import Property
+
+HEADER = """\
+# The verdict on each clause in each environment, by profile and instance.
+#
+# Written by `halfcheck verdicts --update`; `make verdicts` searches everything again and compares. An entry gives the
+# states that were found (distinct), the successors that were looked at (generated) and the steps to the deepest state,
+# then the clauses that are violated, each with the steps of its shortest violation. What is not named holds, to the
+# bound of the instance; after a search that was cut short it is listed as unknown. The quiet world and each fault have
+# an entry; two faults or more have one if they break, or may break, a clause that fewer of them do not. An idle fault
+# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,7 @@ class Table:
         """The minimal sets of faults that break a clause, of all instances together; the smaller ones first."""
         breaking = self.breaking(profile, clause)
         return sorted(
-            (one for one in breaking.values() if not any(part in breaking for part in parts(one.faults))),
+            (one for one in breaking.values() if not any(part in breaking for part in smaller_sets(one.faults))),
             key=lambda one: by_size(one.faults),
         )
 
@@ -127,7 +143,8 @@ class Table:
             if clause in entry.unknown
         }
         return sorted(
-            (one for one in found - breaking.keys() if not any(part in breaking for part in parts(one))), key=by_size
+            (one for one in found - breaking.keys() if not any(part in breaking for part in smaller_sets(one))),
+            key=by_size,
         )
 
     def cut_short(self, profile: str) -> dict[str, list[tuple[str, ...]]]:
@@ -182,31 +199,99 @@ class Table:
         return complaints
 
 
-def entries_of(found: MinimalFaults, profile: str) -> Entries:
-    """The entries of a profile from the searches of its environments.
-
-    Every search must have gone on when its open clauses were violated (`is_hasty` false), or the numbers are of a part.
-    """
-    mine = {environment.faults: o for environment, o in found.outcomes.items() if environment.profile == profile}
-    unknown = {(e.faults, clause) for e, clause in found.unknown() if e.profile == profile}
-    entries: Entries = {}
-    for faults, outcome in mine.items():
-        broken = {clause for part in parts(faults) if part in mine for clause in mine[part].violated}
-        has_news = outcome.violated.keys() - broken or any((faults, clause) in unknown for clause in found.clauses)
-        if len(faults) <= 1 or has_news:
-            undecided = () if outcome.complete else tuple(c for c in found.clauses if c not in outcome.violated)
-            entries[name_of(faults)] = Entry(
-                outcome.distinct, outcome.generated, outcome.depth, dict(outcome.violated), undecided
-            )
-    for fault in found.idle[profile]:
-        quiet = entries[QUIET]
-        entries[fault] = Entry(
-            quiet.distinct, quiet.generated, quiet.depth, dict(quiet.violated), quiet.unknown, is_idle=True
-        )
-    return dict(sorted(entries.items(), key=lambda item: by_size(faults_of(item[0]))))
-
-
 def by_size(faults: tuple[str, ...]) -> tuple[object, ...]:
     """A key to sort sets of faults: fewer faults first, then in their order; those that no longer exist at the end."""
     places = [FAULTS.index(fault) if fault in FAULTS else len(FAULTS) for fault in faults]
     return len(faults), places, faults
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def table_file() -> Path:
+    """`results/verdicts.toml`."""
+    return Path(str(resources.files("model_check.verdicts.results").joinpath("verdicts.toml")))
+
+
+def read_table(file: Path) -> Table:
+    """Read a table of verdicts.
+
+    Raises
+    ------
+    BadFile
+        When the file is not TOML, or lacks something, or names what is not a set of faults.
+    """
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        msg = f"{file}: {getattr(error, 'strerror', None) or error}; `halfcheck verdicts --update` writes it anew"
+        raise BadFile(msg) from error
+    try:
+        profiles, faults, clauses = (tuple(told.get(name, ())) for name in ("profiles", "faults", "clauses"))
+        plan = {name: Plan(**given) for name, given in told["plan"].items()}
+        table = Table(told.get("specification", ""), profiles, faults, clauses, plan)
+        for profile, instances in told.get("verdicts", {}).items():
+            for instance, environments in instances.items():
+                table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
+    except (KeyError, TypeError, AttributeError) as error:
+        msg = f"{file}: {error!r} is missing or not as `halfcheck verdicts --update` writes it"
+        raise BadFile(msg) from error
+    return table
+
+
+def _read_entries(environments: dict[str, Any]) -> Entries:
+    entries: Entries = {}
+    for name, given in environments.items():
+        if given.get("idle"):
+            entries[name] = replace(entries[QUIET], is_idle=True)
+        else:
+            unknown = tuple(given.get("unknown", ()))
+            entries[name] = Entry(given["distinct"], given["generated"], given["depth"], given["violated"], unknown)
+    return entries
+
+
+def written(table: Table) -> str:
+    """The text of the file; `read_table` reads it back."""
+    lines = [HEADER, f'specification = "{table.specification}"']
+    lines += [_list(name, getattr(table, name)) for name in ("profiles", "faults", "clauses")]
+    lines += ["", "[plan]"]
+    for name, plan in table.plan.items():
+        lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
+    for profile, instance, name, entry in table.everything():
+        key = name if "," not in name else f'"{name}"'
+        lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    if entry.is_idle:
+        yield "idle = true"
+        return
+    yield f"distinct = {entry.distinct}"
+    yield f"generated = {entry.generated}"
+    yield f"depth = {entry.depth}"
+    violated = ", ".join(f'"{clause}" = {depth}' for clause, depth in entry.violated.items())
+    yield f"violated = {{ {violated} }}" if violated else "violated = {}"
+    if entry.unknown:
+        yield _list("unknown", entry.unknown)
+
+
+def _list(name: str, values: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{value}"' for value in values)
+    return f"{name} = [{quoted}]"
+
+
+@cache
+def table_of_verdicts() -> Table:
+    """The table that comes with the project."""
+    return read_table(table_file())
+
+
+def known_violation(profile: str, faults: Sequence[str], clause: Property) -> Minimal | None:
+    """The shortest violation of a clause that the table of verdicts has under some of these faults, if any.
+
+    A profile that is not in the table, as one with a switch turned, has none.
+    """
+    breaking = table_of_verdicts().breaking(profile, f"{clause.identifier}.{clause.clause}")
+    mine = [one for names, one in breaking.items() if set(names) <= set(faults)]
+    return min(mine, key=lambda one: one.depth, default=None)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.did_you_mean import require_known
-from model_check.front_end.guards import written_guard
+from model_check.front_end.source import written_guard
 from spec.chapters import broker, producer, putting_back
 from spec.language.rules import ASSUME
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -7,6 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from model_check.by_chapter import by_chapter
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class StepKind(StrEnum):
@@ -19,7 +27,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What an action adds to a sequence diagram; `model_check.counterexample.drawn_steps` fills the label in."""
+    """What an action adds to a sequence diagram; `model_check.counterexample.sequence_diagram` fills the label in."""
 
     source: str
     target: str
@@ -61,3 +69,9 @@ def box(participant: str, label: str) -> Message:
 def bar(label: str) -> Message:
     """Something that all participants feel."""
     return Message("Broker", "Broker", label, StepKind.BREAK)
+
+
+@cache
+def wordings() -> Mapping[str, Wording]:
+    """By the names of the actions, in the order in which they are tried; raises `LookupError` as `by_chapter` does."""
+    return by_chapter("model_check.wording", Wording, "wording", TRANSACTIONAL_MESSAGES)

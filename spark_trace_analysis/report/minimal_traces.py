@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model_check.counterexample.drawn_steps import drawn_path
+from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for

@@ -7,11 +7,11 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from model_check.counterexample.drawn_steps import drawn_path
+from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import read_path, replay
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
-from model_check.wording.guarantees import GUARANTEES
+from model_check.wording.clauses import GUARANTEES
 from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.traces.manifest import options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

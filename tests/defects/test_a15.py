@@ -8,7 +8,7 @@ from __future__ import annotations
 from model_check.counterexample.steps import Replay, read_path, replay
 from model_check.defects.catalogue import catalogue
 from model_check.defects.findings import read_findings
-from model_check.defects.search import first_step_missing
+from model_check.defects.resemblance import first_step_missing
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -40,7 +40,7 @@ def test_the_op_offset_passes_an_op_message_that_names_a_half_ahead() -> None:
     whole = taken(SEARCH.profile)
     assert "S7.in_memory" in violated(whole)
     assert "S7.in_memory" not in violated(taken(SEARCH.profile, -1))
-    assert first_step_missing(whole.events, SEARCH.shows) is None
+    assert first_step_missing([event.step for event in whole.events], SEARCH.shows) is None
     last = {change.field: change.after for change in whole.events[-1].changes}
     assert (last["offsets.half"], last["offsets.op"]) == ("3", "1"), "half 4, which op message 0 names, is still ahead"
 

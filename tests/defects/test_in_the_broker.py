@@ -14,8 +14,8 @@ import pytest
 from fuzz.defects.play import TEST, Played, play
 from fuzz.defects.scenario import Fact, ScenarioError, Seen
 from fuzz.defects.scenarios import listed, scenarios
-from model_check.defects.broker_findings import read_broker_findings
 from model_check.defects.catalogue import Where, catalogue
+from model_check.defects.findings import read_broker_findings
 from reference.versions.versions import switches_of
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"

@@ -4,9 +4,8 @@ import pytest
 
 from model_check.check import Verdict, check
 from model_check.explicit.search import Progress
-from model_check.judged import judged
-from model_check.portfolio import instance_that_shows, search_portfolio, smallest_first
-from model_check.verdicts.known import known_violation, table_of_verdicts
+from model_check.portfolio import instance_that_shows, judged, search_portfolio, smallest_first
+from model_check.verdicts.table import known_violation, table_of_verdicts
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

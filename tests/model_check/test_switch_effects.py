@@ -8,8 +8,7 @@ import pytest
 
 from model_check.switch_effects import Effect, find_effects, on_record, profiles_around
 from model_check.switches import switch_called, switch_records
-from model_check.verdicts.kept import KeptSearches
-from model_check.verdicts.searches import Searches
+from model_check.verdicts.searches import KeptSearches, Searches
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:

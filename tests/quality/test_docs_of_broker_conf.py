@@ -14,7 +14,7 @@ from halfcheck.exit_codes import ExitCode
 from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.portfolio import judge_configuration
+from model_check.broker_conf.judgement import judge_configuration
 from model_check.broker_conf.suggestions import suggest
 from model_check.instances import constants_for
 

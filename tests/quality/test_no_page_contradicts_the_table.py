@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.verdicts.environment import faults_of, name_of, parts
+from model_check.verdicts.environment import faults_of, name_of, smaller_sets
 from model_check.wording.clauses import clause_names
 from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.sample_page import TABLE, full
@@ -58,7 +58,9 @@ def truth(profile: str, faults: tuple[str, ...], instance: str, clause: str) -> 
     """Steps of the shortest violation; None if there is none."""
     entries = TABLE.of(profile, instance)
     assert entries, f"{profile} was not searched in {instance}"
-    found = [entries[name_of(one)].violated.get(clause) for one in (*parts(faults), faults) if name_of(one) in entries]
+    found = [
+        entries[name_of(one)].violated.get(clause) for one in (*smaller_sets(faults), faults) if name_of(one) in entries
+    ]
     return min((depth for depth in found if depth is not None), default=None)
 
 

@@ -19,14 +19,12 @@ from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.counterexamples import in_order_of, read_counterexamples
-from model_check.verdicts.differences import differences, differing
-from model_check.verdicts.environment import Environment, faults_of, name_of, parts, search_environment
+from model_check.verdicts.environment import Environment, faults_of, name_of, search_environment, smaller_sets
 from model_check.verdicts.implications import implied_by
-from model_check.verdicts.kept import KeptSearches
-from model_check.verdicts.known import table_of_verdicts
 from model_check.verdicts.minimal_faults import find_minimal_faults
-from model_check.verdicts.searches import Searches
-from model_check.verdicts.table import Entry, entries_of
+from model_check.verdicts.regeneration import differences, differing, entries_of
+from model_check.verdicts.searches import KeptSearches, Searches
+from model_check.verdicts.table import Entry, table_of_verdicts
 from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
@@ -67,7 +65,7 @@ def test_fewer_faults_break_no_more(profile: str) -> None:
     for instance in TABLE.plan:
         entries = TABLE.of(profile, instance)
         for name, entry in entries.items():
-            smaller = [entries[name_of(part)] for part in parts(faults_of(name)) if name_of(part) in entries]
+            smaller = [entries[name_of(part)] for part in smaller_sets(faults_of(name)) if name_of(part) in entries]
             for clause in clause_names():
                 for part in smaller:
                     if clause in part.violated and clause not in entry.unknown:
@@ -100,7 +98,7 @@ def sampled(profile: str, instance: str) -> list[tuple[str, ...]]:
     entries = TABLE.of(profile, instance)
 
     def is_affordable(faults: tuple[str, ...]) -> bool:
-        known = [entries[name_of(part)] for part in (*parts(faults), faults) if name_of(part) in entries]
+        known = [entries[name_of(part)] for part in (*smaller_sets(faults), faults) if name_of(part) in entries]
         return all(entry.distinct <= AFFORDABLE // len(known) and not entry.unknown for entry in known)
 
     every = [f for size in range(1, TABLE.plan[instance].most_faults + 1) for f in combinations(FAULTS, size)]
@@ -123,7 +121,7 @@ def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None
         if name in entries and not entries[name].is_idle:
             assert (str(environment), differing(entries[name], searched)) == (str(environment), []), STALE
         else:
-            broken = {clause for part in parts(faults) for clause in entries[name_of(part)].violated}
+            broken = {clause for part in smaller_sets(faults) for clause in entries[name_of(part)].violated}
             assert found.violated.keys() == broken, f"{environment}: {STALE}"
 
 

@@ -19,7 +19,7 @@ from model_check.trace_validation.observed import EventKind, Trace
 from model_check.trace_validation.path_search import PAUSES
 from model_check.trace_validation.validate import validate
 from model_check.verdicts.environment import faults_of
-from model_check.verdicts.table_file import read_table, table_file
+from model_check.verdicts.table import read_table, table_file
 from reference.format.broker_conf import read_broker_conf
 from reference.format.consumer_offsets import read_consumer_offsets
 from reference.format.errors import StoreError

@@ -86,7 +86,7 @@ class Graph:
         rest = len(self.states) - self.expanded
         found, is_known = np.zeros((rest, chances.shape[1])), np.zeros(rest, dtype=np.bool_)
         for views in likes:
-            means, counts = _means(views[: self.expanded], chances[: self.expanded], int(views.max()) + 1)
+            means, counts = means_by_view(views[: self.expanded], chances[: self.expanded], int(views.max()) + 1)
             ours = views[self.expanded :]
             is_new = (counts[ours] > 0).all(axis=1) & ~is_known
             found[is_new] = means[ours[is_new]].max(axis=1)
@@ -181,7 +181,7 @@ def _numbered(keys: Hashes) -> Words:
 
 
 @njit(cache=True)
-def _means(views: Words, chances: Numbers, most: int) -> tuple[Numbers, Words]:
+def means_by_view(views: Words, chances: Numbers, most: int) -> tuple[Numbers, Words]:
     """The mean chances of all states that have a view, and how many these are, by the view's number."""
     means, counts = np.zeros((most, chances.shape[1])), np.zeros(most, dtype=np.int64)
     for x in range(views.shape[0]):

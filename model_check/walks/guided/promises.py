@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numba import njit
 
-from model_check.walks.guided.graph import DISCOUNT
+from model_check.walks.guided.graph import DISCOUNT, means_by_view
 from model_check.walks.guided.views import Grain
 
 if TYPE_CHECKING:
@@ -82,18 +82,9 @@ def learn(graphs: Sequence[Graph], clauses: Sequence[int]) -> Promises:
 
 def _by_view(graph: Graph, chances: Numbers) -> tuple[Hashes, Numbers]:
     views = graph.space.views(graph.states[: graph.expanded])
-    keys, rows, counts = np.unique(views, return_inverse=True, return_counts=True)
-    means = np.zeros((len(keys), chances.shape[1]))
-    _add(rows.reshape(len(chances), -1), chances, means)
-    return keys, means / counts[:, None]
-
-
-@njit(cache=True)
-def _add(rows: Words, chances: Numbers, means: Numbers) -> None:
-    for x in range(rows.shape[0]):
-        for view in range(rows.shape[1]):
-            for clause in range(chances.shape[1]):
-                means[rows[x, view], clause] += chances[x, clause]
+    keys, rows = np.unique(views, return_inverse=True)
+    means, _ = means_by_view(rows.reshape(len(chances), -1), chances, len(keys))
+    return keys, means
 
 
 @njit(cache=True)

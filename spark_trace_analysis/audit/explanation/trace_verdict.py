@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.broker_conf.configuration import Configuration
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.validate import Verdict, validate
+from model_check.trace_validation.validate import validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
 from spec.broker_defaults import release_numbers
@@ -18,6 +18,7 @@ from spec.profiles import VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from model_check.trace_validation.path_search import Verdict
     from reference.format.broker_conf import BrokerConf
     from spark_trace_analysis.ingest.driver_log import DriverLog
     from spark_trace_analysis.ingest.store_trace import StoreTrace

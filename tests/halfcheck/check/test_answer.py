@@ -12,7 +12,7 @@ from halfcheck.app import run
 from halfcheck.check.answer import MOST_COUNTEREXAMPLES, print_answer
 from halfcheck.exit_codes import ExitCode
 from model_check.check import SCHEMA, check
-from model_check.judged import judged
+from model_check.portfolio import judged
 from model_check.wording.clauses import meaning_of
 from spec.profiles import VERSIONS
 

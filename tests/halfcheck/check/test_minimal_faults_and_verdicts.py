@@ -13,7 +13,7 @@ from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.verdicts import kept
+from model_check.verdicts import searches
 from model_check.verdicts.implications import suggested
 from model_check.verdicts.minimal_faults import SCHEMA
 from spec.constants import FAULTS
@@ -43,7 +43,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Searches of other runs are not found, and those of the tests are not kept."""
     file = tmp_path / "kept.jsonl"
-    monkeypatch.setattr(kept, "kept_file", lambda: file)
+    monkeypatch.setattr(searches, "kept_file", lambda: file)
     monkeypatch.setattr("halfcheck.check.minimal_faults.kept_file", lambda: file)
     return file
 
@@ -198,4 +198,4 @@ def test_suggestions_are_of_the_table_and_not_declared(capsys: pytest.CaptureFix
 
 def test_searches_are_kept_beside_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert kept.kept_file().parent == kernel_cache() / "verdicts"
+    assert searches.kept_file().parent == kernel_cache() / "verdicts"

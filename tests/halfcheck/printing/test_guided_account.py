@@ -7,8 +7,7 @@ import json
 import pytest
 
 from halfcheck.printing.guided_account import print_account
-from model_check.walks.guided.account import Account, Met
-from model_check.walks.guided.estimate import estimate
+from model_check.walks.guided.account import Account, Met, estimate
 
 RARE = Met("S1.after_a_check", True, 16_523, 1338, estimate([3e-4, 3.3e-4, 3.6e-4]))
 LOST = Met("L5.refused_late", True, 277_287, None, estimate([0.0, 1.5e-4, 1.5e-4]))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds
+from model_check.broker_conf.answer import Answer, RealSchedule, check_configuration, in_milliseconds, judge
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.judge import judge
 from model_check.broker_conf.local_limit import with_local_limit
 from model_check.broker_conf.ticks import UNASKED_FAULTS
 from model_check.broker_conf.timed_path import NoInstantsError

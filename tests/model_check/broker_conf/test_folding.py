@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from model_check.broker_conf.folding import FoldedRounds, folded
-from model_check.broker_conf.words import Told
+from model_check.broker_conf.words import FoldedRounds, Told, folded
 from spec.language import Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 

@@ -9,7 +9,7 @@ import pytest
 from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of, neighbours, with_local
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.portfolio import Judgement, judge_configuration
+from model_check.broker_conf.judgement import Judgement, judge_configuration
 from model_check.broker_conf.suggestions import Suggestions, suggest
 from model_check.instances import constants_for, load_instance
 

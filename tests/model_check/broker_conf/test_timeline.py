@@ -4,7 +4,7 @@ import random
 
 import z3
 
-from model_check.broker_conf.timeline import Timeline
+from model_check.broker_conf.moments import Timeline
 
 
 def earliest_by_solver(count: int, constraints: list[tuple[int, int, int]]) -> list[int] | None:

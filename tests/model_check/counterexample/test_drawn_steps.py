@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.counterexample.drawn_steps import drawn, drawn_path
-from model_check.counterexample.sequence_diagram import PARTICIPANTS
+from model_check.counterexample.sequence_diagram import PARTICIPANTS, drawn_path, drawn_step
 from model_check.counterexample.steps import Event, read_path, replay
 from model_check.instances import constants_for
-from model_check.wording.actions import StepKind
-from model_check.wording.gathered import wordings
+from model_check.wording.actions import StepKind, wordings
 from spec.language import Step, take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.counterexample import b02
@@ -178,7 +176,7 @@ def test_each_label_is_filled_in_and_each_arrow_joins_participants_that_there_ar
     events += [event for world, steps in RARE for event in schedule(world, steps)]
     assert {event.step.action.name for event in events} == set(wordings())
     for event in events:
-        for message in drawn(event):
+        for message in drawn_step(event):
             assert message.number == event.number
             assert not set("?{") & set(message.label.replace("names {", "")), message
             assert {message.source, message.target} <= set(PARTICIPANTS)
@@ -201,4 +199,4 @@ def test_a_half_with_an_immunity_says_so(immunity: int, label: str) -> None:
     constants = constants_for("5.3.3", (), "tiny")
     path = read_path(TRANSACTIONAL_MESSAGES, constants, f"send_half t=0 immunity={immunity}")
     (event,) = replay(TRANSACTIONAL_MESSAGES, constants, path).events
-    assert [message.label for message in drawn(event)] == [label]
+    assert [message.label for message in drawn_step(event)] == [label]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_check.counterexample.drawn_steps import drawn_path
-from model_check.counterexample.mermaid import to_mermaid
-from model_check.counterexample.sequence_diagram import DiagramStep
+from model_check.counterexample.sequence_diagram import DiagramStep, drawn_path, to_mermaid
 from model_check.wording.actions import StepKind
 from tests.model_check.counterexample import b02
 

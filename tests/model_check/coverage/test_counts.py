@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from model_check.coverage.by_cpython import cover as cover_in_cpython
-from model_check.coverage.by_numba import cover
+from model_check.coverage.by_engine import cover_by_cpython, cover_by_numba
 from model_check.coverage.counts import ConjunctCoverage, Coverage, Uncovered
 from model_check.explicit.search import Exploration, explore
 from model_check.instances import constants_for
@@ -40,7 +39,7 @@ WORLDS = [
 
 def both(machine: Machine, found: Exploration) -> tuple[Coverage, Coverage]:
     states = [found.compiled.packing.unpack(words) for words in found.store.all_words()]
-    return cover(found), cover_in_cpython(machine, found.constants, states)
+    return cover_by_numba(found), cover_by_cpython(machine, found.constants, states)
 
 
 @pytest.mark.parametrize(("profile", "environment", "instance"), WORLDS)
@@ -150,8 +149,8 @@ def test_an_unreachable_rule_and_an_action_that_is_never_enabled_are_reported() 
 
 
 def test_what_one_world_leaves_another_may_cover() -> None:
-    alone = cover(explore(SMALL, Sizes(is_guarded=0)))
-    joined = alone + cover(explore(SMALL, Sizes(is_guarded=1)))
+    alone = cover_by_numba(explore(SMALL, Sizes(is_guarded=0)))
+    joined = alone + cover_by_numba(explore(SMALL, Sizes(is_guarded=1)))
     assert joined.states == 8
     assert set(alone.uncovered()) - set(joined.uncovered()) == {Uncovered("never_enabled", "only in another instance")}
     assert joined.violated == {"X1.below_two": 2}

@@ -12,9 +12,16 @@ import pytest
 from model_check.check import chosen_clauses
 from model_check.defects import page
 from model_check.defects.__main__ import questions
-from model_check.defects.broker_findings import BrokerFinding, read_broker_findings, write_broker_findings
 from model_check.defects.catalogue import FILES, Where, _defect, catalogue, defect_called, nearest_ids
-from model_check.defects.findings import FILE, Finding, read_findings, write_findings
+from model_check.defects.findings import (
+    FILE,
+    BrokerFinding,
+    Finding,
+    read_broker_findings,
+    read_findings,
+    write_broker_findings,
+    write_findings,
+)
 from model_check.errors import BadFile, ModelCheckError
 from model_check.instances import constants_for, load_instance, switches_of
 from spec.constants import SWITCHES
@@ -143,7 +150,7 @@ def test_what_counts_the_defects_elsewhere_counts_them_right() -> None:
 
 
 def test_the_page_links_to_the_reports() -> None:
-    text = page.page(catalogue(), {})
+    text = page.page(catalogue(), {}, {})
     assert "[#9500](https://github.com/apache/rocketmq/issues/9500)" in text
     assert "[rocketmq-spring#504](https://github.com/apache/rocketmq-spring/issues/504)" in text
     assert "[0fff4a8d84](https://github.com/apache/rocketmq/commit/0fff4a8d84)" in text

@@ -19,7 +19,7 @@ from model_check.defects.resemblance import (
 )
 from model_check.instances import constants_for, switches_of
 from model_check.verdicts.counterexamples import read_counterexamples
-from model_check.verdicts.table_file import table_file
+from model_check.verdicts.table import table_file
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 LATE_BATCH = (

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from model_check.check import Verdict, check
-from model_check.defects import second_way
+from model_check.defects import search as search_module
 from model_check.defects.catalogue import Search, catalogue
-from model_check.defects.search import absence, find, first_step_missing, without_repair
-from model_check.defects.second_way import readings_of_the_absence, readings_of_the_defect
+from model_check.defects.resemblance import first_step_missing
+from model_check.defects.search import (
+    absence,
+    find,
+    readings_of_the_absence,
+    readings_of_the_defect,
+    without_repair,
+)
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -94,7 +100,7 @@ def test_where_the_states_are_too_many_the_schedule_is_taken_in_the_second_readi
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     search, found = changed(), find(changed())
-    monkeypatch.setattr(second_way, "Z3_STATES", 1_000)
+    monkeypatch.setattr(search_module, "Z3_STATES", 1_000)
     assert readings_of_the_defect(search, found, most_states=0) == ("numba", "replay")
 
 
@@ -111,8 +117,7 @@ def test_where_the_states_are_too_many_the_schedule_is_taken_in_the_second_readi
 )
 def test_steps_are_looked_for_in_their_order(shows: Sequence[str], missing: str | None) -> None:
     violated = find(changed(repaired_in="")).violated
-    assert violated.replayed is not None
-    assert first_step_missing(violated.replayed.events, shows) == missing
+    assert first_step_missing(violated.path or (), shows) == missing
 
 
 def test_a_second_reading_must_find_the_same_depth_and_the_same_states() -> None:

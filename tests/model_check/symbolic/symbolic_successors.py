@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import z3
 
-from model_check.symbolic.slot_variables import is_one_hot
+from model_check.symbolic.relation import is_one_hot
 from model_check.symbolic.unrolling import Unrolling
 from spec.language import Kind, RangeViolation, successors
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from model_check.symbolic.relation import Relation
-    from model_check.symbolic.truth import Formula, Truth
+    from model_check.symbolic.values import Formula, Truth
     from spec.language import Slot
 
 Values = tuple[int, ...]
@@ -92,7 +93,7 @@ def _decided(term: Any) -> bool:
 
 def by_the_solver(relation: Relation, values: Values) -> Found:
     """The same from the unrolled relation: all runs of one step, one after the other."""
-    runs = Unrolling(relation, relation.variables, relation.assignment(values))
+    runs = Unrolling(replace(relation, initial=relation.assignment(values)), relation.variables)
     runs.go_on()
     found = {}
     while runs.solver.check() == z3.sat:

@@ -32,7 +32,7 @@ from spec.language import (
 
 if TYPE_CHECKING:
     from model_check.front_end.terms import Expression, LoweredAction
-    from model_check.symbolic.truth import Truth
+    from model_check.symbolic.values import Truth
 
 
 @dataclass(frozen=True)

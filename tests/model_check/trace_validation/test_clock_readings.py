@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from model_check.broker_conf.configuration import Configuration
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.validate import Verdict, validate
+from model_check.trace_validation.validate import validate
 from spec.profiles import PROFILES
 from tests.model_check.trace_validation.retake import replay
+
+if TYPE_CHECKING:
+    from model_check.trace_validation.path_search import Verdict
 
 SETTINGS = Configuration.of_release("5.3.3", op_batch_interval_ms=200)
 

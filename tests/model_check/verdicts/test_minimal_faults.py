@@ -10,9 +10,8 @@ from model_check.counterexample.steps import read_path, replay
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.environment import Environment, in_order
-from model_check.verdicts.kept import KeptSearches
 from model_check.verdicts.minimal_faults import MinimalFaults, find_minimal_faults
-from model_check.verdicts.searches import Request, Searches, SearchesProgress
+from model_check.verdicts.searches import KeptSearches, Request, Searches, SearchesProgress
 from model_check.wording.clauses import clause_names
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced

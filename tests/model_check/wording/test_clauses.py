@@ -5,7 +5,7 @@ from importlib import resources
 
 import pytest
 
-from model_check.verdicts.known import table_of_verdicts
+from model_check.verdicts.table import table_of_verdicts
 from model_check.wording.clauses import clause_names, meaning_of, meanings
 from spec.profiles import VERSIONS
 

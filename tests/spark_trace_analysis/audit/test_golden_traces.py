@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores, later_stores
-from model_check.trace_validation.crashes import SHORTEST_RESTART_MS
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from model_check.trace_validation.validate import Verdict, validate
+from model_check.trace_validation.path_search import SHORTEST_RESTART_MS, Verdict
+from model_check.trace_validation.validate import validate
 from spec.language import NONE
 from tests.model_check.trace_validation.retake import replay
 from tests.spark_trace_analysis.audit.golden_traces import GoldenTrace, golden_trace

@@ -9,7 +9,7 @@ from model_check.counterexample.sequence_diagram import DiagramStep
 from model_check.counterexample.steps import Change, Event, read_path
 from model_check.instances import constants_for
 from model_check.verdicts.counterexamples import read_counterexamples
-from model_check.verdicts.known import table_of_verdicts
+from model_check.verdicts.table import table_of_verdicts
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.judge.both_ways import Count

@@ -7,7 +7,7 @@ from math import exp, gamma, pi, sqrt
 import numpy as np
 import pytest
 
-from model_check.walks.guided.estimate import NORMAL_95, STUDENT_95, estimate
+from model_check.walks.guided.account import NORMAL_95, STUDENT_95, estimate
 
 
 def within(t: float, degrees: int) -> float:

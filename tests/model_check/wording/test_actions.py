@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from model_check.wording import broker, gathered, network
-from model_check.wording.actions import Wording, box
+from model_check.wording import broker, network
+from model_check.wording.actions import Wording, box, wordings
 from model_check.wording.faults import FAULTS_IN_WORDS
-from model_check.wording.gathered import wordings
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -21,9 +20,9 @@ UNTOLD = {"tick", "end_round_at_queue_end", "end_round_at_fresh_half", "end_roun
 
 @pytest.fixture
 def _anew() -> Iterator[None]:
-    gathered.wordings.cache_clear()
+    wordings.cache_clear()
     yield
-    gathered.wordings.cache_clear()
+    wordings.cache_clear()
 
 
 def test_each_action_has_a_wording_of_its_own_and_all_are_told_but_time_and_ordinary_ends_of_a_round() -> None:

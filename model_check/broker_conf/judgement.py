@@ -7,10 +7,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.answer import check_configuration
-from model_check.check import Verdict, chosen_clauses
+from model_check.broker_conf.words import tell
+from model_check.check import SIZES, Verdict, chosen_clauses
 from model_check.instances import load_instance
-from model_check.judged import together
 from model_check.occurrence import why_it_cannot_occur
+from model_check.portfolio import together
 from model_check.wording.clauses import meaning_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -95,6 +96,40 @@ class Judgement:
         """When a broken clause is broken, in milliseconds since the start."""
         return self.schedules[row.clause].times[-1]
 
+    def to_json(self) -> dict[str, Any]:
+        """The plain data of `halfcheck check --broker-conf FILE --json`: the keys of `CheckResult.to_json`, and these.
+
+        `searches` has an entry for each size: its instance, how large the search was, and its `quotient`, which says
+        which ticks stand for which times, and which orders they keep; `quotient` is that of the first. Each clause has
+        `gravity` (0 is the gravest), `harm` and `remedy`, and `cannot_occur`, what a clause lacks that holds only
+        because nothing could break it here. Each violated one has `schedule` (its steps with milliseconds and words),
+        `added_rounds`, `late_round_ms`, `after_ms` and the `instance` that shows it; each that is unknown has its
+        `reason`. `replay` is null: the path is one of an instance that has no name. `trace` is the shortest violation
+        in ticks.
+        """
+        told = self.result.to_json()
+        told["quotient"] = self.answers[0].quotient.to_json()
+        told["searches"] = [
+            _search_to_json(base, answer) for base, answer in zip(self.bases, self.answers, strict=True)
+        ]
+        told["instances_left_out"] = list(self.left_out)
+        for row in self.result.clauses:
+            of_property = told["properties"][row.clause.identifier]
+            of_clause = of_property["clauses"][row.clause.clause]
+            of_property["replay"] = of_clause["replay"] = None
+            meaning = meaning_of(row.name)
+            of_clause |= {"gravity": meaning.gravity, "harm": meaning.harm, "remedy": meaning.remedy}
+            of_clause["cannot_occur"] = self.cannot_occur.get(row.clause, "")
+            schedule = self.schedules.get(row.clause)
+            if schedule is not None:
+                told_steps = tell(schedule.machine, schedule.constants, schedule.path, schedule.times)
+                of_clause["schedule"] = [step.to_json() for step in told_steps]
+                of_clause["added_rounds"] = schedule.more_rounds
+                of_clause["late_round_ms"] = schedule.late_ms
+                of_clause["after_ms"] = self.after_ms(row)
+                of_clause["instance"] = self.bases[self.found_in[row.clause]]
+        return told
+
     def _row(self, clause: Property) -> ClauseResult:
         """The violation that was found; otherwise what some size leaves open, or else that all hold.
 
@@ -170,3 +205,14 @@ def _is_finer(one: Answer, other: Answer) -> bool:
     """Whether a size scales `transactionCheckMax` down less than another one, and has as many transactions."""
     is_as_wide = one.constants.transactions >= other.constants.transactions
     return is_as_wide and one.quotient.check_max[1] > other.quotient.check_max[1]
+
+
+def _search_to_json(base: str, answer: Answer) -> dict[str, Any]:
+    sizes = answer.quotient.instance
+    return {
+        "instance": base,
+        **{name: getattr(sizes, name) for name in SIZES},
+        **answer.result.numbers_to_json(),
+        "seconds": round(answer.result.seconds, 6),
+        "quotient": answer.quotient.to_json(),
+    }

@@ -1,4 +1,4 @@
-"""Coverage of a finished search: the compiled guards asked once more about every state that it stored."""
+"""Coverage of a finished search, counted over its states: by the compiled engine, and by CPython, which judges that."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from model_check.coverage.counts import Coverage, coverage_of
 from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.explicit.code_generation.emit_coverage import CoverageEmitter
 from model_check.explicit.code_generation.native import load_native
+from model_check.front_end.source import place_of_refusal
+from spec.language import Machine, holds, is_witnessed, take
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from model_check.coverage.counts import Place
     from model_check.explicit.code_generation.compile import Compiled
@@ -29,8 +31,8 @@ RUN = 1 << 18
 """States that one call of the kernel looks at: how often an interruption is heard."""
 
 
-def cover(found: Exploration) -> Coverage:
-    """Count over all states of a search, expanded or not, with as many threads as it had."""
+def cover_by_numba(found: Exploration) -> Coverage:
+    """Ask the compiled guards once more about every state that a search stored, with as many threads as it had."""
     compiled, constants = found.compiled, found.constants
     address, counted = _counting(compiled, constants)
     count_states = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)(address)
@@ -74,3 +76,34 @@ def _runs(store: StateStore) -> Iterator[tuple[int, int]]:
         start = region * store.found.room
         for first in range(start, start + count, RUN):
             yield first, min(first + RUN, start + count)
+
+
+def cover_by_cpython(machine: Machine, constants: object, states: Iterable[tuple[int, ...]]) -> Coverage:
+    """Run the actions themselves on canonical states, each of them once.
+
+    Raises
+    ------
+    SpecificationError
+        When an action writes a value outside its field's declared range.
+    """
+    steps = machine.steps(constants)
+    state = machine.initial(constants)
+    enabled: Counter[str] = Counter()
+    first_false: Counter[Place] = Counter()
+    claims = [0] * (len(machine.clauses) + len(machine.witnesses))
+    number = 0
+    for values in states:
+        number += 1
+        state.load(values)
+        for bit, clause in enumerate(machine.clauses):
+            claims[bit] += not holds(state, constants, clause)
+        for bit, witness in enumerate(machine.witnesses, len(machine.clauses)):
+            claims[bit] += is_witnessed(state, constants, witness)
+        for step in steps:
+            refused = take(state, constants, step)
+            if refused is None:
+                enabled[step.action.name] += 1
+                state.load(values)
+            else:
+                first_false[step.action.name, place_of_refusal(refused)] += 1
+    return coverage_of(machine, number, enabled, first_false, claims)

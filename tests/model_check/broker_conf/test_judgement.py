@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from model_check.broker_conf.answer_json import judgement_to_json
 from model_check.broker_conf.configuration import Configuration
-from model_check.broker_conf.portfolio import Judgement, judge_configuration
+from model_check.broker_conf.judgement import Judgement, judge_configuration
 from model_check.check import ClauseResult, Verdict
 
 pytestmark = pytest.mark.untraced
@@ -42,7 +41,7 @@ def test_what_no_size_can_show_broken_is_no_guarantee(judgement: Judgement) -> N
 def test_the_numbers_are_those_of_all_searches(judgement: Judgement) -> None:
     results = [answer.result for answer in judgement.answers]
     assert judgement.result.distinct == sum(result.distinct for result in results) == 1_574 + 1_943
-    told = judgement_to_json(judgement)
+    told = judgement.to_json()
     assert [search["instance"] for search in told["searches"]] == ["tiny", "deep"]
     assert [search["distinct"] for search in told["searches"]] == [1_574, 1_943]
     late = told["properties"]["S9"]["clauses"]["late_op"]
