@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fuzz.actions.check_round import begin, cannot_begin_round
-from fuzz.actions.passes import branch, fail_all_puts, uncertain_branch
+from fuzz.actions.check_round import begin, branch, cannot_begin_round, fail_all_puts, uncertain_branch
 from fuzz.actions.record import drives
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch

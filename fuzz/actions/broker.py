@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fuzz.actions.record import drives
-from fuzz.broker_side.difference import expect
-from fuzz.broker_side.time_unit import TICK_MS
+from fuzz.actions.record import drives, expect
+from fuzz.broker_side.broker_records import TICK_MS
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup

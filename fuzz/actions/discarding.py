@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.actions.passes import branch, fail_all_puts, uncertain_branch
+from fuzz.actions.check_round import branch, fail_all_puts, uncertain_branch
 from fuzz.actions.record import REPAIR
 from reference.broker.transaction.check_step import CheckBranch
 

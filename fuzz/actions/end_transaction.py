@@ -6,8 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, Unpack
 
 from fuzz.actions.op_batch import batch_is_full
-from fuzz.actions.record import REPAIR, Driven, Move, Terms
-from fuzz.broker_side.difference import expect
+from fuzz.actions.record import REPAIR, Driven, Move, Terms, expect
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import (
     ILLEGAL_OPERATION,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fuzz.actions.passes import uncertain_branch
-from fuzz.actions.record import REPAIR, Driven, drives
-from fuzz.broker_side.difference import expect
+from fuzz.actions.check_round import uncertain_branch
+from fuzz.actions.record import REPAIR, Driven, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.broker.transaction.check_step import CheckBranch

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fuzz.actions import end_transaction as end
-from fuzz.actions.record import Driven, drives
-from fuzz.broker_side.difference import expect
-from fuzz.broker_side.requests import end_transaction, half_message, poisonous_padding, transaction_of_key
-from fuzz.broker_side.time_unit import TICK_MS
+from fuzz.actions.record import Driven, drives, expect
+from fuzz.broker_side.broker_records import TICK_MS
+from fuzz.broker_side.producers import end_transaction, half_message, poisonous_padding, transaction_of_key
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import FLUSH_DISK_TIMEOUT, SERVICE_NOT_AVAILABLE, SUCCESS
 from reference.format.properties import CHECK_TIMES

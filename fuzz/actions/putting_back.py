@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.actions.passes import branch
+from fuzz.actions.check_round import branch
 from reference.broker.transaction.check_step import CheckBranch
 
 put_back_immune_half = branch(CheckBranch.PUT_BACK_FOR_IMMUNITY)

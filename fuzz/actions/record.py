@@ -1,6 +1,6 @@
 """The record of an action: what is done to the broker for it, when, and what it must answer.
 
-A record is an attribute of its chapter's module that is named like its action; `fuzz.actions.records` gathers them.
+A record is an attribute of its chapter's module that is named like its action; `fuzz.lockstep.pairing` gathers them.
 """
 
 from __future__ import annotations
@@ -106,3 +106,17 @@ WRONG_REPAIR: Final = Excluded("a repair that was proposed and is in no version"
 def drives(*moves: Move, **terms: Unpack[Terms]) -> Callable[[Do], Driven]:
     """Make a record of a function that says what is done to the broker."""
     return lambda do: Driven(do, moves, **terms)
+
+
+class Difference(AssertionError):  # noqa: N818 (it is a finding, and reads as one)
+    """What was answered, by its name, what was expected, and what came."""
+
+    def __init__(self, variable: str, expected: str, given: str) -> None:
+        super().__init__(variable, expected, given)
+        self.found = variable, expected, given
+
+
+def expect(variable: str, expected: object, given: object) -> None:
+    """Raise `Difference` if an answer, as text, is not the expected one."""
+    if str(expected) != str(given):
+        raise Difference(variable, str(expected), str(given))

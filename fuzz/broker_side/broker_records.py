@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.broker_side.requests import TOPIC, transaction_of_key
-from fuzz.broker_side.time_unit import ticks
+from fuzz.broker_side.producers import TOPIC, transaction_of_key
 from reference.format.properties import CHECK_TIMES, IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
 from reference.store.put_message import MOST_PROPERTIES
@@ -18,6 +17,25 @@ if TYPE_CHECKING:
 
     from reference.format.record import CommitLogOffset, Record
     from reference.store.message_store import MessageStore
+
+TICK_MS: Final = 1_000
+"""Milliseconds of the broker's clock in one tick: CHECK_IMMUNITY_TIME_IN_SECONDS counts seconds."""
+
+NO_WHOLE_TICK: Final = -2
+"""What an instant between two ticks maps to; no field of the specification ever holds it."""
+
+
+def ticks(milliseconds: int) -> int:
+    """The instant in ticks, exactly.
+
+    Examples
+    --------
+    >>> ticks(7_000), ticks(7_001)
+    (7, -2)
+    """
+    whole, rest = divmod(milliseconds, TICK_MS)
+    return NO_WHOLE_TICK if rest else whole
+
 
 _GROWTH: Final = len(f"{CHECK_TIMES}\x011\x02")
 """By so many characters at least the properties of a half grow when it is put back for the first time."""
@@ -141,14 +159,3 @@ def mask_of(offsets: Any) -> int:
         if offset != "":
             mask |= 1 << int(offset)
     return mask
-
-
-def offsets_in(body: str) -> list[int]:
-    """The half offsets in the body of an op message.
-
-    Examples
-    --------
-    >>> offsets_in("3,4,")
-    [3, 4]
-    """
-    return [int(text) for text in body.split(",") if text]

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from fuzz.broker_side.broker_records import TICK_MS
 from fuzz.broker_side.network import Network
 from fuzz.broker_side.other_master import OtherMaster
-from fuzz.broker_side.producers import Producers
-from fuzz.broker_side.requests import CHANNEL, GROUP, end_transaction, transaction_of_key
-from fuzz.broker_side.time_unit import TICK_MS
+from fuzz.broker_side.producers import CHANNEL, GROUP, Producers, end_transaction, transaction_of_key
 from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings

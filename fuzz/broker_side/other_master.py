@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from fuzz.broker_side.requests import end_transaction, transaction_of_key
+from fuzz.broker_side.producers import end_transaction, transaction_of_key
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.format.properties import UNIQUE_KEY
 

@@ -1,19 +1,110 @@
-"""The producers of the lockstep: what they sent, where they were told that it lies, and what they decided."""
+"""The producers of the lockstep: the requests that they send, what they were told of them, and what they decided."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
+from model_check.errors import ModelCheckError
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerSettings
+from reference.broker.processor.end_transaction_processor import (
+    TRANSACTION_NOT_TYPE,
+    TRANSACTION_ROLLBACK,
+    EndTransactionRequestHeader,
+)
+from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.message_decoder import decode_message_id
+from reference.format.properties import (
+    CHECK_TIMES,
+    IMMUNITY_SECONDS,
+    PRODUCER_GROUP,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+    WAIT_STORE_OK,
+)
+from reference.format.record import TRANSACTION_COMMIT, QueueOffset
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.put_message import MOST_PROPERTIES
+from spec.language import NONE
 from spec.state import End, Local, Producer
 
 if TYPE_CHECKING:
-    from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-    from reference.format.record import CommitLogOffset, QueueOffset
+    from reference.broker.processor.send_message_processor import SendMessageResponse
+    from reference.format.record import CommitLogOffset
+    from reference.versions.switches import VersionSwitches
 
-_SAYS = {Local.COMMIT: End.COMMIT, Local.ROLLBACK: End.ROLLBACK, Local.NEVER_RUN: End.ROLLBACK}
+TOPIC: Final = "Orders"
+GROUP: Final = "order-service"
+CHANNEL: Final = "127.0.0.1:4242"
+"""Where the producers connect from."""
+_PADDING: Final = "note"
+_KEY: Final = "7F00000100002A9F{:016X}"
+_SAYS: Final = {End.NONE: TRANSACTION_NOT_TYPE, End.COMMIT: TRANSACTION_COMMIT, End.ROLLBACK: TRANSACTION_ROLLBACK}
+
+
+def transaction_of_key(unique_key: str) -> int:
+    """The number of the transaction that a message's UNIQ_KEY names."""
+    return int(unique_key[-16:], 16)
+
+
+def half_message(
+    transaction: int, immunity: int, born_at: int, *, checks: int = 0, padding: int = 0
+) -> SendMessageRequest:
+    """The transactional message of a transaction.
+
+    Parameters
+    ----------
+    immunity
+        CHECK_IMMUNITY_TIME_IN_SECONDS; `NONE` is none.
+    born_at
+        Milliseconds by the producer's clock.
+    checks
+        TRANSACTION_CHECK_TIMES, if not 0.
+    padding
+        Characters of a property of the user's, if not 0.
+    """
+    properties = {
+        UNIQUE_KEY: _KEY.format(transaction),
+        WAIT_STORE_OK: "true",
+        TRANSACTION_PREPARED: "true",
+        PRODUCER_GROUP: GROUP,
+    }
+    if immunity != NONE:
+        properties[IMMUNITY_SECONDS] = str(immunity)
+    if checks:
+        properties[CHECK_TIMES] = str(checks)
+    if padding:
+        properties[_PADDING] = "x" * padding
+    return SendMessageRequest(
+        topic=TOPIC, queue_id=0, body=b"paid", born_timestamp=born_at, properties=properties, born_host=CHANNEL
+    )
+
+
+@cache
+def poisonous_padding(switches: VersionSwitches, immunity: int) -> int:
+    """How many characters of padding make a half whose properties are as long as a record can hold (B07)."""
+    trial = BrokerController(switches, BrokerSettings(), VirtualClock())
+    stored = trial.send_message(half_message(0, immunity, 0, padding=1)).record
+    if stored is None:
+        msg = "a broker with nothing in its store takes a message"
+        raise ModelCheckError(msg)
+    return MOST_PROPERTIES - len(stored.properties_text) + 1
+
+
+def end_transaction(
+    half: int, place: CommitLogOffset, says: End, *, answers_check: bool
+) -> EndTransactionRequestHeader:
+    """An END_TRANSACTION for the half at a queue offset, which begins at `place` in the commit log.
+
+    `End.NONE` says UNKNOWN.
+    """
+    return EndTransactionRequestHeader(GROUP, QueueOffset(half), place, _SAYS[says], answers_check)
+
+
+_ANSWERS: Final = {Local.COMMIT: End.COMMIT, Local.ROLLBACK: End.ROLLBACK, Local.NEVER_RUN: End.ROLLBACK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +155,4 @@ class Producers:
 
     def says(self, transaction: int) -> End:
         """What a check of the transaction is answered with; `End.NONE` is UNKNOWN."""
-        return _SAYS.get(self.local[transaction], End.NONE)
+        return _ANSWERS.get(self.local[transaction], End.NONE)

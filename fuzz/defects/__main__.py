@@ -9,9 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from fuzz.defects.play import Played, play
-from fuzz.defects.scenario import ScenarioError
-from fuzz.defects.scenarios import scenarios
+from fuzz.defects.scenario import Played, ScenarioError, play, scenarios
 from model_check.defects.catalogue import defect_called
 from model_check.defects.findings import BROKER_FILE, BrokerFinding, read_broker_findings, write_broker_findings
 

@@ -10,10 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fuzz.actions.records import DRIVEN
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Pair, is_excluded
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import DRIVEN, Mismatch, Pair, Pairing, is_excluded
 from model_check.errors import EvaluationError
 from model_check.walks.choices import step_tables
 from model_check.walks.dice import Dice

@@ -13,15 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fuzz.actions import check_round, discarding, end_transaction
-from fuzz.actions.records import DRIVEN
-from fuzz.broker_side.difference import Difference
-from fuzz.lockstep.pair import is_excluded
+from fuzz.actions.record import Difference
+from fuzz.lockstep.pairing import DRIVEN, is_excluded
 from spec.chapters import end_transaction as spec_of_ends
 from spec.language import take
 from spec.state import End
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pair import Pair
+    from fuzz.lockstep.pairing import Pair
     from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
     from spec.language import Refused, Step
 

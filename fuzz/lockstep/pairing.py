@@ -1,22 +1,51 @@
-"""What steps are taken in: a specification and a broker of one version, in one instance and environment."""
+"""The specification and the broker of one version, in one instance and environment, step by step side by side."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
-from fuzz.actions.records import DRIVEN_MACHINE
+from fuzz.actions.record import ActionRecord, Difference, Driven
+from fuzz.broker_side.broker_side import BrokerSide, MakeBroker
 from fuzz.lockstep.fuzzed_instances import FUZZED, fuzzed_constants
+from fuzz.lockstep.refinement_mapping import RefinementMapping
+from model_check.by_chapter import by_chapter
 from model_check.errors import ModelCheckError
 from model_check.instances import unturned
 from reference.broker.broker_controller import BrokerController
+from reference.errors import BrokerError
 from reference.versions.versions import VERSIONS
+from spec.language import Refused, take
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from fuzz.broker_side.broker_side import MakeBroker
+    from collections.abc import Mapping
+
     from spec.constants import Constants
     from spec.language import Machine, Step
+    from spec.state import State
+
+
+def records_of(machine: Machine) -> Mapping[str, ActionRecord]:
+    """The record of each action of a machine, by its name; raises `LookupError` as `by_chapter` does."""
+    return by_chapter("fuzz.actions", ActionRecord, "record", machine)
+
+
+RECORDS: Final = records_of(TRANSACTIONAL_MESSAGES)
+
+DRIVEN: Final[Mapping[str, Driven]] = {name: record for name, record in RECORDS.items() if isinstance(record, Driven)}
+"""Of the actions that are done to the broker as well."""
+
+
+def driven(machine: Machine) -> Machine:
+    """The machine without the excluded actions; raises `LookupError` as `by_chapter` does."""
+    records = records_of(machine)
+    return replace(machine, actions=tuple(a for a in machine.actions if isinstance(records[a.name], Driven)))
+
+
+DRIVEN_MACHINE: Final = driven(TRANSACTIONAL_MESSAGES)
+"""The specification, as far as the lockstep drives it."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +97,118 @@ class Pairing:
         for step in self.steps:
             names[step.action.name].append(step)
         return {name: tuple(steps) for name, steps in names.items()}
+
+
+class Mismatch(AssertionError):  # noqa: N818 (it is a finding, and reads as one)
+    """The specification and the broker disagree.
+
+    Attributes
+    ----------
+    number : int
+        Place of the step in the script, from 1; a question that the broker was asked counts as the step before it.
+    doing : str
+        The step, or what the broker was asked.
+    variable : str
+        What differs: a slot of the state as `round.cursor` or `half[2].check_times`, or a part of an answer.
+    spec, broker : str
+        Its two values.
+    """
+
+    exit_code = 12
+
+    def __init__(self, number: int, doing: str, variable: str, spec: str, broker: str) -> None:
+        super().__init__(f"step {number}, {doing}: {variable} is {spec} in the specification, {broker} in the broker")
+        self.number = number
+        self.doing = doing
+        self.variable = variable
+        self.spec = spec
+        self.broker = broker
+
+
+_BROKEN = (BrokerError, LookupError, ValueError, ArithmeticError, TypeError, AttributeError, StopIteration)
+"""What a broken broker may raise instead of answering."""
+
+
+class Pair:
+    """A pair of a specification's state and a broker, both at the beginning.
+
+    Parameters
+    ----------
+    pairing
+        Which pair.
+
+    Attributes
+    ----------
+    state, side
+        The specification's state, and the broker with what is on its way to and from it.
+    taken
+        The steps that both have taken.
+    asked
+        The forbidden step that the broker was asked for since the last of them, if any.
+    """
+
+    def __init__(self, pairing: Pairing) -> None:
+        self.pairing = pairing
+        self.constants = pairing.constants
+        self.state = cast("State", pairing.machine.initial(pairing.constants))
+        self._mapping = RefinementMapping(self.state, pairing.constants)
+        self.side = BrokerSide(pairing.constants, pairing.profile, pairing.make_broker, self._mapping.records)
+        self.taken: list[Step] = []
+        self.asked: Step | None = None
+
+    def take(self, step: Step) -> Refused | None:
+        """Take a step in both and compare them; where the specification refuses it, nothing happens to either.
+
+        Returns
+        -------
+        Refused or None
+            The conjunct that refuses; an excluded step (`fuzz.actions`) is refused as beyond the lockstep.
+
+        Raises
+        ------
+        Mismatch
+            The broker answers otherwise, or its state maps to another one.
+        SpecificationError
+            The step leaves a declared range of the specification.
+        """
+        record = DRIVEN[step.action.name]
+        if is_excluded(record, self.side, step):
+            return Refused("within", "the broker can take the same step")
+        refused = take(self.state, self.constants, step)
+        if refused is not None:
+            return refused
+        self.taken.append(step)
+        self.asked = None
+        if self.side.broker.message_store.is_behind and must_dispatch(record, self.side):
+            self.side.broker.message_store.dispatch()
+        try:
+            record.do(self.side, step)
+        except Difference as difference:
+            self.disagree(str(step), *difference.found)
+        except _BROKEN as error:
+            self.disagree(str(step), "the broker's exception", "none", repr(error))
+        self.compare(str(step))
+        return None
+
+    def compare(self, doing: str) -> None:
+        """Raise `Mismatch` if some compared slot differs."""
+        self._mapping.update(self.side)
+        difference = self._mapping.first_difference(self.state)
+        if difference is not None:
+            self.disagree(doing, *difference)
+
+    def disagree(self, doing: str, variable: str, spec: str, broker: str) -> None:
+        """Raise `Mismatch` at the last step taken."""
+        raise Mismatch(len(self.taken), doing, variable, spec, broker)
+
+
+def is_excluded(record: Driven, side: BrokerSide, step: Step) -> bool:
+    """Whether a step is excluded in this state."""
+    return record.unless is not None and record.unless(side, step)
+
+
+def must_dispatch(record: Driven, side: BrokerSide) -> bool:
+    """Whether what is stored must first appear in the consume queues."""
+    if record.dispatches is not None:
+        return record.dispatches
+    return side.broker.check_service.round is None or not side.cursor_is_dispatched

@@ -1,7 +1,7 @@
 """The refinement mapping: the specification's state, computed from the broker's records and memory.
 
-One tick is `fuzz.broker_side.time_unit.TICK_MS` of the broker's clock, and instants are compared exactly; only "long
-ago" is one value, as the specification itself cannot tell such instants apart. Each field of `spec.state.State` is
+One tick is `TICK_MS` of the broker's clock, and instants are compared exactly; only "long ago" is one value, as the
+specification itself cannot tell such instants apart. Each field of `spec.state.State` is
 compared that `LEFT_ALONE` does not name. It is computed from the broker's records and memory, from what it answered,
 and from the driver's own producers, network and other master, which know nothing of the specification's state.
 """
@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from fuzz.broker_side.broker_records import BrokerRecords, mask_of
-from fuzz.broker_side.requests import GROUP
-from fuzz.broker_side.time_unit import ticks
+from fuzz.broker_side.broker_records import BrokerRecords, mask_of, ticks
+from fuzz.broker_side.producers import GROUP
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 from spec.language import Kind
 from spec.state import Producer, Pull, Role
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from reference.broker.transaction.transactional_message_bridge import PullResult
     from spec.constants import Constants
     from spec.language import MachineState, Slot
-
 
 _NETWORK: Final = (
     "end", "other_end", "claims_check", "check_in_flight", "settled", "acknowledged", "op_write_failed", "foreign",

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fuzz.lockstep.forbidden import ask
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.pairing import Mismatch, Pair
 from model_check.counterexample.steps import read_path, write_path
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from fuzz.lockstep.fuzzed_instances import fuzzed_constants
 from fuzz.lockstep.script import variable_of
 from fuzz.mutants.mutant import Mutant, Part
 from fuzz.mutants.of_the_broker import BROKER_MUTANTS
-from fuzz.mutants.of_the_properties import PROPERTY_MUTANTS
-from fuzz.mutants.of_the_spec import SPEC_MUTANTS
+from fuzz.mutants.of_the_spec import PROPERTY_MUTANTS, SPEC_MUTANTS
 from fuzz.search.examples import fuzz
 from model_check.cpython.search import explore
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -1,24 +1,43 @@
-"""One run of the fuzzer: examples in lockstep, what they covered, and the shortest script of a failure."""
+"""One run of the fuzzer: examples in lockstep, what they covered; of a failure the shortest script, and a test."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.lockstep.script import shortest, write
+from fuzz.search.coverage import GuardCoverage, Guards, count_states
 from fuzz.search.examples import Failure, Fuzzing, fuzz
-from fuzz.search.guard_coverage import GuardCoverage, Guards
-from fuzz.search.mismatch_test import pytest_file
-from fuzz.search.state_coverage import count_states
+from model_check.counterexample.files import write_whole
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.state_coverage import StateCoverage
+    from fuzz.search.coverage import StateCoverage
 
 _LARGEST_SEED: Final = 2**63 - 1
+
+NAME = "test_lockstep_mismatch.py"
+
+_TEMPLATE = '''"""Specification and broker disagreed here: {mismatch}."""
+
+from fuzz.lockstep.script import run_text
+from fuzz.lockstep.pairing import Pairing
+
+STEPS = """
+{steps}
+"""
+
+
+def test_the_broker_does_what_the_specification_says() -> None:
+    pairing = Pairing.of({profile}, {faults}, {instance})
+    pair = run_text(pairing, STEPS{question})
+    assert len(pair.taken) == {length}
+'''
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +67,6 @@ class Campaign:
     coverage: GuardCoverage
     states: StateCoverage | None
     failure: Failure | None
-
-    def pytest_file(self) -> str:
-        """A test that fails for as long as the pair disagrees; only after a failure."""
-        failure = self.failure
-        if failure is None:
-            msg = "there is no mismatch to write down"
-            raise ModelCheckError(msg)
-        return pytest_file(self.pairing, failure.script, failure.mismatch)
 
     def to_json(self) -> dict[str, Any]:
         """The run as the plain data of `halfcheck fuzz --json`."""
@@ -141,3 +152,22 @@ def run_campaign(
             pairing.profile, examples=examples, steps=steps, random_seed=random_seed, visits_all=visits_all
         )
     return Campaign(pairing, random_seed, steps, done, coverage, states, failure)
+
+
+def write_test(directory: Path, pairing: Pairing, failure: Failure) -> Path:
+    """Write a test that fails for as long as the pair disagrees into a directory, which is made if need be."""
+    steps, question = write(failure.script)
+    listed = ", ".join(json.dumps(fault) for fault in pairing.faults)
+    directory.mkdir(parents=True, exist_ok=True)
+    target = directory / NAME
+    text = _TEMPLATE.format(
+        mismatch=failure.mismatch,
+        steps=steps.replace("; ", ";\n"),
+        profile=json.dumps(pairing.profile),
+        faults=f"({listed},)" if pairing.faults else "()",
+        instance=json.dumps(pairing.instance),
+        question=f", {json.dumps(question)}" if question else "",
+        length=len(failure.script.steps),
+    )
+    write_whole(target, text)
+    return target

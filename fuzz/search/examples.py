@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from fuzz.lockstep.forbidden import ask
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Pair
+from fuzz.lockstep.pairing import Mismatch, Pair
 from fuzz.lockstep.script import Script
 from fuzz.search.workloads import MoveTable
 from model_check.cache_folder import cache_folder

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.actions.check_round import pull_more_ops
 from fuzz.actions.record import MOVES, Move
-from fuzz.actions.records import DRIVEN
+from fuzz.lockstep.pairing import DRIVEN
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fuzz.lockstep.pair import Pair
-    from fuzz.lockstep.pairing import Pairing
+    from fuzz.lockstep.pairing import Pair, Pairing
     from spec.constants import Constants
     from spec.language import Refused, Step
 

@@ -11,7 +11,7 @@ from halfcheck.exit_codes import ExitCode
 from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
-    from fuzz.defects.play import Played
+    from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect
     from model_check.defects.findings import Finding
     from model_check.defects.search import Found
@@ -101,9 +101,7 @@ def _searches(
 
 def _plays(defects: list[Defect], failures: dict[str, str]) -> dict[str, Played]:
     """Play each scenario there is on the reference broker; what is not as it says goes to `failures`."""
-    from fuzz.defects.play import play
-    from fuzz.defects.scenario import ScenarioError
-    from fuzz.defects.scenarios import scenarios
+    from fuzz.defects.scenario import ScenarioError, play, scenarios
 
     played: dict[str, Played] = {}
     for scenario in (scenarios()[d.identifier] for d in defects if d.identifier in scenarios()):

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from halfcheck.diff.answer import Answer
 
-
 Left = Annotated[
     str,
     typer.Argument(

@@ -59,7 +59,7 @@ def command(
     halfcheck fuzz --mutants --json
     """
     from fuzz.lockstep.pairing import Pairing
-    from fuzz.search.campaign import run_campaign
+    from fuzz.search.campaign import run_campaign, write_test
     from spec.constants import FAULTS
 
     _refuse_a_file(out)
@@ -78,9 +78,7 @@ def command(
 
         print_campaign(campaign, visited_all=visit_all)
     if campaign.failure is not None and out is not None:
-        from fuzz.search.mismatch_test import write_pytest_file
-
-        typer.echo(f"halfcheck: {write_pytest_file(out, campaign.pytest_file())} shows it again", err=True)
+        typer.echo(f"halfcheck: {write_test(out, pairing, campaign.failure)} shows it again", err=True)
     return ExitCode.of_verdict(is_broken=campaign.failure is not None, is_complete=True)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import Progress, Simulation
 
-
 Choice = Annotated[
     str,
     typer.Option(

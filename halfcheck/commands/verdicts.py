@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from model_check.verdicts.regeneration import Regenerated
     from model_check.verdicts.table import Table
 
-
 MOST_LINES = 40
 """Differences that are printed, unless as JSON."""
 

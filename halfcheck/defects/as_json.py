@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fuzz.defects.play import Played
+    from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import Finding
     from model_check.defects.search import Found

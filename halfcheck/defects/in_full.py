@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from fuzz.defects.play import Played
+    from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect, Search, WrongRepair
     from model_check.defects.search import Found
 

@@ -12,7 +12,7 @@ from halfcheck.printing.paragraphs import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fuzz.defects.play import Played
+    from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect
     from model_check.defects.findings import Finding
     from model_check.defects.lookup import Lookup

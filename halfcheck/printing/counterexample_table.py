@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from model_check.counterexample.steps import Event
 
-
 PIPE_COLUMNS = 400
 """Columns of a table that no terminal shows, unless COLUMNS says otherwise: a row is a line, for grep to find."""
 

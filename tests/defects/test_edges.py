@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fuzz.defects.scenarios import scenarios
+from fuzz.defects.scenario import scenarios
 from model_check.defects.catalogue import Defect, catalogue
 
 VERSION = r"\d+\.\d+\.\d+"

@@ -11,9 +11,7 @@ from functools import cache
 
 import pytest
 
-from fuzz.defects.play import TEST, Played, play
-from fuzz.defects.scenario import Fact, ScenarioError, Seen
-from fuzz.defects.scenarios import listed, scenarios
+from fuzz.defects.scenario import TEST, Fact, Played, ScenarioError, Seen, listed, play, scenarios
 from model_check.defects.catalogue import Where, catalogue
 from model_check.defects.findings import read_broker_findings
 from reference.versions.versions import switches_of

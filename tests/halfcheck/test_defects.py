@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fuzz.defects import scenarios as scenarios_module
+from fuzz.defects import scenario as scenarios_module
 from halfcheck.app import run
 from halfcheck.exit_codes import ExitCode
 from model_check.defects import catalogue as catalogue_module

@@ -11,8 +11,8 @@ import pytest
 
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
-from fuzz.mutants.edited_package import Edit
-from fuzz.search import state_coverage
+from fuzz.mutants.mutant import Edit
+from fuzz.search import coverage
 from halfcheck.app import run
 from model_check.cpython.search import explore
 from spec.constants import FAULTS
@@ -32,7 +32,7 @@ KEYS = {
 @pytest.fixture(autouse=True)
 def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the schedules stands the exhaustive count of a small instance, which takes longest of all."""
-    monkeypatch.setattr(state_coverage, "explore", at_full_speed(explore))
+    monkeypatch.setattr(coverage, "explore", at_full_speed(explore))
 
 
 def test_a_sound_pair_agrees(capsys: Captured) -> None:

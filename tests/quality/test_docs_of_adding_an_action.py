@@ -11,7 +11,7 @@ import pytest
 
 import fuzz.actions.broker
 import model_check.wording.broker
-from fuzz.actions.records import records_of
+from fuzz.lockstep.pairing import records_of
 from model_check.by_chapter import by_chapter
 from model_check.wording.actions import Wording
 from spec.chapters import broker

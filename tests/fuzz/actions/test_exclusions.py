@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pair import Pair
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import Mismatch, Pair, Pairing
 from fuzz.lockstep.script import Script, run, run_text
 from model_check.counterexample.steps import read_path
 from reference.store.message_store import MessageStore
@@ -112,8 +110,8 @@ def test_the_step_is_excluded(profile: str, schedule: str, excluded: str, variab
 def test_without_that_the_pair_would_differ(
     profile: str, schedule: str, excluded: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzz.lockstep.pair.is_excluded", lambda *state: False)
-    monkeypatch.setattr("fuzz.lockstep.pair.must_dispatch", lambda *state: True)
+    monkeypatch.setattr("fuzz.lockstep.pairing.is_excluded", lambda *state: False)
+    monkeypatch.setattr("fuzz.lockstep.pairing.must_dispatch", lambda *state: True)
     pair = pair_for(profile)
     steps = read_path(pair.pairing.machine, pair.constants, schedule)
     with pytest.raises(Mismatch) as found:

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.actions import broker
 from fuzz.actions.record import MOVES, Driven, Excluded
-from fuzz.actions.records import DRIVEN, DRIVEN_MACHINE, RECORDS, driven, records_of
+from fuzz.lockstep.pairing import DRIVEN, DRIVEN_MACHINE, RECORDS, driven, records_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 

@@ -7,8 +7,7 @@ from functools import cache
 import pytest
 
 from fuzz.lockstep.broker_trace import UNRECORDED, BrokerTraces
-from fuzz.lockstep.pair import Pair
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import Pair, Pairing
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.walks.choices import CHOICES
 from spec.events import EVENTS, FIELDS

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fuzz.lockstep.forbidden import _ask_round, ask, is_allowed
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import Mismatch, Pairing
 from fuzz.lockstep.script import run_text
 from spec.constants import FAULTS
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pair import Pair
+    from fuzz.lockstep.pairing import Pair
     from spec.language import Step
 
 LATE = "send_half t=0 immunity=3; commit_locally t=0; tick; tick; tick; tick"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.broker_side.time_unit import TICK_MS
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import Pairing
+from fuzz.broker_side.broker_records import TICK_MS
+from fuzz.lockstep.pairing import Mismatch, Pairing
 from fuzz.lockstep.refinement_mapping import LEFT_ALONE
 from fuzz.lockstep.script import run_text
 from fuzz.search.workloads import COPY_OF_A_SETTLED_ORIGINAL
@@ -16,7 +15,7 @@ from spec.constants import FAULTS
 from spec.language import Kind
 
 if TYPE_CHECKING:
-    from fuzz.lockstep.pair import Pair
+    from fuzz.lockstep.pairing import Pair
 
 SCHEDULE = """
 send_half t=0 immunity=3; send_half t=1 immunity=-1; commit_locally t=1; store_real_message h=1; buffer_op h=1;

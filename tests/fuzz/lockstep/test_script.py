@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import Mismatch, Pairing
 from fuzz.lockstep.script import run, run_text, write
 from fuzz.mutants.kill_table import MUTANTS
-from fuzz.search.campaign import run_campaign
-from fuzz.search.mismatch_test import NAME, write_pytest_file
+from fuzz.search.campaign import NAME, run_campaign, write_test
 from spec.constants import FAULTS
 from tests.model_check.checked import untraced
 
@@ -59,7 +57,8 @@ def test_the_written_test_fails_on_the_mutant_and_passes_on_the_sound_broker(
 ) -> None:
     with untraced():
         found = campaign(name)
-    text = write_pytest_file(tmp_path / "new", found.pytest_file()).read_text(encoding="utf-8")
+    assert found.failure is not None
+    text = write_test(tmp_path / "new", found.pairing, found.failure).read_text(encoding="utf-8")
     namespace: dict[str, Any] = {}
     exec(compile(text, NAME, "exec"), namespace)  # noqa: S102
     the_test = namespace["test_the_broker_does_what_the_specification_says"]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from fuzz.mutants.edited_package import Edit, EditedPackage
+from fuzz.mutants.mutant import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
 from reference.broker import broker_controller
 from reference.broker.transaction import check_round, check_step

@@ -6,9 +6,8 @@ from collections import Counter
 
 import pytest
 
-from fuzz.mutants.edited_package import Edit
 from fuzz.mutants.kill_table import MUTANTS, hunt
-from fuzz.mutants.mutant import Mutant, Part
+from fuzz.mutants.mutant import Edit, Mutant, Part
 
 SOME = MUTANTS[2::6]
 """`make verify` and `make fuzz` hunt them all, as the sweep does."""

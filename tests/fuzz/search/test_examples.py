@@ -9,11 +9,10 @@ import pytest
 from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
 
 from fuzz.lockstep import fuzzed_instances as instance
-from fuzz.lockstep.mismatch import Mismatch
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import Mismatch, Pairing
 from fuzz.lockstep.script import run_text
+from fuzz.search.coverage import GuardCoverage, Guards
 from fuzz.search.examples import Fuzzing, fuzz
-from fuzz.search.guard_coverage import GuardCoverage, Guards
 from model_check.errors import ModelCheckError
 from spec.constants import FAULTS
 from spec.profiles import VERSIONS

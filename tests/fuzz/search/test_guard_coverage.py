@@ -7,13 +7,10 @@ import random
 import pytest
 
 from fuzz.actions.check_round import begin_round
-from fuzz.actions.records import DRIVEN
 from fuzz.lockstep.forbidden import is_allowed
-from fuzz.lockstep.pair import Pair
-from fuzz.lockstep.pairing import Pairing
+from fuzz.lockstep.pairing import DRIVEN, Pair, Pairing
 from fuzz.search.campaign import run_campaign
-from fuzz.search.guard_coverage import EXCLUDED_RULES, GuardCoverage, Guards
-from fuzz.search.state_coverage import LISTED, count_states, steered_along
+from fuzz.search.coverage import EXCLUDED_RULES, LISTED, GuardCoverage, Guards, count_states, steered_along
 from fuzz.search.workloads import MoveTable
 from model_check.counterexample.steps import read_path
 from model_check.errors import ModelCheckError
@@ -127,5 +124,5 @@ def test_an_excluded_step_ends_the_way_to_a_state(monkeypatch: pytest.MonkeyPatc
     schedule = "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round"
     path = read_path(pairing.machine, pairing.constants, schedule)
     assert len(steered_along(pairing, path)) == 6
-    monkeypatch.setattr("fuzz.lockstep.pair.is_excluded", lambda record, *state: record is begin_round)
+    monkeypatch.setattr("fuzz.lockstep.pairing.is_excluded", lambda record, *state: record is begin_round)
     assert len(steered_along(pairing, path)) == 5

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants.kill_table import MUTANTS
-from fuzz.search import state_coverage
+from fuzz.search import coverage
 from halfcheck.errors import exit_code_of
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verify.lockstep_runs import lockstep_run
@@ -25,8 +25,8 @@ EXPLORED = cache(at_full_speed(explore))
 @pytest.fixture(autouse=True)
 def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside the schedules stands the exhaustive count of a small instance, here of its quiet world."""
-    monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
-    monkeypatch.setattr(state_coverage, "explore", EXPLORED)
+    monkeypatch.setattr(coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
+    monkeypatch.setattr(coverage, "explore", EXPLORED)
 
 
 @pytest.mark.untraced

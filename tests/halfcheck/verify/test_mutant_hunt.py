@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fuzz.mutants import kill_table
-from fuzz.mutants.edited_package import Edit
+from fuzz.mutants.mutant import Edit
 from halfcheck.errors import exit_code_of
 from halfcheck.exit_codes import ExitCode
 from halfcheck.verify.mutant_hunt import mutant_hunt

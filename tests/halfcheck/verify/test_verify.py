@@ -10,7 +10,7 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from fuzz.mutants import kill_table
-from fuzz.search import state_coverage
+from fuzz.search import coverage
 from halfcheck.app import run
 from halfcheck.commands.verify import command
 from halfcheck.exit_codes import ExitCode
@@ -47,7 +47,7 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
     monkeypatch.setattr(parts, "CROSS_CHECKED", parts.CROSS_CHECKED[:1])
-    monkeypatch.setattr(state_coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
+    monkeypatch.setattr(coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))
     monkeypatch.setattr("halfcheck.verify.processes.on_all_cores", lambda: nullcontext(map))
 
 
