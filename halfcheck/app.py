@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and the way from an exception to an exit code.
+"""The command line: the table of commands, the way from an exception to an exit code, and the standard streams.
 
 A command is a module with a function ``command``; a line in ``COMMANDS`` adds it. The function returns an ``ExitCode``
 (or nothing, which is ``OK``) and raises for everything that stops it.
@@ -7,27 +7,22 @@ A command is a module with a function ``command``; a line in ``COMMANDS`` adds i
 from __future__ import annotations
 
 import os
+import select
 import sys
 import traceback
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from halfcheck import __version__
-from halfcheck.errors import exit_code_of, one_line
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode, exit_code_of, one_line
 from halfcheck.lazy_commands import LazyCommands
-from halfcheck.standard_streams import (
-    discard_output,
-    has_no_reader,
-    is_rich_leaving,
-    let_any_text_pass,
-    open_closed_streams,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 COMMANDS: dict[str, str] = {
     "verify": "halfcheck.commands.verify",
@@ -84,20 +79,21 @@ def run(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        The exit code, see :class:`halfcheck.exit_codes.ExitCode`. Whatever went wrong has been said on stderr, in one
+        The exit code, see :class:`halfcheck.errors.ExitCode`. Whatever went wrong has been said on stderr, in one
         line; with ``HALFCHECK_DEBUG`` set, an exception's traceback precedes it.
     """
     try:
         result = _invoke(arguments)
         sys.stdout.flush()
     except SystemExit as leaving:
-        if not is_rich_leaving(leaving):
+        # Rich, where it meets a pipe that nobody reads any more, ends the process by itself, with the exit code 1.
+        if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        discard_output()
+        _discard_output()
         return ExitCode.OUTPUT_CLOSED
     except (Exception, KeyboardInterrupt) as error:
-        if isinstance(error, BrokenPipeError) and has_no_reader(sys.stdout, sys.stderr):
-            discard_output()
+        if isinstance(error, BrokenPipeError) and _has_no_reader(sys.stdout, sys.stderr):
+            _discard_output()
             return ExitCode.OUTPUT_CLOSED
         _say(error)
         return exit_code_of(error)
@@ -113,7 +109,7 @@ def _say(error: BaseException) -> None:
     with suppress(OSError):
         sys.stdout.flush()
         return
-    discard_output()
+    _discard_output()
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -129,6 +125,45 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the process's command line and leave with its exit code."""
-    open_closed_streams()
-    let_any_text_pass(sys.stdout, sys.stderr)
+    _open_closed_streams()
+    _let_any_text_pass(sys.stdout, sys.stderr)
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_closed_streams() -> None:
+    """Let what a shell has closed (``>&-``) swallow what is written; the next file opened must not take its number."""
+    for number, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        opened = os.open(os.devnull, os.O_RDWR)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+        setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8"))
+
+
+def _let_any_text_pass(*streams: TextIO) -> None:
+    """Let streams of another encoding than UTF-8 show ``?`` for what they have no letter for: it ends no command."""
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
+
+
+def _has_no_reader(*streams: TextIO) -> bool:
+    """Whether one of some streams is a pipe that nobody reads any more.
+
+    A `BrokenPipeError` alone does not say so: a socket to Java raises it, too.
+    """
+    asked = select.poll()
+    for stream in streams:
+        with suppress(OSError, ValueError):
+            asked.register(stream.fileno(), 0)
+    return any(event & select.POLLERR for _, event in asked.poll(0))
+
+
+def _discard_output() -> None:
+    """Let standard output swallow what is written from now on; Python's own flush at exit must meet no error."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

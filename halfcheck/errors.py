@@ -1,4 +1,4 @@
-"""Turns whatever ends a command into one line for people and an exit code for scripts.
+"""The exit codes of every command, and how whatever ends one becomes a line for people and an exit code for scripts.
 
 Every package has its own family of exceptions; the root of a family carries the class attribute ``exit_code``, and that
 is all the command line has to know of it, so no package needs to import another one for its errors.
@@ -7,11 +7,33 @@ is all the command line has to know of it, so no package needs to import another
 from __future__ import annotations
 
 import errno
+from enum import IntEnum
 from typing import Protocol, runtime_checkable
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+
+class ExitCode(IntEnum):
+    """What a command's exit code says."""
+
+    OK = 0
+    DEADLOCK = 11
+    SAFETY_VIOLATED = 12
+    LIVENESS_VIOLATED = 13
+    EVALUATION_ERROR = 75
+    INTERRUPTED = 130
+    OUTPUT_CLOSED = 141
+    BAD_CONTENT = 150
+    BAD_OPTION = 151
+    OTHER = 255
+
+    @classmethod
+    def of_verdict(cls, *, is_broken: bool, is_complete: bool) -> ExitCode:
+        """What a search says: a violation counts even if the search was cut short."""
+        if is_broken:
+            return cls.SAFETY_VIOLATED
+        return cls.OK if is_complete else cls.OTHER
+
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)

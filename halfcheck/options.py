@@ -1,10 +1,13 @@
-"""The options that several commands have, each with its help; and what their values stand for."""
+"""The options that several commands have, each with its help; and what stands for one that is not given."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Profile = Annotated[str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")]
@@ -38,3 +41,26 @@ def names_in(text: str) -> list[str]:
     (['crash', 'lose_end'], [])
     """
     return [name for name in map(str.strip, text.split(",")) if name]
+
+
+def choose_instance(profile: str, faults: Sequence[str], properties: Sequence[str], why: str) -> str:
+    """The instance of the portfolio that shows most of what is asked for; it is said which, and why one is needed.
+
+    Parameters
+    ----------
+    profile, faults, properties
+        Of the question.
+    why
+        Why one is needed, or why it is this one, such as `as --coverage counts over the states of one`.
+    """
+    from model_check.portfolio import instance_that_shows
+
+    name = instance_that_shows(profile, faults, properties)
+    say_choice(name, why, properties)
+    return name
+
+
+def say_choice(instance: str, why: str, properties: Sequence[str] = ()) -> None:
+    """Say on stderr which instance is taken."""
+    shows = f"; it shows most of {', '.join(properties)}" if properties else ""
+    typer.echo(f"halfcheck: no --instance is given: {instance} is taken, {why}{shows}", err=True)

@@ -81,11 +81,6 @@ def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Ki
     return Kill(mutant, variable_of(mismatch), mismatch.doing, done.examples, done.seconds, done.failure)
 
 
-def kill_table(*, random_seed: int, mutants: tuple[Mutant, ...] | None = None) -> list[Kill]:
-    """Hunt mutants in order, all of them if not given."""
-    return [hunt(mutant, random_seed=random_seed) for mutant in (MUTANTS if mutants is None else mutants)]
-
-
 def _search(mutant: Mutant) -> Kill:
     started = perf_counter()
     sound = verdicts(TRANSACTIONAL_MESSAGES, mutant.profile, mutant.faults, mutant.instance)

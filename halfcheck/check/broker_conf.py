@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from halfcheck.check.check_options import COMPILED, OF_FILES, OF_ONE_SEARCH, CheckOptions
-from halfcheck.errors import CommandLineError
-from halfcheck.exit_codes import ExitCode
-from halfcheck.printing.search_progress import portfolio_progress
+from halfcheck.errors import CommandLineError, ExitCode
+from halfcheck.printing.progress import portfolio_progress
 from model_check.broker_conf.configuration import Configuration, read_duration
 from model_check.broker_conf.judgement import BASES, judge_configuration
 from model_check.broker_conf.suggestions import suggest
@@ -78,7 +77,7 @@ def run(options: CheckOptions, file: Path) -> ExitCode:
             answer["suggestions"] = suggestions.to_json()
         print(json.dumps(answer, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.check.broker_conf_answer import print_judgement
+        from halfcheck.printing.broker_conf import print_judgement
 
         title = f"RocketMQ {version} with {file}"
         print_judgement(judgement, title, suggestions, everything=options.everything)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
 from halfcheck.check.minimal_repairs import what_is_left
 from halfcheck.check.search import say_turned_in_vain
-from halfcheck.exit_codes import ExitCode
-from halfcheck.printing.search_progress import portfolio_progress
+from halfcheck.errors import ExitCode
+from halfcheck.printing.progress import portfolio_progress
 from model_check.check import Verdict
 from model_check.comparison import Change, Comparison, Side, compare, counted
 
@@ -52,9 +52,8 @@ def run(options: CheckOptions) -> ExitCode:
 def _print(found: Comparison, left: Sequence[str]) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.console import in_world, wide_console
     from halfcheck.printing.fitting_table import FittingTable
-    from halfcheck.printing.paragraphs import in_world
 
     console = wide_console()
     before, after = found.before.result, found.after.result

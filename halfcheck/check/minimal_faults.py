@@ -7,9 +7,9 @@ import os
 from typing import Final
 
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
-from halfcheck.check.chosen_instance import say_choice
-from halfcheck.exit_codes import ExitCode
-from halfcheck.printing.search_progress import live_line
+from halfcheck.errors import ExitCode
+from halfcheck.options import say_choice
+from halfcheck.printing.progress import live_line
 from model_check.check import Verdict, chosen_clauses
 from model_check.instances import load_instance, named_profiles
 from model_check.verdicts.environment import in_words
@@ -54,9 +54,8 @@ def run(options: CheckOptions) -> ExitCode:
 def _print(found: MinimalFaults, searched: int, kept: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.counterexample_table import wide_console
+    from halfcheck.printing.console import counted, wide_console
     from halfcheck.printing.fitting_table import FittingTable
-    from halfcheck.printing.paragraphs import counted
 
     console = wide_console()
     sizes = found.instance

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from halfcheck.check.check_options import NOT_OF_MANY_WORLDS, CheckOptions
-from halfcheck.exit_codes import ExitCode
-from halfcheck.printing.search_progress import live_line, portfolio_progress
+from halfcheck.errors import ExitCode
+from halfcheck.printing.progress import live_line, portfolio_progress
 from model_check.check import Verdict
 from model_check.defects.resemblance import repaired_by_hand
 from model_check.portfolio import search_portfolio
@@ -160,8 +160,7 @@ def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int)
 def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.counterexample_table import wide_console
-    from halfcheck.printing.paragraphs import counted, in_world
+    from halfcheck.printing.console import counted, in_world, wide_console
 
     console = wide_console()
     result = itself.result

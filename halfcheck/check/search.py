@@ -1,4 +1,7 @@
-"""A search of the portfolio or of one instance for ``halfcheck check``: its answer, its files, its exit code."""
+"""A search of the portfolio or of one instance for ``halfcheck check``: its answer, its files, its exit code.
+
+With ``--width`` nothing is searched: it is only said of how many bits a state of the instance is.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from halfcheck.check.check_options import COMPILED, OF_BROKER_CONF, CheckOptions
-from halfcheck.errors import CommandLineError
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import CommandLineError, ExitCode
+from halfcheck.options import choose_instance, say_choice
 
 if TYPE_CHECKING:
     from halfcheck.check.minimal_repairs import Left
@@ -29,10 +32,7 @@ def run(options: CheckOptions) -> ExitCode:
     options.refuse(["fresh"], "speaks of the searches that --minimal-faults keeps")
     profile = options.only_profile
     if options.width:
-        from halfcheck.check.state_width import print_width
-
-        print_width(options)
-        return ExitCode.OK
+        return _print_width(options)
     resources = _resources(options)
     files = Written(options.itf, options.svg, options.mermaid, options.pytest)
     refuse_unwritable(files)
@@ -44,7 +44,7 @@ def run(options: CheckOptions) -> ExitCode:
         content = {**answer.to_json(), "left": {one.clause: one.to_json() for one in left}}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.check.answer import print_answer
+        from halfcheck.printing.check import print_answer
 
         print_answer(answer, [str(one) for one in left], everything=options.everything)
         if answer.result.coverage is not None:
@@ -78,7 +78,7 @@ def _resources(options: CheckOptions) -> Resources:
 
 def _search(options: CheckOptions, resources: Resources) -> Judged:
     """Of the instance that was asked for, or of one if the question needs one; otherwise of the portfolio."""
-    from halfcheck.printing.search_progress import portfolio_progress
+    from halfcheck.printing.progress import portfolio_progress
     from model_check.portfolio import search_portfolio
 
     why = _why_one_instance(options)
@@ -106,8 +106,7 @@ def _why_one_instance(options: CheckOptions) -> str:
 
 
 def _search_one(options: CheckOptions, resources: Resources, why: str) -> Judged:
-    from halfcheck.check.chosen_instance import say_choice
-    from halfcheck.printing.search_progress import search_progress
+    from halfcheck.printing.progress import search_progress
     from model_check.check import check
     from model_check.portfolio import instance_that_shows, judged
 
@@ -156,10 +155,38 @@ def _what_is_left(options: CheckOptions, answer: Judged) -> list[Left]:
 
 
 def _print_coverage(coverage: Coverage) -> None:
-    from halfcheck.printing.counterexample_table import wide_console
-    from halfcheck.printing.coverage_table import action_table, claim_table
+    from halfcheck.printing.console import wide_console
+    from halfcheck.printing.coverage import action_table, claim_table
 
     console = wide_console()
     for table in (action_table(coverage), claim_table(coverage)):
         console.print()
         console.print(table)
+
+
+def _print_width(options: CheckOptions) -> ExitCode:
+    """A row a field, and the sum; the same as JSON."""
+    from halfcheck.printing.console import wide_console
+    from halfcheck.printing.fitting_table import FittingTable
+    from model_check.explicit.code_generation.width import state_width
+    from model_check.instances import constants_for
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    profile = options.only_profile
+    instance = options.instance or choose_instance(
+        profile, options.environment, options.clauses, "as --width measures one"
+    )
+    measured = state_width(TRANSACTIONAL_MESSAGES, constants_for(profile, (), instance))
+    if options.as_json:
+        print(json.dumps(measured.to_json(), indent=2))
+        return ExitCode.OK
+    table = FittingTable("field", ">from", ">to", ">elements", ">bits")
+    for field in measured.fields:
+        table.add_row(field.name, str(field.low), str(field.high), str(field.elements), str(field.bits))
+    console = wide_console()
+    console.print(table)
+    console.print(
+        f"{measured.bits} bits in {measured.words} words of 64, {measured.unused} unused; "
+        f"{measured.steps} steps are tried on each state"
+    )
+    return ExitCode.OK

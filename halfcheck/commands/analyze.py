@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.options import Conf, Master
-from halfcheck.printing.search_progress import live_line
+from halfcheck.printing.progress import live_line, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +66,7 @@ def command(
     halfcheck analyze build/traces --report build/traces.html
     halfcheck analyze trace.jsonl --profile 4.9.7 --broker-conf conf/broker.conf --explain 10
     """
-    from halfcheck.printing.judgement import print_judgement
+    from halfcheck.printing.analyze import print_judgement
     from spark_trace_analysis.audit.explanation.explained_runs import explain_some
     from spark_trace_analysis.judge.both_ways import judge
     from spark_trace_analysis.report.simulation_section import simulation_section
@@ -117,7 +117,6 @@ def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
 @contextmanager
 def _session(master: str, conf: list[str] | None, work: Path | None) -> Iterator[SparkSession]:
     """Spark; Ctrl-C says what is kept of the judging."""
-    from halfcheck.printing.interruption import resumable
     from spark_trace_analysis.cluster.session import spark_session
 
     with (

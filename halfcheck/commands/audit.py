@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.options import Conf
-from halfcheck.printing.progress_bar import progress_bar
+from halfcheck.printing.progress import counting_bar, resumable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from spark_trace_analysis.audit.audit import Audit
 
@@ -75,7 +74,7 @@ def command(
     if as_json:
         print(json.dumps(audit.to_json(everything=everything, limit=limit), ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.audit_table import print_audit
+        from halfcheck.printing.audit import print_audit
 
         print_audit(audit, everything=everything, limit=limit)
     if audit.corrupt:
@@ -114,18 +113,18 @@ def _audit(
     limit: int,
 ) -> Audit:
     """In this process if the store is small, otherwise as a Spark job."""
+    progress = counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
     if master is None and work is None and not conf and _is_small(store):
         from spark_trace_analysis.audit.audit_files import require_new, write_audit
         from spark_trace_analysis.audit.audit_store import audit_store
 
         if out is not None:
             require_new(out)
-        with _progress(store) as on_progress:
+        with progress as on_progress:
             small = audit_store(store, version, on_progress)
         if out is not None:
             write_audit(small, out)
         return small
-    from halfcheck.printing.interruption import resumable
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
     from spark_trace_analysis.audit.work_folder import count_finished, place_of
     from spark_trace_analysis.cluster.session import spark_session
@@ -134,7 +133,7 @@ def _audit(
     with (
         resumable(lambda: 0 if place is None else count_finished(place), "task"),
         spark_session(master or _ALL_CORES, conf=conf) as spark,
-        _progress(store) as on_progress,
+        progress as on_progress,
     ):
         options = Options(
             version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
@@ -148,10 +147,3 @@ def _is_small(store: Path) -> bool:
     if not folder.is_dir():
         return True
     return sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < _SMALL_BYTES
-
-
-@contextmanager
-def _progress(store: Path) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress line on stderr while a store is read, if somebody watches."""
-    with progress_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn", total=None) as update:
-        yield update and (lambda done, total: update(completed=done, total=total))

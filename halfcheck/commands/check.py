@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from halfcheck.check.check_options import CheckOptions
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 
 
 def command(options: CheckOptions) -> ExitCode:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
-from halfcheck.options import AsJson
+from halfcheck.errors import ExitCode
+from halfcheck.options import AsJson, say_choice
 
 if TYPE_CHECKING:
     from model_check.coverage.matrix import CoverageMatrix, SearchedWorld
@@ -46,7 +46,7 @@ def command(
     halfcheck coverage --instance tiny --max-states 100000
     halfcheck coverage --instance small --page docs/generated/coverage.md
     """
-    from halfcheck.printing.search_progress import live_line
+    from halfcheck.printing.progress import live_line
     from model_check.counterexample.files import write_whole
     from model_check.coverage.expected import read_expected
     from model_check.coverage.matrix import cover_matrix
@@ -55,8 +55,6 @@ def command(
 
     _require_folder_of(page)
     if instance is None:
-        from halfcheck.check.chosen_instance import say_choice
-
         instance = "small"
         say_choice(instance, "of which results/uncovered.toml speaks")
     with live_line(wanted=not as_json) as tell:
@@ -86,9 +84,8 @@ def _require_folder_of(page: Path | None) -> None:
 
 
 def _print(result: CoverageMatrix) -> None:
-    from halfcheck.printing.counterexample_table import wide_console
-    from halfcheck.printing.coverage_table import action_table, claim_table
-    from halfcheck.printing.paragraphs import below, counted, say
+    from halfcheck.printing.console import below, counted, say, wide_console
+    from halfcheck.printing.coverage import action_table, claim_table
 
     console = wide_console()
     for gap in result.unexplained:

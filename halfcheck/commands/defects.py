@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def command(
     searched = _searches(chosen if search else in_full, findings, failures, threads=threads, quiet=as_json)
     played = _plays(chosen, failures)
     if as_json:
-        from halfcheck.defects.as_json import defect_to_json
+        from halfcheck.printing.defects import defect_to_json
 
         content = {d.identifier: defect_to_json(d, findings, searched, played.get(d.identifier)) for d in chosen}
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.defects.listing import print_answers, print_list
+        from halfcheck.printing.defects import print_answers, print_list
 
         print_answers(answers if words else (), in_full, findings, searched, played)
         if not words:
@@ -78,7 +78,7 @@ def _searches(
     defects: list[Defect], findings: dict[str, Finding], failures: dict[str, str], *, threads: int, quiet: bool
 ) -> dict[str, Found]:
     """Search for each defect and each wrong repair that has a search; what is not as it says goes to `failures`."""
-    from halfcheck.printing.search_progress import search_progress
+    from halfcheck.printing.progress import search_progress
     from model_check.defects.search import find
     from model_check.errors import EvaluationError
 

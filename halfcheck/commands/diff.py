@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.options import AsJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from halfcheck.diff.answer import Answer
+    from halfcheck.diff.sides import Answer
 
 Left = Annotated[
     str,
@@ -106,7 +106,7 @@ def _print_lines(lines: Iterable[str]) -> None:
     """A line each; folded at words where the width is known."""
     from rich.text import Text
 
-    from halfcheck.printing.counterexample_table import PIPE_COLUMNS, wide_console
+    from halfcheck.printing.console import PIPE_COLUMNS, wide_console
 
     console = wide_console()
     for line in lines:

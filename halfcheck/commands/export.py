@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from halfcheck.options import Faults, Profile, Properties, names_in
+from halfcheck.options import Faults, Profile, Properties, choose_instance, names_in
 
 
 def command(
@@ -38,7 +38,7 @@ def command(
     halfcheck export --tla build/tla --profile 4.9.7 --instance tiny --faults crash
     halfcheck export --tla build/tla --profile 5.3.3 --instance tiny --property S1.immune_half
     """
-    from halfcheck.printing.paragraphs import in_world
+    from halfcheck.printing.console import in_world
     from model_check.check import chosen_clauses
     from model_check.instances import constants_for
     from model_check.tla.files import write_export
@@ -47,8 +47,6 @@ def command(
 
     chosen = names_in(faults)
     if instance is None:
-        from halfcheck.check.chosen_instance import choose_instance
-
         instance = choose_instance(profile, chosen, properties or (), "as the configuration is of one")
     constants = constants_for(profile, chosen, instance)
     clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties or ())

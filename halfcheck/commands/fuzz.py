@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.options import AsJson, Profile, Seed, names_in
-from halfcheck.printing.progress_bar import progress_bar
+from halfcheck.printing.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ def command(
     if as_json:
         print(json.dumps(campaign.to_json(), ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.campaign import print_campaign
+        from halfcheck.printing.fuzz import print_campaign
 
         print_campaign(campaign, visited_all=visit_all)
     if campaign.failure is not None and out is not None:
@@ -93,15 +93,15 @@ def _refuse_a_file(out: Path | None) -> None:
 
 def _hunt(seed: int, *, as_json: bool) -> ExitCode:
     """Hunt all mutants, and print who killed them."""
-    from fuzz.mutants.kill_table import kill_table
+    from fuzz.mutants import kill_table
 
-    kills = kill_table(random_seed=seed)
+    kills = [kill_table.hunt(mutant, random_seed=seed) for mutant in kill_table.MUTANTS]
     survivors = [kill.mutant.name for kill in kills if not kill.variable]
     if as_json:
         rows = [kill.to_json() for kill in kills]
         print(json.dumps({"seed": seed, "mutants": rows, "survivors": survivors}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.campaign import print_kills
+        from halfcheck.printing.fuzz import print_kills
 
         print_kills(kills)
     return ExitCode.SAFETY_VIOLATED if survivors else ExitCode.OK

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.errors import CommandLineError
-from halfcheck.exit_codes import ExitCode
-from halfcheck.options import AsJson, names_in
+from halfcheck.errors import CommandLineError, ExitCode
+from halfcheck.options import AsJson, names_in, say_choice
 
 if TYPE_CHECKING:
     from model_check.counterexample.steps import Replay
@@ -59,7 +58,6 @@ def command(
     chosen = given.faults if faults is None else tuple(names_in(faults))
     name = instance or given.instance
     if not name:
-        from halfcheck.check.chosen_instance import say_choice
         from model_check.counterexample.steps import instance_that_takes
 
         name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, chosen, given.path)
@@ -72,7 +70,7 @@ def command(
         violated = _names_of_violated(replayed)
         print(json.dumps({**of, "violated": violated, "trace": trace}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.paragraphs import in_world
+        from halfcheck.printing.console import in_world
 
         _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
     return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
@@ -83,8 +81,7 @@ def _names_of_violated(replayed: Replay) -> list[str]:
 
 
 def _print(replayed: Replay, where: str) -> None:
-    from halfcheck.printing.counterexample_table import counterexample_table, wide_console
-    from halfcheck.printing.paragraphs import counted, say
+    from halfcheck.printing.console import counted, counterexample_table, say, wide_console
 
     console, violated = wide_console(), _names_of_violated(replayed)
     verb = "is" if len(violated) == 1 else "are"

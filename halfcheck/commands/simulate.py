@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from halfcheck.options import Conf, Master, Seed, names_in
-from halfcheck.printing.progress_bar import progress_bar
+from halfcheck.printing.progress import progress_bar, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +92,6 @@ def command(
 def _simulated(
     parameters: Parameters, source: EventSource, out: Path, master: str, conf: list[str] | None
 ) -> Simulation:
-    from halfcheck.printing.interruption import resumable
     from model_check.walks.guided.walker import instances_of
     from spark_trace_analysis.cluster.session import spark_session
     from spark_trace_analysis.cluster.shipped_project import walk_kernels
@@ -188,7 +187,7 @@ def _print(done: Simulation, account: Account | None, *, as_json: bool) -> None:
     else:
         print(f"{size}: {done.seconds:.1f} s, {rate:,.0f} traces/s")
     if account is not None:
-        from halfcheck.printing.guided_account import print_account
+        from halfcheck.printing.simulate import print_account
 
         print_account(account)
 

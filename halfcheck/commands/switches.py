@@ -43,8 +43,8 @@ def command(
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
     from halfcheck.check.minimal_faults import MOST_STATES
-    from halfcheck.printing import switch_table
-    from halfcheck.printing.search_progress import live_line
+    from halfcheck.printing import switches as switch_table
+    from halfcheck.printing.progress import live_line
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called, switch_records
     from model_check.verdicts.searches import KeptSearches, Searches, kept_file

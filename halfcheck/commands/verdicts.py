@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.errors import CommandLineError
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import AsJson, Threads
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def command(
     halfcheck verdicts --update
     halfcheck verdicts --suggest
     """
-    from halfcheck.printing.search_progress import live_line
+    from halfcheck.printing.progress import live_line
     from halfcheck.verdicts.files import VerdictFiles
     from model_check.verdicts.implications import suggested
     from model_check.verdicts.regeneration import regenerate

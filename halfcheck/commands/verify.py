@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.printing.search_progress import live_line
+from halfcheck.printing.progress import live_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,8 +46,7 @@ def command(
     halfcheck verify --traces 50000 --seed 11 --out report-11
     """
     from halfcheck.verify.parts import begin
-    from halfcheck.verify.processes import on_all_cores
-    from halfcheck.verify.result_cache import ResultCache
+    from halfcheck.verify.processes import ResultCache, on_all_cores
     from halfcheck.verify.verification import Verification
     from spark_trace_analysis.cluster.java import require_java
     from spark_trace_analysis.report.page import write

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
-from halfcheck.diff.answer import Answer
-from halfcheck.diff.sides import Side, SideKind
-from halfcheck.printing.progress_bar import progress_bar
+from halfcheck.diff.sides import Answer, Side, SideKind
+from halfcheck.printing.progress import counting_bar
 from model_check.instances import switches_of, unturned
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
@@ -23,7 +21,7 @@ from spark_trace_analysis.audit.explanation.recorded_verdict import RecordedQues
 from spark_trace_analysis.ingest.driver_log import find_driver_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Report = Callable[[int, int], None]
 
@@ -34,7 +32,7 @@ def explain(side: Side, profile: str, broker_conf: Path | None, instance: str | 
     """Search for a path of the specification that leaves what is on the other side."""
     profile, why = specification_of(profile)
     conf = None if broker_conf is None else read_broker_conf(broker_conf)
-    with _progress(side.name) as report:
+    with counting_bar(f"explaining {side.name}", "MofNCompleteColumn", "TimeElapsedColumn") as report:
         if side.kind is SideKind.TRACE:
             return _explain_recorded(side, profile, why, conf, instance, report)
         question = Question(
@@ -129,10 +127,3 @@ def _conf_beside(trace: Path) -> BrokerConf:
     """The settings in a ``broker.conf`` beside the trace, or the defaults of the version."""
     path = find_broker_conf(trace.parent)
     return BrokerConf() if path is None else read_broker_conf(path)
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Report | None]:
-    """A progress line on stderr while the search goes on, if somebody watches."""
-    with progress_bar(f"explaining {name}", "MofNCompleteColumn", "TimeElapsedColumn", total=None) as update:
-        yield update and (lambda done, total: update(completed=done, total=total))

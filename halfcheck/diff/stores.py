@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.compare_stores import StoreComparison, StoreDifference, StoreSide, compare_stores
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
-from halfcheck.diff.answer import Answer, shortened
-from halfcheck.diff.sides import Side, SideKind
+from halfcheck.diff.sides import Answer, Side, SideKind, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.fit_schedule import fit_schedule
 from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
-from halfcheck.diff.answer import Answer
-from halfcheck.diff.sides import Side, SideKind
+from halfcheck.diff.sides import Answer, Side, SideKind
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.ingest.read_store import read_store_trace
 from spark_trace_analysis.ingest.stored_rows import as_a_store_shows_it, rows_of_store

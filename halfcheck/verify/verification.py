@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from halfcheck import __version__
-from halfcheck.printing.search_progress import words
+from halfcheck.printing.progress import words
 from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
 from model_check.check import CheckResult, check

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from tests.halfcheck.itf_files import BAD_TRACES, TRACE
 from tests.halfcheck.test_simulate_and_analyze import halfcheck
 

@@ -13,7 +13,7 @@ import pytest
 
 from halfcheck import __version__, app
 from halfcheck.__main__ import main as load_and_run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.lazy_commands import summary_of
 
 if TYPE_CHECKING:

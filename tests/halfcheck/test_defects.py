@@ -12,7 +12,7 @@ import pytest
 
 from fuzz.defects import scenario as scenarios_module
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.catalogue import catalogue

@@ -15,7 +15,7 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 
 LONGEST_SECONDS = 600
 PROGRAM = (

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from halfcheck.app import run
-from halfcheck.printing.judgement import print_counts
+from halfcheck.printing.analyze import print_counts
 from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
 from tests.halfcheck.recorded_traces import recorded

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from spec.constants import SWITCHES
 
 

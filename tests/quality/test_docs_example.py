@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.tlc import run_tlc
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "example-counterexample.md"

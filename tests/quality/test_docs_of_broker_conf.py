@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from model_check.broker_conf.answer import switched_on
 from model_check.broker_conf.changes import changes_of
 from model_check.broker_conf.configuration import Configuration

@@ -121,7 +121,7 @@ def test_the_phases_of_verify_find_what_they_read(installed: Path, tmp_path: Pat
     program = (
         "import json; from pathlib import Path\n"
         "from conformance.golden_stores import golden_stores\n"
-        "from halfcheck.verify.explained_stores import explained_store\n"
+        "from halfcheck.verify.parts import explained_store\n"
         "from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification\n"
         "store = next(store for store in golden_stores() if store.name == '5.3.3/five')\n"
         "refused = refused_specification(WRONG_SPECIFICATIONS[0], Path('work'))\n"

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
 from reference.format.record import Record
 from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.check.answer import MOST_COUNTEREXAMPLES, print_answer
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
+from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_answer
 from model_check.check import SCHEMA, check
 from model_check.portfolio import judged
 from model_check.wording.clauses import meaning_of

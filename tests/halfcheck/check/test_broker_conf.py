@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from model_check.check import SCHEMA
 
 FILE = "broker.conf"

@@ -9,7 +9,7 @@ import pytest
 
 from halfcheck.app import run
 from halfcheck.check.minimal_repairs import Left
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from model_check.check import SCHEMA
 from model_check.verdicts.minimal_repairs import find_minimal_repairs
 

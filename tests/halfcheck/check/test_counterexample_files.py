@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from tests.halfcheck.itf_files import BAD_TRACES
 from tests.model_check.counterexample import b02
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.verdicts import searches

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from spark_trace_analysis.audit import audit
 from tests.conformance.decoded_store import decoded_records
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from spark_trace_analysis.audit import audit
 from spark_trace_analysis.traces.manifest import Parameters, make_manifest, write_manifest
 from tests.halfcheck.recorded_traces import Rows, recorded, walked, write_json_lines, write_parquet

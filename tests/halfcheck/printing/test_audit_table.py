@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from conformance.golden_stores import golden_store
 from halfcheck import app
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.rules.advice import advice
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from halfcheck.printing.guided_account import print_account
+from halfcheck.printing.simulate import print_account
 from model_check.walks.guided.account import Account, Met, estimate
 
 RARE = Met("S1.after_a_check", True, 16_523, 1338, estimate([3e-4, 3.3e-4, 3.6e-4]))

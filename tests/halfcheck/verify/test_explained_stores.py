@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import GoldenStore, golden_store
-from halfcheck.errors import exit_code_of
-from halfcheck.exit_codes import ExitCode
-from halfcheck.verify.explained_stores import explained_store
+from halfcheck.errors import ExitCode, exit_code_of
+from halfcheck.verify.parts import explained_store
 from model_check.errors import EvaluationError
 from reference.format.broker_conf import NAME
 

@@ -9,9 +9,8 @@ import pytest
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants.kill_table import MUTANTS
 from fuzz.search import coverage
-from halfcheck.errors import exit_code_of
-from halfcheck.exit_codes import ExitCode
-from halfcheck.verify.lockstep_runs import lockstep_run
+from halfcheck.errors import ExitCode, exit_code_of
+from halfcheck.verify.parts import lockstep
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
 from spec.constants import FAULTS
@@ -32,7 +31,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", VERSIONS)
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
-    told = lockstep_run(Pairing.of(profile, FAULTS), 3, 20)
+    told = lockstep((profile, 3, 20))
     assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)
     assert 20 < told.steps <= 20 * 50
     assert 0 < told.conjuncts_seen < told.conjuncts
@@ -42,15 +41,18 @@ def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
 
 
 def test_the_seed_chooses_the_schedules() -> None:
-    pairing = Pairing.of("5.3.3", FAULTS)
-    assert lockstep_run(pairing, 3, 5).steps == lockstep_run(pairing, 3, 5).steps
-    assert lockstep_run(pairing, 3, 5).unseen != lockstep_run(pairing, 4, 5).unseen
+    first, again, other = (lockstep(("5.3.3", seed, 5)) for seed in (3, 3, 4))
+    assert first.steps == again.steps
+    assert first.unseen != other.unseen
 
 
-def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable() -> None:
+def test_a_pair_that_differs_ends_with_75_and_names_the_step_and_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     broken = next(mutant for mutant in MUTANTS if mutant.name == "check count forgotten").pairing
+    monkeypatch.setattr(Pairing, "of", lambda *given: broken)
     with pytest.raises(EvaluationError) as difference:
-        lockstep_run(broken, 7, 50)
+        lockstep(("5.3.3", 7, 50))
     assert exit_code_of(difference.value) == ExitCode.EVALUATION_ERROR
     told = str(difference.value)
     assert told.startswith("specification and broker differ in 5.3.3: step ")

@@ -8,9 +8,8 @@ import pytest
 
 from fuzz.mutants import kill_table
 from fuzz.mutants.mutant import Edit
-from halfcheck.errors import exit_code_of
-from halfcheck.exit_codes import ExitCode
-from halfcheck.verify.mutant_hunt import mutant_hunt
+from halfcheck.errors import ExitCode, exit_code_of
+from halfcheck.verify.parts import hunted
 from model_check.errors import EvaluationError
 
 ROUND = next(mutant for mutant in kill_table.MUTANTS if mutant.name == "round a moment late")
@@ -27,7 +26,7 @@ HARMLESS = replace(
 
 
 def test_who_killed_it_and_where_is_told() -> None:
-    told = mutant_hunt(7, (ROUND, PROPERTY))
+    told = [hunted((mutant.name, 7)) for mutant in (ROUND, PROPERTY)]
     assert [(row.name, row.part, row.variable) for row in told] == [
         ("round a moment late", "broker", "whether a round begins"),
         ("S1 allows two", "property", "S1.immune_half"),
@@ -38,9 +37,10 @@ def test_who_killed_it_and_where_is_told() -> None:
 
 def test_a_survivor_ends_with_75_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kill_table, "MOST_EXAMPLES", 40)
+    monkeypatch.setattr(kill_table, "MUTANTS", (HARMLESS, ROUND))
     with pytest.raises(EvaluationError) as survival:
-        mutant_hunt(7, (HARMLESS, ROUND))
+        hunted(("harmless", 7))
     assert exit_code_of(survival.value) == ExitCode.EVALUATION_ERROR
     assert (
-        str(survival.value) == "1 of 2 mutants survive: harmless (40 examples); see halfcheck fuzz --mutants --seed 7"
+        str(survival.value) == "1 of 1 mutants survive: harmless (40 examples); see halfcheck fuzz --mutants --seed 7"
     )

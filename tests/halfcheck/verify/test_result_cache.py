@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from halfcheck.verify import result_cache
-from halfcheck.verify.result_cache import ResultCache, project_fingerprint
+from halfcheck.verify import processes
+from halfcheck.verify.processes import ResultCache, project_fingerprint
 
 
 def double(number: int) -> int:
@@ -44,7 +44,7 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
     (tmp_path / "package" / "__init__.py").touch()
     source.write_bytes(b"\x00\x01")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(result_cache, "PACKAGES", ("package",))
+    monkeypatch.setattr(processes, "PACKAGES", ("package",))
     before = project_fingerprint()
     compiled = source.parent / "__pycache__" / "kernel.nbc"
     compiled.parent.mkdir()
@@ -60,6 +60,6 @@ def test_nothing_is_found_when_a_file_of_the_project_has_changed(
 
 
 def test_every_package_that_is_installed_is_part_of_the_fingerprint() -> None:
-    project = Path(result_cache.__file__).parents[2]
+    project = Path(processes.__file__).parents[2]
     packages = {path.parent.name for path in project.glob("*/__init__.py")} - {"tests", "benchmarks"}
-    assert set(result_cache.PACKAGES) == packages
+    assert set(processes.PACKAGES) == packages

@@ -13,10 +13,10 @@ from fuzz.mutants import kill_table
 from fuzz.search import coverage
 from halfcheck.app import run
 from halfcheck.commands.verify import command
-from halfcheck.exit_codes import ExitCode
-from halfcheck.verify import lockstep_runs, parts, verification
+from halfcheck.errors import ExitCode
+from halfcheck.verify import parts, verification
 from halfcheck.verify.parts import begin
-from halfcheck.verify.result_cache import ResultCache
+from halfcheck.verify.processes import ResultCache
 from halfcheck.verify.verification import Verification
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS
 from spark_trace_analysis.traces.manifest import source_fingerprint
@@ -44,7 +44,7 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "later_stores", list)
     for module in (verification, parts):
         monkeypatch.setattr(module, "VERSIONS", SEARCHED)
-    monkeypatch.setattr(lockstep_runs, "EXAMPLES", 10)
+    monkeypatch.setattr(parts, "EXAMPLES", 10)
     monkeypatch.setattr(kill_table, "MUTANTS", kill_table.MUTANTS[::26])
     monkeypatch.setattr(parts, "CROSS_CHECKED", parts.CROSS_CHECKED[:1])
     monkeypatch.setattr(coverage, "_COUNTED_FAULTS", dict.fromkeys(VERSIONS, ()))

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.golden_stores import GOLDEN
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from halfcheck.verify import verification
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, WrongSpecification, refused_specification
 from model_check.errors import EvaluationError

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.golden_stores import golden_store
 from halfcheck.app import run
-from halfcheck.exit_codes import ExitCode
+from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
 from reference.format.errors import CorruptRegion
 from spark_trace_analysis.audit.audit_store import audit_store

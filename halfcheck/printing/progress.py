@@ -1,10 +1,10 @@
-"""The live line of a search on stderr: states, states a second, depth, queue."""
+"""What whoever watches a long job sees on stderr: a bar, a live line; and what Ctrl-C says of the work that is kept."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -12,6 +12,42 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from model_check.explicit.search import Progress
+
+
+@contextmanager
+def progress_bar(what: str, *columns: str, wanted: bool = True, **task: Any) -> Iterator[Callable[..., None] | None]:
+    """Give a function that takes what `rich.progress.Progress.update` takes; `None` when nobody watches.
+
+    Parameters
+    ----------
+    what
+        Stands before the bar.
+    columns
+        Stand behind it: names of Rich's columns, or texts with the fields of the task.
+    wanted
+        False with `--json`.
+    task
+        What is known at the beginning: `total`, and fields of the texts.
+    """
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    behind = [progress.TextColumn(name) if "{" in name else getattr(progress, name)() for name in columns]
+    before = progress.TextColumn("{task.description}"), progress.BarColumn()
+    with progress.Progress(*before, *behind, console=Console(stderr=True), transient=True) as bar:
+        number = bar.add_task(what, **task)
+        yield lambda **now: bar.update(number, **now)
+
+
+@contextmanager
+def counting_bar(what: str, *columns: str) -> Iterator[Callable[[int, int], None] | None]:
+    """The same for what is told how many pieces are done and how many there are."""
+    with progress_bar(what, *columns, total=None) as update:
+        yield update and (lambda done, total: update(completed=done, total=total))
+
 
 _MANY = 1_000_000
 _BESIDE_THE_WHEEL = 3
@@ -96,3 +132,39 @@ def live_line(
     console = Console(stderr=True)
     with console.status(fitting(first, console.width)) as status:
         yield lambda told: status.update(fitting(str(told), console.width))
+
+
+@contextmanager
+def resumable(count_kept: Callable[[], int], what: str) -> Iterator[None]:
+    """Let Ctrl-C in the block tell what is kept; it says nothing more than usual where there is nothing.
+
+    Parameters
+    ----------
+    count_kept
+        How many pieces of work the same command would find; asked after the block.
+    what
+        What one piece is, in the singular.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The block's own, with a message.
+
+    Examples
+    --------
+    >>> try:
+    ...     with resumable(lambda: 3, "file"):
+    ...         raise KeyboardInterrupt
+    ... except KeyboardInterrupt as interrupt:
+    ...     print(interrupt)
+    interrupted; 3 files are finished and kept, the same command goes on from there
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = count_kept()
+        if not kept:
+            raise
+        pieces = f"1 {what} is" if kept == 1 else f"{kept} {what}s are"
+        message = f"interrupted; {pieces} finished and kept, the same command goes on from there"
+        raise KeyboardInterrupt(message) from None

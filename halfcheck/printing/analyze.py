@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from halfcheck.printing.counterexample_table import wide_console
+from halfcheck.printing.console import wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from spark_trace_analysis.judge.properties import NOT_SHOWN
 

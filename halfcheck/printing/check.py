@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.counterexample_table import counterexample_table, wide_console
+from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import counted, in_world, listed, say
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
@@ -58,7 +57,7 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     _print_broken_elsewhere(console, answer)
     shown = _print_counterexamples(console, answer, everything=everything)
     console.print()
-    _print_undecided(console, answer.undecided)
+    print_unknown(console, answer.undecided)
     _print_cannot_occur(console, answer, everything=everything)
     _print_holding(console, answer, everything=everything)
     if shown < len(_by_counterexample(answer)):
@@ -130,12 +129,12 @@ def _print_counterexamples(console: Console, answer: Judged, *, everything: bool
     return len(chosen)
 
 
-def _print_undecided(console: Console, rows: Sequence[ClauseResult]) -> None:
-    reasons = dict.fromkeys(row.reason for row in rows)
-    for reason in reasons:
+def print_unknown(console: Console, rows: Sequence[ClauseResult], why: str = ": {}") -> None:
+    """The clauses that are unknown, those for the same reason together."""
+    for reason in dict.fromkeys(row.reason for row in rows):
         names = [row.name for row in rows if row.reason == reason]
         verb = "is" if len(names) == 1 else "are"
-        listed(console, f"{len(names)} {verb} unknown: {reason}", names)
+        listed(console, f"{len(names)} {verb} unknown{why.format(reason)}", names)
 
 
 def _print_cannot_occur(console: Console, answer: Judged, *, everything: bool) -> None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.check.answer import MOST_COUNTEREXAMPLES, print_holding
-from halfcheck.printing.counterexample_table import PIPE_COLUMNS, wide_console
+from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_unknown
+from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, in_world, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import beside, counted, in_world, listed, say
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
@@ -17,8 +16,6 @@ from model_check.wording.clauses import meaning_of
 from model_check.wording.faults import FAULTS_IN_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from model_check.broker_conf.configuration import Configuration
@@ -55,7 +52,7 @@ def print_judgement(judgement: Judgement, title: str, suggestions: Suggestions |
         say(console, "--suggest searches which settings, immunities or versions would mend some of it")
     _print_counterexamples(console, judgement, everything=everything)
     console.print()
-    _print_open(console, judgement.open)
+    print_unknown(console, judgement.open, " ({})")
     _print_standing(console, judgement, everything=everything)
     _print_extent(console, judgement, everything=everything)
 
@@ -124,13 +121,6 @@ def _print_counterexamples(console: Console, judgement: Judgement, *, everything
         left = counted(len(groups) - MOST_COUNTEREXAMPLES, "more counterexample")
         console.print()
         say(console, f"{left}: --property ID shows one, --all shows all")
-
-
-def _print_open(console: Console, rows: Sequence[ClauseResult]) -> None:
-    for reason in dict.fromkeys(row.reason for row in rows):
-        names = [row.name for row in rows if row.reason == reason]
-        verb = "is" if len(names) == 1 else "are"
-        listed(console, f"{len(names)} {verb} unknown ({reason})", names)
 
 
 def _print_standing(console: Console, judgement: Judgement, *, everything: bool) -> None:

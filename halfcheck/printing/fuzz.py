@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.counterexample_table import counterexample_table, wide_console
+from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import counted, in_world, listed, say
 from model_check.counterexample.steps import replay
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.counterexample_table import wide_console
+from halfcheck.printing.console import below, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import below
 from model_check.defects.catalogue import catalogue
 from model_check.switch_effects import on_record
 from spec.profiles import PROFILES

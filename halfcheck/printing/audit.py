@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.printing.counterexample_table import wide_console
+from halfcheck.printing.console import below, counted, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from halfcheck.printing.paragraphs import below, counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,1 +1,0 @@
-"""What ``halfcheck defects`` prints."""
