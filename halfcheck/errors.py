@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 from enum import IntEnum
-from typing import Protocol, runtime_checkable
 
 import typer
 
@@ -37,13 +36,6 @@ class ExitCode(IntEnum):
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
-
-
-@runtime_checkable
-class CarriesExitCode(Protocol):
-    """An exception that knows the exit code it stands for."""
-
-    exit_code: int
 
 
 class CommandLineError(Exception):
@@ -77,7 +69,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
         return ExitCode.BAD_OPTION
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
-    if isinstance(error, CarriesExitCode):
+    if hasattr(error, "exit_code"):
         return ExitCode(error.exit_code)
     if isinstance(error, _UNREADABLE):
         return ExitCode.BAD_CONTENT
@@ -100,7 +92,7 @@ def one_line(error: BaseException) -> str:
         text = str(error) or "interrupted"
     elif isinstance(error, _UNREADABLE) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
-    elif isinstance(error, CarriesExitCode):
+    elif hasattr(error, "exit_code"):
         text = str(error)
     elif isinstance(error, OSError) and error.errno in _FULL:
         where = "standard output, or a disk that is written to, is full" if error.filename is None else error.filename

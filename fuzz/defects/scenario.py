@@ -131,10 +131,7 @@ def play(scenario: Scenario) -> Played:
     started = time.perf_counter()
     affected, repaired = scenario.play(scenario.affected), scenario.play(scenario.repaired_in)
     seconds = time.perf_counter() - started
-    for seen, profile, wanted in (
-        (affected, scenario.affected, True),
-        (repaired, scenario.repaired_in, False),
-    ):
+    for seen, profile, wanted in ((affected, scenario.affected, True), (repaired, scenario.repaired_in, False)):
         if seen.symptom is not wanted:
             facts = "; ".join(f"{fact}: {text_of(value)}" for fact, value in seen.facts.items())
             message = f"the broker of {profile} {'does not show' if wanted else 'shows'} the defect: {facts}"

@@ -70,11 +70,11 @@ class Kill:
         }
 
 
-def hunt(mutant: Mutant, *, random_seed: int, examples: int | None = None) -> Kill:
-    """Run one mutant until it is noticed, or until it has lived through all examples, `MOST_EXAMPLES` if not given."""
+def hunt(mutant: Mutant, *, random_seed: int) -> Kill:
+    """Run one mutant until it is noticed, or until it has lived through all examples."""
     if mutant.part is Part.PROPERTY:
         return _search(mutant)
-    done = fuzz(mutant.pairing, examples=examples or MOST_EXAMPLES, steps=STEPS, random_seed=random_seed)
+    done = fuzz(mutant.pairing, examples=MOST_EXAMPLES, steps=STEPS, random_seed=random_seed)
     if done.failure is None:
         return Kill(mutant, "", "", done.examples, done.seconds)
     mismatch = done.failure.mismatch

@@ -152,13 +152,7 @@ class StateCoverage:
 
 
 def count_states(
-    profile: str,
-    *,
-    examples: int,
-    steps: int,
-    random_seed: int,
-    faults: tuple[str, ...] | None = None,
-    visits_all: bool = False,
+    profile: str, *, examples: int, steps: int, random_seed: int, visits_all: bool = False
 ) -> StateCoverage:
     """The states of `COUNTED` that a pair sees in some examples, and is steered to if it is to visit all.
 
@@ -167,7 +161,7 @@ def count_states(
     Mismatch
         The pair disagrees on the way to a state that the examples did not see.
     """
-    faults = _COUNTED_FAULTS[unturned(profile)] if faults is None else faults
+    faults = _COUNTED_FAULTS[unturned(profile)]
     pairing = Pairing.of(profile, faults, COUNTED.name)
     found = explore(pairing.machine, pairing.constants)
     done = fuzz(pairing, examples=examples, steps=steps, random_seed=random_seed, counts_states=True)

@@ -25,10 +25,7 @@ MOST_STATES: Final = 20_000_000
 
 def run(options: CheckOptions) -> ExitCode:
     """Search, print, and give the exit code."""
-    options.refuse(
-        NOT_OF_MANY_WORLDS,
-        "does not go with --minimal-faults, which searches many environments in memory",
-    )
+    options.refuse(NOT_OF_MANY_WORLDS, "does not go with --minimal-faults, which searches many environments in memory")
     instance = options.instance or USUAL_INSTANCE
     if options.instance is None:
         say_choice(instance, "as --minimal-faults searches one; docs/generated/verdicts.md joins several")

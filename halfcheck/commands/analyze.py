@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.options import Conf, Master
-from halfcheck.printing.progress import live_line, resumable
+from halfcheck.printing.progress import live_line, resumable, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ def command(
         begin("starting Spark")
         # What was found of recorded traces is not kept: they are written anew each time.
         work = directory / KEPT if read_conf is None else None
-        with _timed(seconds, "start"):
+        with timed(seconds, "start"):
             spark = stack.enter_context(_session(master, conf, work))
         begin(f"judging {sum(run.parameters.traces for run in runs):,} traces twice")
         judgement = judge(spark, runs, work=work)
@@ -89,7 +89,7 @@ def command(
         explained: Sequence[Explained] = ()
         if explain:
             begin("explaining traces")
-            with _timed(seconds, "explain"):
+            with timed(seconds, "explain"):
                 explained = explain_some(spark, runs, explain, read_conf)
         if report is not None:
             made_by = f"halfcheck analyze {directory} --report {report}"
@@ -105,13 +105,6 @@ def _refuse(report: Path | None, explain: int) -> None:
     if explain < 0:
         message = f"--explain {explain}: expected 0 or more"
         raise typer.BadParameter(message)
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
-    began = perf_counter()
-    yield
-    seconds[phase] = perf_counter() - began
 
 
 @contextmanager
@@ -167,11 +160,7 @@ def _runs_of(
 
 
 def _write_report(
-    section: SimulationSection,
-    runs: Sequence[Run],
-    path: Path,
-    seconds: dict[str, float],
-    begin: Callable[[str], None],
+    section: SimulationSection, runs: Sequence[Run], path: Path, seconds: dict[str, float], begin: Callable[[str], None]
 ) -> None:
     from spark_trace_analysis.report.data import Fact, ReportData
     from spark_trace_analysis.report.page import write
@@ -183,5 +172,5 @@ def _write_report(
         Fact("seed", ", ".join(str(seed) for seed in sorted({manifest.parameters.seed for manifest in manifests}))),
     )
     begin("writing the report")
-    with _timed(seconds, "report"):
+    with timed(seconds, "report"):
         write(ReportData("What simulated traces show", facts, section.command, simulation=section), path)

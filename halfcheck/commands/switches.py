@@ -43,8 +43,8 @@ def command(
     halfcheck switches batches_ops --profile 5.4.0 --json
     """
     from halfcheck.check.minimal_faults import MOST_STATES
-    from halfcheck.printing import switches as switch_table
     from halfcheck.printing.progress import live_line
+    from halfcheck.printing.switches import print_effects, print_head, print_list
     from model_check.switch_effects import find_effects
     from model_check.switches import switch_called, switch_records
     from model_check.verdicts.searches import KeptSearches, Searches, kept_file
@@ -55,12 +55,12 @@ def command(
         if as_json:
             print(json.dumps({one.name: one.to_json() for one in records}, ensure_ascii=False, indent=2))
         else:
-            switch_table.print_list(records)
+            print_list(records)
         return
     told = {}
     for number, record in enumerate(records):
         if not as_json:
-            switch_table.print_head(record, is_first=number == 0)
+            print_head(record, is_first=number == 0)
         with live_line(wanted=not as_json) as report:
             cores = threads or os.cpu_count() or 1
             searches = Searches(KeptSearches(kept_file()), threads=cores, most_states=MOST_STATES, report=report)
@@ -68,7 +68,7 @@ def command(
         if as_json:
             told[record.name] = _to_json(record, found)
         else:
-            switch_table.print_effects(found)
+            print_effects(found)
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
 

@@ -37,12 +37,7 @@ def compare_bytes(left: Side, right: Side, broker_conf: Path | None) -> Answer:
         records=found.records,
         bytes=found.bytes,
         identical=False,
-        first_difference={
-            "record": first.record,
-            "field": first.field,
-            "left": first.left,
-            "right": first.right,
-        },
+        first_difference={"record": first.record, "field": first.field, "left": first.left, "right": first.right},
         lines=(
             f"{left.name} and {right.name}: {found.records} records are identical, "
             f"then {first.record} differs in {first.field}:",

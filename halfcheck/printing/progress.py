@@ -1,9 +1,10 @@
-"""What whoever watches a long job sees on stderr: a bar, a live line; and what Ctrl-C says of the work that is kept."""
+"""What whoever watches a long job sees on stderr: a bar, a live line; how long it took; what Ctrl-C says is kept."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -132,6 +133,14 @@ def live_line(
     console = Console(stderr=True)
     with console.status(fitting(first, console.width)) as status:
         yield lambda told: status.update(fitting(str(told), console.width))
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
+    """Note how long the block takes, if it comes to its end."""
+    began = perf_counter()
+    yield
+    seconds[phase] = perf_counter() - began
 
 
 @contextmanager

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from halfcheck import __version__
-from halfcheck.printing.progress import words
+from halfcheck.printing.progress import timed, words
 from halfcheck.verdicts.files import VerdictFiles
 from halfcheck.verify.wrong_specifications import WRONG_SPECIFICATIONS, refused_specification
 from model_check.check import CheckResult, check
@@ -35,7 +34,7 @@ from spark_trace_analysis.traces.simulate import find_complete, simulate
 from spec.profiles import VERSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -104,11 +103,10 @@ class Verification:
         EvaluationError
             One of them is not refused.
         """
-        began = perf_counter()
-        for wrong in WRONG_SPECIFICATIONS:
-            self.say(f"holding {wrong.version}/{wrong.scenario} against a specification where {wrong.claim}")
-            self.refused.append(refused_specification(wrong, self.work / "wrong-settings"))
-        self.seconds["refuse"] = perf_counter() - began
+        with timed(self.seconds, "refuse"):
+            for wrong in WRONG_SPECIFICATIONS:
+                self.say(f"holding {wrong.version}/{wrong.scenario} against a specification where {wrong.claim}")
+                self.refused.append(refused_specification(wrong, self.work / "wrong-settings"))
 
     def search(self) -> None:
         """Search every profile in every environment, all properties, and compare with the table of verdicts.
@@ -145,17 +143,17 @@ class Verification:
             Two readings differ, a store is not explained, specification and broker differ, or a mutant survives.
         """
         self.say("cross-checking with the CPython search on tiny")
-        with self._phase("cross-check"):
+        with timed(self.seconds, "cross-check"):
             self.notes += begun.cross_checks
-        with self._phase("audit"):
+        with timed(self.seconds, "audit"):
             for audit in begun.audits:
                 self.audits.append(audit)
                 self.say(f"audited {audit.store}")
         self.say(f"running specification and broker in lockstep: {', '.join(VERSIONS)}")
-        with self._phase("lockstep"):
+        with timed(self.seconds, "lockstep"):
             self.lockstep += begun.lockstep
         self.say("hunting mutants")
-        with self._phase("mutants"):
+        with timed(self.seconds, "mutants"):
             for mutant in begun.mutants:
                 self.mutants.append(mutant)
                 if self.status is not None:
@@ -166,12 +164,6 @@ class Verification:
                 f"{self.found_before} cross-checks, audits, lockstep runs and hunts are those of an earlier run: "
                 f"no file of the project and no library has changed. Remove {begun.kept.folder} to do them again."
             )
-
-    @contextmanager
-    def _phase(self, name: str) -> Iterator[None]:
-        began = perf_counter()
-        yield
-        self.seconds[name] = perf_counter() - began
 
     def simulate_and_judge(self, master: str) -> ReportData:
         """Walk traces of every profile, quiet and with crashes, judge them twice, and return the whole page's data."""
