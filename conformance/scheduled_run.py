@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from conformance.broker_schedule import Act, Drain, End, EndGoesOn, Kill, RoundBegins, RoundGoesOn, Send, Start, Stop
 from reference.broker.broker_controller import BrokerController
 from reference.broker.recorder import Recorder
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.errors import BrokerError
 from reference.simulation.virtual_clock import VirtualClock
@@ -176,7 +175,7 @@ class ScheduledRun:
             case Kill():
                 self._set_clock(act.at)
                 self.broker.crash()
-                saved = self.broker.store_path.consumer_offsets
+                saved = self.broker.consumer_offset_manager.saved
                 self.saved_at_kill.append({key: {**queues} for key, queues in saved.table.items()})
             case Stop():
                 self._set_clock(act.chosen_at)
@@ -222,8 +221,7 @@ class ScheduledRun:
         if self._broker is None:
             store = MessageStore(self._switches, self._store_clock, self.disk, self.schedule.store_config())
             store.dispatches_at_once = False
-            path = StorePathRootDir(store, clock=self._clock)
-            self._broker = BrokerController(self._switches, self._settings, self._clock, path, self.recorder)
+            self._broker = BrokerController(self._switches, self._settings, self._clock, store, self.recorder)
         else:
             self._broker = self._broker.restart()
         self._broker.check_service.waits_since = act.at

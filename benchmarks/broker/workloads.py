@@ -14,11 +14,12 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.recorder import Recorder
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.simulation.virtual_clock import VirtualClock
+from reference.store.disk import DirectoryDisk
+from reference.store.message_store import MessageStore
 from reference.versions.versions import VERSIONS
 
 BODY = b"0123456789" * 10
@@ -52,9 +53,9 @@ class Measured:
 def new_broker(version: str, folder: Path, check_max: int = 15) -> BrokerController:
     """A broker on an empty store, with file sizes of RocketMQ's defaults."""
     switches, clock = VERSIONS[version], VirtualClock(1_700_000_000_000)
-    path = StorePathRootDir.open(folder, switches, clock)
+    store = MessageStore(switches, clock, DirectoryDisk(folder))
     settings = BrokerSettings(transaction_check_max=check_max)
-    return BrokerController(switches, settings, clock, path, Recorder(clock, is_on=False))
+    return BrokerController(switches, settings, clock, store, Recorder(clock, is_on=False))
 
 
 def send(broker: BrokerController, number: int, topic: str = "TopicTest", body: bytes = BODY) -> SendMessageResponse:

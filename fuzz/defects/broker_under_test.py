@@ -10,7 +10,6 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
 from reference.format.message_decoder import create_message_id
@@ -68,7 +67,7 @@ class BrokerUnderTest:
         self._keys = (f"K{number}" for number in count())
         self._settings = dict(settings)
         store = MessageStore(self.switches, self.clock, disk, config)
-        self.broker = BrokerController(self.switches, self._settings_of_version(), self.clock, StorePathRootDir(store))
+        self.broker = BrokerController(self.switches, self._settings_of_version(), self.clock, store)
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
@@ -220,7 +219,7 @@ class BrokerUnderTest:
         disk, producers = self.broker.message_store.disk, self.broker.producer_manager
         store = MessageStore(self.switches, self.clock, disk, self._config)
         self.broker = BrokerController(
-            self.switches, self._settings_of_version(), self.clock, StorePathRootDir(store), None, producers, role
+            self.switches, self._settings_of_version(), self.clock, store, None, producers, role
         )
 
     # --- what is seen -------------------------------------------------------------------------------------------------

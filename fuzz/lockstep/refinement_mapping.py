@@ -193,7 +193,7 @@ class RefinementMapping:
     def _read_offsets(self, broker: BrokerController) -> None:
         for topic, name in ((HALF_TOPIC, "half"), (OP_TOPIC, "op")):
             in_memory = broker.consumer_offset_manager.query_offset(topic, HALF_QUEUE_ID)
-            saved = broker.store_path.consumer_offsets.get(topic, HALF_QUEUE_ID)
+            saved = broker.consumer_offset_manager.saved.get(topic, HALF_QUEUE_ID)
             self._put(f"offsets.{name}", None, max(in_memory, 0))
             self._put(f"saved.{name}", None, 0 if saved is None else saved)
 

@@ -43,11 +43,11 @@ BROKER_MUTANTS: Final = (
         "batch survives a crash", "what waits in memory is there after a restart",
         "reference.broker.broker_controller",
         "        return type(self)(\n"
-        "            self.switches, self.settings, self.clock, store_path, "
+        "            self.switches, self.settings, self.clock, message_store, "
         "self.recorder, self.producer_manager, role\n"
         "        )\n",
         "        heir = type(self)(\n"
-        "            self.switches, self.settings, self.clock, store_path, "
+        "            self.switches, self.settings, self.clock, message_store, "
         "self.recorder, self.producer_manager, role\n"
         "        )\n"
         "        heir.transactional_message_service.delete_context.update("

@@ -19,7 +19,6 @@ from reference.broker.processor.send_message_processor import SendMessageProcess
 from reference.broker.producer_manager import ProducerManager
 from reference.broker.recorder import Recorder
 from reference.broker.schedule_message_service import ScheduleMessageService
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.transaction_metrics import TransactionMetrics
 from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from reference.broker.transaction.transactional_message_check_listener import (
@@ -52,7 +51,7 @@ class BrokerController:
         ``broker.conf``.
     clock
         The broker's clock.
-    store_path
+    message_store
         What an earlier process left; without it, the broker starts on an empty store.
     recorder
         Takes the rows of the trace; without it, the broker makes one.
@@ -82,7 +81,7 @@ class BrokerController:
         switches: VersionSwitches,
         settings: BrokerSettings,
         clock: VirtualClock,
-        store_path: StorePathRootDir | None = None,
+        message_store: MessageStore | None = None,
         recorder: Recorder | None = None,
         producer_manager: ProducerManager | None = None,
         role: BrokerRole = BrokerRole.MASTER,
@@ -90,19 +89,18 @@ class BrokerController:
         self.switches = switches
         self.settings = settings
         self.clock = clock
-        self.store_path = StorePathRootDir(MessageStore(switches, clock)) if store_path is None else store_path
         self.recorder = Recorder(clock) if recorder is None else recorder
         self.producer_manager = ProducerManager(switches) if producer_manager is None else producer_manager
         self.escape_bridge = EscapeBridge(settings.store_host)
         self.is_running = True
-        self.message_store = self.store_path.message_store
+        self.message_store = MessageStore(switches, clock) if message_store is None else message_store
+        disk = self.message_store.disk
+        self.consumer_offset_manager = ConsumerOffsetManager(disk, switches, clock)
         self.message_store.dispatch()
         self.role = role
         self.message_store.is_slave = role.is_slave
-        self.consumer_offset_manager = ConsumerOffsetManager(self.store_path.consumer_offsets)
         self.transactional_message_bridge = TransactionalMessageBridge(self)
         self.transactional_message_service = TransactionalMessageService(self)
-        disk = self.message_store.disk
         self.topic_config_manager = TopicConfigManager(disk, switches, clock, settings)
         self.subscription_group_manager = SubscriptionGroupManager(disk, switches, clock)
         self.check_requests: deque[CheckTransactionStateRequest] = deque()
@@ -194,7 +192,7 @@ class BrokerController:
         self.require_running()
         self.recorder.record("crashed")
         self.is_running = False
-        self.store_path.close()
+        self.message_store.abandon()
 
     def lose_power(self, end: CommitLogOffset) -> None:
         """The machine loses power, and of the commit log only what lies before `end` is left (B13, B14).
@@ -208,7 +206,7 @@ class BrokerController:
         self.message_store.cut_to(end)
         self.recorder.record("power_lost")
         self.is_running = False
-        self.store_path.close()
+        self.message_store.abandon()
 
     def change_to_slave(self) -> None:
         """Another broker of the group is the master now (``#changeToSlave``): no check round begins, no write succeeds.
@@ -243,9 +241,9 @@ class BrokerController:
         if self.is_running:
             message = "this broker process still runs; crash() or shutdown() first"
             raise BrokerIsRunningError(message)
-        store_path = self.store_path.reopen()
+        message_store = self.message_store.reopen()
         return type(self)(
-            self.switches, self.settings, self.clock, store_path, self.recorder, self.producer_manager, role
+            self.switches, self.settings, self.clock, message_store, self.recorder, self.producer_manager, role
         )
 
     def require_running(self) -> None:
@@ -262,5 +260,5 @@ class BrokerController:
 
     def save_consumer_offsets(self) -> None:
         """Save the consumer offsets (``ConsumerOffsetManager#persist``)."""
-        self.store_path.consumer_offsets = self.consumer_offset_manager.encode()
+        self.consumer_offset_manager.persist()
         self.recorder.record("offsets_persisted")

@@ -29,36 +29,7 @@ NO_OFFSET = QueueOffset(-1)
 
 
 class ConsumerOffsetManager:
-    """The consumer offsets of one process (``ConsumerOffsetManager``).
-
-    Parameters
-    ----------
-    saved
-        What ``config/consumerOffset.json`` held when the process started.
-    """
-
-    def __init__(self, saved: ConsumerOffsets) -> None:
-        self._table = {key: dict(queues) for key, queues in saved.table.items()}
-
-    def query_offset(self, topic: str, queue_id: int, group: str = CHECK_GROUP) -> QueueOffset:
-        """The committed offset, or -1."""
-        return self._table.get(TopicAtGroup(f"{topic}@{group}"), {}).get(queue_id, NO_OFFSET)
-
-    def commit_offset(self, topic: str, queue_id: int, offset: QueueOffset, group: str = CHECK_GROUP) -> None:
-        """Commit an offset in memory; it may be less than the one before."""
-        self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})[queue_id] = offset
-
-    def put_all(self, offsets: ConsumerOffsets) -> None:
-        """Take over what another broker of the group has committed (``SlaveSynchronize#syncConsumerOffset``)."""
-        self._table.update({key: dict(queues) for key, queues in offsets.table.items()})
-
-    def encode(self) -> ConsumerOffsets:
-        """What is to be saved (``ConsumerOffsetManager#encode``)."""
-        return ConsumerOffsets({key: dict(queues) for key, queues in self._table.items()})
-
-
-class ConsumerOffsetFile:
-    """``config/consumerOffset.json``.
+    """The consumer offsets of one process, and ``config/consumerOffset.json`` (``ConsumerOffsetManager``).
 
     Attributes
     ----------
@@ -72,6 +43,23 @@ class ConsumerOffsetFile:
         self.saved = load_consumer_offsets(disk.read)
         self._version = {"counter": 0, "stateVersion": 0, "timestamp": clock.now} | self.saved.data_version
         self._buckets = _OFFSET_TABLE_BUCKETS if self.saved.source is None else _LOADED_TABLE_BUCKETS
+        self._table = {key: dict(queues) for key, queues in self.saved.table.items()}
+
+    def query_offset(self, topic: str, queue_id: int, group: str = CHECK_GROUP) -> QueueOffset:
+        """The committed offset, or -1."""
+        return self._table.get(TopicAtGroup(f"{topic}@{group}"), {}).get(queue_id, NO_OFFSET)
+
+    def commit_offset(self, topic: str, queue_id: int, offset: QueueOffset, group: str = CHECK_GROUP) -> None:
+        """Commit an offset in memory; it may be less than the one before."""
+        self._table.setdefault(TopicAtGroup(f"{topic}@{group}"), {})[queue_id] = offset
+
+    def put_all(self, offsets: ConsumerOffsets) -> None:
+        """Take over what another broker of the group has committed (``SlaveSynchronize#syncConsumerOffset``)."""
+        self._table.update({key: dict(queues) for key, queues in offsets.table.items()})
+
+    def persist(self) -> None:
+        """Save what is in memory."""
+        self.save(ConsumerOffsets({key: dict(queues) for key, queues in self._table.items()}))
 
     def save(self, offsets: ConsumerOffsets) -> None:
         """Write the file; without room for it, what was saved before stays (``ConfigManager#persist``)."""
@@ -83,6 +71,7 @@ class ConsumerOffsetFile:
             self.saved = offsets
 
     def _encode(self, offsets: ConsumerOffsets) -> str:
+        """The text of the file (``ConsumerOffsetManager#encode``)."""
         keys = hash_map_order(tuple(offsets.table), self._buckets)
         table = {key: dict(sorted(offsets.table[key].items())) for key in keys}  # type: ignore[index]
         if not self._switches.versions_consumer_offsets:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerRole, BrokerSettings
 from reference.broker.recorder import Recorder
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.client.message_client_id_setter import MessageClientIDSetter
 from reference.client.producer import TransactionMQProducer
 from reference.client.producer_messages import RejectedExecutionError, RemotingError, TransactionListener
@@ -266,8 +265,7 @@ class Cluster:
         try:
             store = MessageStore(self.switches, self.clock, self.disk, self.config)
             store.dispatches_at_once = False
-            path = StorePathRootDir(store, clock=self.clock)
-            broker = BrokerController(self.switches, self.settings, self.clock, path, self.recorder, role=self.role)
+            broker = BrokerController(self.switches, self.settings, self.clock, store, self.recorder, role=self.role)
         except DiskHasStoppedError:
             self._die(None)
             return

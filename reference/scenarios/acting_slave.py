@@ -34,7 +34,7 @@ def _operate(cluster: Cluster, *, adopts_slave_offsets: bool) -> Steps[None]:
     """
     yield Sleep(MASTER_DIES_MS)
     broker = yield from cluster.connected()
-    own = broker.store_path.consumer_offsets
+    own = broker.consumer_offset_manager.saved
     cluster.role = BrokerRole.ACTING_MASTER
     cluster.crash()
     yield Sleep(MASTER_IS_BACK_MS)
@@ -42,7 +42,7 @@ def _operate(cluster: Cluster, *, adopts_slave_offsets: bool) -> Steps[None]:
     if adopts_slave_offsets:
         broker.save_consumer_offsets()
     else:
-        broker.store_path.consumer_offsets = own
+        broker.consumer_offset_manager.save(own)
     cluster.role = BrokerRole.MASTER
     cluster.crash()
 

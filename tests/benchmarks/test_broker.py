@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.broker.workloads import check_round, store_and_settle
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
+from reference.store.disk import DirectoryDisk
+from reference.store.message_store import MessageStore
 from reference.versions.versions import VERSIONS
 
 if TYPE_CHECKING:
@@ -38,4 +39,4 @@ def test_the_round_asks_for_every_half(tmp_path: Path) -> None:
 
 def records_of(version: str, folder: Path) -> tuple[Record, ...]:
     """What a new process finds there."""
-    return StorePathRootDir.open(folder, VERSIONS[version], VirtualClock()).message_store.records()
+    return MessageStore(VERSIONS[version], VirtualClock(), DirectoryDisk(folder)).records()

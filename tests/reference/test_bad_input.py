@@ -14,10 +14,10 @@ import pytest
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
+from reference.broker.consumer_offset_manager import ConsumerOffsetManager
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import NAME as OFFSET_FILE
 from reference.format.errors import BrokenConfigError
@@ -41,7 +41,7 @@ def on_disk(version: str, disk: MemoryDisk) -> OneBroker:
     """A broker on what a disk holds, whose files take three halves each."""
     one = OneBroker(version)
     store = MessageStore(one.broker.switches, one.clock, disk, SMALL_FILES)
-    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, StorePathRootDir(store))
+    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, store)
     return one
 
 
@@ -98,7 +98,7 @@ def test_after_an_orderly_stop_only_some_files_are_looked_at(version: str, looks
     disk, switches = MemoryDisk(), STORE_VERSIONS[version]
     one = OneBroker("5.3.3")
     store = MessageStore(switches, one.clock, disk, SMALL_FILES)
-    one.broker = BrokerController(switches, one.settings, one.clock, StorePathRootDir(store))
+    one.broker = BrokerController(switches, one.settings, one.clock, store)
     halves = []
     while len(disk.names("commitlog")) < 5:
         halves.append(one.half())
@@ -163,13 +163,13 @@ def test_saved_offsets_that_are_none_are_passed_over_for_the_backup_which_must_b
     key = f"{HALF_TOPIC}@CID_RMQ_SYS_TRANS"
     broken = f'{{"offsetTable":{{"{key}":{{0:{offset}}}}}}}'.encode()
     disk.write(OFFSET_FILE, broken)
-    store = MessageStore(VERSIONS["5.3.3"], OneBroker("5.3.3").clock, disk)
-    assert StorePathRootDir(store).consumer_offsets.table == {}
+    given = disk, VERSIONS["5.3.3"], OneBroker("5.3.3").clock
+    assert ConsumerOffsetManager(*given).saved.table == {}
     disk.write(f"{OFFSET_FILE}.bak", broken)
     with pytest.raises(BrokenConfigError, match=r"consumerOffset.json can't be understood: .* has the offset"):
-        StorePathRootDir(store)
+        ConsumerOffsetManager(*given)
     disk.write(f"{OFFSET_FILE}.bak", f'{{"offsetTable":{{"{key}":{{0:3}}}}}}'.encode())
-    assert StorePathRootDir(store).consumer_offsets.get(HALF_TOPIC, 0) == 3
+    assert ConsumerOffsetManager(*given).saved.get(HALF_TOPIC, 0) == 3
 
 
 def levels(content: bytes, backup: bytes | None = None) -> dict[int, int]:

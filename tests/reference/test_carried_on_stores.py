@@ -12,7 +12,6 @@ from conformance.golden_stores import GoldenStore, golden_stores
 from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.broker_conf import settings as settings_in
 from reference.format.commit_log import CommitLog
@@ -45,8 +44,8 @@ def open_broker(golden: GoldenStore, folder: Path, clock: VirtualClock) -> Broke
     conf, switches = golden.path / "broker.conf", STORE_VERSIONS[golden.version]
     settings = BrokerSchedule.without_acts(golden.version, conf).broker_settings()
     config = MessageStoreConfig.of_broker_conf(conf, settings_in(conf), switches)
-    path = StorePathRootDir(MessageStore(switches, clock, DirectoryDisk(folder), config))
-    return BrokerController(switches, settings, clock, path)
+    store = MessageStore(switches, clock, DirectoryDisk(folder), config)
+    return BrokerController(switches, settings, clock, store)
 
 
 def read(folder: Path) -> list[Record]:

@@ -11,7 +11,6 @@ from reference.broker.broker_controller import BrokerController
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
@@ -156,7 +155,7 @@ def test_without_room_for_the_next_file_send_and_commit_are_answered_with_a_syst
     one = OneBroker("5.3.3")
     disk = MemoryDisk()
     store = MessageStore(one.broker.switches, one.clock, disk, MessageStoreConfig(1_000, 200))
-    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, StorePathRootDir(store))
+    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, store)
     half = one.half(note="x" * 500)
     disk.space_left = 0
     request = SendMessageRequest("T", 3, bytes(700), 0, {"TRAN_MSG": "true", "PGROUP": "g", "UNIQ_KEY": "K"})
@@ -172,7 +171,7 @@ def test_a_power_loss_takes_the_log_from_the_midst_of_one_of_its_files_on(kind: 
     one = OneBroker("5.3.3")
     disk = MemoryDisk() if kind == "memory" else DirectoryDisk(tmp_path)
     store = MessageStore(one.broker.switches, one.clock, disk, MessageStoreConfig(1_000, 200))
-    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, StorePathRootDir(store))
+    one.broker = BrokerController(one.broker.switches, one.settings, one.clock, store)
     halves = [one.half() for _ in range(20)]
     lost = next(half for half in halves if 2_000 < half.physical_offset < 3_000)
     assert halves[-1].physical_offset > 4_000

@@ -9,7 +9,7 @@ import pytest
 from reference.broker.broker_settings import BrokerSettings
 from reference.broker.config_files import string_to_file
 from reference.broker.config_manager import TopicConfigManager
-from reference.broker.consumer_offset_manager import ConsumerOffsetFile
+from reference.broker.consumer_offset_manager import ConsumerOffsetManager
 from reference.format.commit_log import CommitLog
 from reference.format.consume_queue import open_consume_queues
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup, load_consumer_offsets
@@ -264,7 +264,7 @@ def test_without_room_for_a_consume_queue_the_store_refuses_what_comes_after() -
 def test_a_configuration_file_for_which_there_is_no_room_stays_as_it_was() -> None:
     for version in ("4.9.7", "5.3.3"):
         disk, clock = MemoryDisk(), VirtualClock(7)
-        offsets = ConsumerOffsetFile(disk, STORE_VERSIONS[version], clock)
+        offsets = ConsumerOffsetManager(disk, STORE_VERSIONS[version], clock)
         first = ConsumerOffsets({TopicAtGroup("T@G"): {0: QueueOffset(1)}})
         offsets.save(first)
         disk.space_left = 3

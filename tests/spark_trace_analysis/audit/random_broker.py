@@ -10,7 +10,6 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.recorder import Recorder
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.message_decoder import decode_message_id
 from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
@@ -35,9 +34,9 @@ class _Random:
         self.choose = random.Random(f"{version} {seed}")
         switches, self.clock = VERSIONS[version], VirtualClock(1_700_000_000_000)
         config = MessageStoreConfig(mapped_file_size_commit_log=_FILE_BYTES, mapped_file_size_consume_queue=6_000)
-        path = StorePathRootDir(MessageStore(switches, self.clock, DirectoryDisk(folder), config))
+        store = MessageStore(switches, self.clock, DirectoryDisk(folder), config)
         settings = BrokerSettings(transaction_check_max=_CHECK_MAX)
-        self.broker = BrokerController(switches, settings, self.clock, path, Recorder(self.clock, is_on=False))
+        self.broker = BrokerController(switches, settings, self.clock, store, Recorder(self.clock, is_on=False))
         self.halves: list[tuple[QueueOffset, CommitLogOffset]] = []
         self.sent = 0
 

@@ -95,4 +95,4 @@ def test_b03_a_shutdown_writes_only_what_is_due_and_saves_the_offsets(idle_ms: i
     one.commit(one.half())
     one.broker.shutdown()
     assert bodies(one) == written
-    assert one.broker.store_path.consumer_offsets.get("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 1
+    assert one.broker.consumer_offset_manager.saved.get("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 1

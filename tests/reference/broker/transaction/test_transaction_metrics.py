@@ -15,7 +15,6 @@ from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.scheduled_run import ScheduledRun
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.store_path_root_dir import StorePathRootDir
 from reference.broker.transaction.transaction_metrics import FILE, TransactionMetrics
 from reference.format.errors import DiskHasStoppedError
 from reference.simulation.virtual_clock import VirtualClock
@@ -224,9 +223,9 @@ def test_in_a_directory_the_file_is_forced_and_read_again(tmp_path: Path) -> Non
 
 def test_a_stopping_broker_saves_its_counts(tmp_path: Path) -> None:
     clock, switches = VirtualClock(1_000_000), STORE_VERSIONS["5.3.3"]
-    path = StorePathRootDir(MessageStore(switches, clock, DirectoryDisk(tmp_path)))
+    store = MessageStore(switches, clock, DirectoryDisk(tmp_path))
     one = OneBroker("5.3.3")
-    one.broker = BrokerController(switches, BrokerSettings(), clock, path)
+    one.broker = BrokerController(switches, BrokerSettings(), clock, store)
     one.clock = clock
     one.half(PGROUP=GROUP)
     one.broker.shutdown()
