@@ -61,20 +61,12 @@ class BoundedResult:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DepthDone:
-    """A depth at which the clause holds, and the seconds that this took."""
-
-    depth: int
-    seconds: float
-
-
 def search(
     machine: Machine,
     constants: object,
     clause: Property,
     most_steps: int,
-    report: Callable[[DepthDone], None] | None = None,
+    report: Callable[[int], None] | None = None,
 ) -> BoundedResult:
     """Look for a shortest violation of a clause, of at most `most_steps` steps.
 
@@ -112,7 +104,6 @@ def search(
         wrong = disjunction([badly_judged, *(step.wrong for step in relation.steps)])
         runs = Unrolling(relation, (violated, wrong))
         for depth in range(most_steps + 1):
-            began = perf_counter()
             for question, is_violation in ((violated, True), (wrong, False)):
                 answer = _ask(runs, question)
                 if answer == z3.unknown:
@@ -123,7 +114,7 @@ def search(
                     raise EvaluationError(_what_goes_wrong(relation, runs.taken(), clause))
             settled = depth
             if report is not None:
-                report(DepthDone(depth, perf_counter() - began))
+                report(depth)
             if depth < most_steps:
                 runs.go_on()
     except KeyboardInterrupt:

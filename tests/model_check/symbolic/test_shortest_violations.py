@@ -9,7 +9,7 @@ import pytest
 
 from model_check.check import chosen_clauses
 from model_check.instances import constants_for
-from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, DepthDone, search
+from model_check.symbolic.bounded import BoundedResult, BoundedVerdict, search
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, faults_of, untraced
 
@@ -33,7 +33,7 @@ TWICE = ("5.3.3", "slow_local", "S1.after_a_check")
 
 
 def bounded(
-    profile: str, environment: str, clause: str, most_steps: int, report: Callable[[DepthDone], None] | None = None
+    profile: str, environment: str, clause: str, most_steps: int, report: Callable[[int], None] | None = None
 ) -> BoundedResult:
     (wanted,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [clause])
     with untraced():
@@ -45,7 +45,7 @@ def bounded(
 def shortest(profile: str, environment: str, clause: str) -> tuple[BoundedResult, list[int]]:
     """What a search to 25 steps finds, and the depths at which it says that the clause holds."""
     done: list[int] = []
-    return bounded(profile, environment, clause, 25, lambda depth: done.append(depth.depth)), done
+    return bounded(profile, environment, clause, 25, done.append), done
 
 
 def marked(world: tuple[str, str, str]) -> ParameterSet:
@@ -93,11 +93,11 @@ def test_a_clause_that_holds_everywhere_holds_to_a_bound(steps: int) -> None:
 def test_the_op_offset_jump_of_4_5_1_needs_two_transactions_and_18_steps() -> None:
     (clause,) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.passed_op"])
     (explicit,) = (r for r in checked("4.5.1", "crash", "small").clauses if r.clause is clause)
-    done: list[DepthDone] = []
+    done: list[int] = []
     with untraced():
         constants = constants_for("4.5.1", ("crash",), "small")
         found = search(TRANSACTIONAL_MESSAGES, constants, clause, 25, done.append)
-    assert [depth.depth for depth in done] == list(range(18))
+    assert done == list(range(18))
     assert (found.verdict, found.depth) == (BoundedVerdict.VIOLATED, 18)
     assert explicit.depth == 18
     assert explicit.path == tuple(found.path or ())
