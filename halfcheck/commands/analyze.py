@@ -127,8 +127,7 @@ def _runs_of(
     from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
     from spark_trace_analysis.errors import BadTracesError
     from spark_trace_analysis.ingest.recorded_run import record_run, recorded_files
-    from spark_trace_analysis.traces.run_settings import RunSettings
-    from spark_trace_analysis.traces.runs import find_runs
+    from spark_trace_analysis.traces.runs import RunSettings, find_runs
 
     if directory.is_file():
         files, beside = [directory], directory.parent

@@ -86,7 +86,7 @@ def command(
 
 def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
     """Say before the audit what its answer could not be made of, or written to."""
-    from spark_trace_analysis.audit.audit_files import require_takes_files
+    from spark_trace_analysis.audit.audit_folders import require_takes_files
 
     if version is not None:
         from model_check.releases import profile_for
@@ -115,7 +115,7 @@ def _audit(
     """In this process if the store is small, otherwise as a Spark job."""
     progress = counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
     if master is None and work is None and not conf and _is_small(store):
-        from spark_trace_analysis.audit.audit_files import require_new, write_audit
+        from spark_trace_analysis.audit.audit_folders import require_new, write_audit
         from spark_trace_analysis.audit.audit_store import audit_store
 
         if out is not None:
@@ -125,8 +125,8 @@ def _audit(
         if out is not None:
             write_audit(small, out)
         return small
+    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
     from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
-    from spark_trace_analysis.audit.work_folder import count_finished, place_of
     from spark_trace_analysis.cluster.session import spark_session
 
     place = place_of(work, out)

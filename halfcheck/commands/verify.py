@@ -48,7 +48,7 @@ def command(
     from halfcheck.verify.parts import begin
     from halfcheck.verify.processes import ResultCache, on_all_cores
     from halfcheck.verify.verification import Verification
-    from spark_trace_analysis.cluster.java import require_java
+    from spark_trace_analysis.cluster.session import require_java
     from spark_trace_analysis.report.page import write
 
     if out.exists() and not out.is_dir():

@@ -10,7 +10,7 @@ from conformance.recorded_run import RecordedRun
 from conformance.scheduled_run import ScheduledRun
 from halfcheck.diff.sides import Answer, Side, SideKind
 from spark_trace_analysis.errors import BadTracesError
-from spark_trace_analysis.ingest.read_store import read_store_trace
+from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.ingest.stored_rows import as_a_store_shows_it, rows_of_store
 from spark_trace_analysis.traces.compared_traces import compare_traces
 from spark_trace_analysis.traces.recorded_trace import RecordedTrace, Row, read_recorded_traces

@@ -25,8 +25,8 @@ from spark_trace_analysis.report.data import (
     MutantSection,
     RefusedSpecification,
     ReportData,
+    Searched,
 )
-from spark_trace_analysis.report.searched import contradictions, searched
 from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
@@ -124,7 +124,7 @@ class Verification:
             for faults in ENVIRONMENTS:
                 self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
                 result = check(profile, faults, INSTANCE, report=report)
-                if wrong := contradictions(result, table):
+                if wrong := Searched.of(result).contradictions(table):
                     world = ",".join(faults) or "quiet"
                     message = (
                         f"the table of verdicts is wrong about {profile} {world} on {INSTANCE}: {'; '.join(wrong)}; "
@@ -184,7 +184,7 @@ class Verification:
             facts=self._facts(),
             command=self.command,
             table=verdict_table(self.files.table(), read_counterexamples(self.files.schedules)[0]),
-            searches=tuple(searched(result) for result in self.checks),
+            searches=tuple(Searched.of(result) for result in self.checks),
             audits=tuple(self.audits),
             refused=tuple(self.refused),
             lockstep=tuple(self.lockstep),

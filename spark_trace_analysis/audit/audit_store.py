@@ -24,16 +24,15 @@ from spark_trace_analysis.audit.explanation.trace_verdict import (
     validation_settings,
     why_judged_by,
 )
-from spark_trace_analysis.audit.rules.circumstances import Circumstances
+from spark_trace_analysis.audit.rules.circumstances import Circumstances, LogFacts
 from spark_trace_analysis.audit.rules.consistency import Consistency
 from spark_trace_analysis.audit.rules.grouping import Grouping
-from spark_trace_analysis.audit.rules.log_facts import LogFacts
-from spark_trace_analysis.audit.rules.put_back_parents import link_put_backs
-from spark_trace_analysis.audit.rules.rows import row_of
+from spark_trace_analysis.audit.rules.history import link_put_backs
+from spark_trace_analysis.audit.rules.transaction_row import row_of
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
-from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
 from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
 from spec.profiles import PROFILES
 

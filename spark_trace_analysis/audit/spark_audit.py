@@ -10,37 +10,40 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from reference.format.consume_queue import open_consume_queues
 from reference.format.errors import NotAStoreError
 from spark_trace_analysis.audit.audit import Audit
-from spark_trace_analysis.audit.audit_files import move, require_new, writing_audit
+from spark_trace_analysis.audit.audit_folders import (
+    count_finished,
+    key_of,
+    move,
+    place_of,
+    require_new,
+    work_folder,
+    writing_audit,
+)
 from spark_trace_analysis.audit.audit_store import OpenedStore, Question
 from spark_trace_analysis.audit.columns.stage_files import read_findings
-from spark_trace_analysis.audit.rules.damage import Damage
-from spark_trace_analysis.audit.rules.findings import Rank, found
+from spark_trace_analysis.audit.rules.damage import Damage, Rank, found
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.stages.group_stage import GroupTask
-from spark_trace_analysis.audit.stages.judged_buckets import (
+from spark_trace_analysis.audit.stages.judging_rounds import (
+    JudgingRounds,
     all_rows,
     facts_of,
     gravest_rows,
     places_of_records,
 )
-from spark_trace_analysis.audit.stages.judging_rounds import JudgingRounds
 from spark_trace_analysis.audit.stages.op_stage import OpTask
 from spark_trace_analysis.audit.stages.scan_task import ScanTask
-from spark_trace_analysis.audit.stages.spark_stage import run_stage
-from spark_trace_analysis.audit.stages.start_scan import start_scan
 from spark_trace_analysis.audit.stages.whole_log import QueueTask, WholeLog, broken_joins, put_together, wrong_queues
-from spark_trace_analysis.audit.work_folder import count_finished, key_of, place_of, work_folder
-from spark_trace_analysis.cluster.watched import watched
+from spark_trace_analysis.cluster.jobs import run_stage, watched
 from spark_trace_analysis.ingest.store_trace import StoreTrace
-from spark_trace_analysis.records.record_kind import classify
 from spark_trace_analysis.records.rocksdb_halves import require_deliveries_from_the_queue, require_no_rocksdb_queue
 from spark_trace_analysis.records.store_splits import SPLIT_BYTES, Split, splits_of
+from spark_trace_analysis.records.transaction_record import classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,7 +165,11 @@ class _Job:
         def done(split: Split) -> Path:
             return scan.path("scan", split.number, "json")
 
-        read = partial(start_scan, scan)
+        def read(split: Split) -> None:  # the driver, which only names the task, need not load the kernels
+            from spark_trace_analysis.audit.stages.scan_stage import scan_split
+
+            scan_split(scan, split)
+
         with self._watching(splits, done):
             run_stage(self.spark, "read", read, splits, done)
         broken = set(broken_joins(self.log, splits, scan))

@@ -1,4 +1,7 @@
-"""The Spark session: quiet, modest and bound to loopback on this machine; on a cluster, with this project shipped."""
+"""The Spark session: quiet, modest and bound to loopback on this machine; on a cluster, with this project shipped.
+
+Spark's one need outside Python, a Java that is new enough, is looked for before: its own words for that fill a screen.
+"""
 
 import logging
 import os
@@ -6,6 +9,7 @@ import pwd
 import re
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,7 +21,6 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis.cluster.java import require_java
 from spark_trace_analysis.cluster.shipped_project import FOLDER, WORKERS_ENVIRONMENT, pack
 from spark_trace_analysis.errors import BadOptionError, SparkFailedError
 
@@ -46,6 +49,8 @@ _ON_A_CLUSTER = {
 """An executor that is killed counts as a failure of each of its tasks; with Spark's 4, a bad hour ends the job."""
 
 _LONGEST_WAIT_SECONDS = 120.0
+_OLDEST_JAVA = 17
+_INSTALL = "install a JDK 17 or newer (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless) or set JAVA_HOME"
 _PROJECT = Path(__file__).resolve().parents[2]
 
 
@@ -135,6 +140,43 @@ def _settings(conf: Iterable[str]) -> dict[str, str]:
             raise BadOptionError(message)
         given[name] = value.strip()
     return given
+
+
+def require_java() -> Path:
+    """Find the ``java`` that Spark will start: that of ``JAVA_HOME``, or else the first on ``PATH``.
+
+    Returns
+    -------
+    Path
+        The executable.
+
+    Raises
+    ------
+    BadOptionError
+        None is there, it does not run, or it is older than 17.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if found is None or not os.access(found, os.X_OK):
+        where = f"JAVA_HOME is {home}, but there is no bin/java in it" if home else "no java is on PATH"
+        message = f"Spark needs Java {_OLDEST_JAVA} or newer, and {where}: {_INSTALL}"
+        raise BadOptionError(message)
+    major = _major_version(found)
+    if major is None or major < _OLDEST_JAVA:
+        is_what = "does not say its version" if major is None else f"is Java {major}"
+        message = f"Spark needs Java {_OLDEST_JAVA} or newer, and {found} {is_what}: {_INSTALL}"
+        raise BadOptionError(message)
+    return Path(found)
+
+
+def _major_version(java: str) -> int | None:
+    """The feature release of an executable: 8 for ``1.8.0_392``, 17 for ``17.0.15``; None if it doesn't tell."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    return int(match.group(1)) if match else None
 
 
 def _require_answer(master: str) -> None:

@@ -31,8 +31,7 @@ from spark_trace_analysis.traces.manifest import (
     write_manifest,
 )
 from spark_trace_analysis.traces.recorded_trace import NAMES, Damage, RecordedTrace, Row, read_recorded_traces
-from spark_trace_analysis.traces.run_settings import RunSettings, settings_of, write_settings
-from spark_trace_analysis.traces.runs import open_run
+from spark_trace_analysis.traces.runs import RunSettings, open_run, settings_of, write_settings
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spec.events import EVENTS
 from spec.language import NONE, take

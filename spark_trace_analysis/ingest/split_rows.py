@@ -85,9 +85,7 @@ class SplitRows:
             }
             for region in self._records.damage
         ]
-        return pa.RecordBatch.from_pylist(
-            [{name: row.get(name) for name in self._columns} for row in rows], self._schema
-        )
+        return pa.RecordBatch.from_pylist(rows, self._schema)
 
     def _array(self, name: str, chosen: Numbers) -> pa.Array:
         kind = _ARROW[SCHEMA[name]]

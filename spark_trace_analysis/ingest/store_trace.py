@@ -9,13 +9,27 @@ from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent
 from reference.format import properties
-from spark_trace_analysis.records.identity import check_times, identity_of, immunity_ms
-from spark_trace_analysis.records.op_body import is_batched, parse_op_body
-from spark_trace_analysis.records.record_kind import RecordKind
+from reference.format.broker_conf import BrokerConf, find_broker_conf, read_broker_conf
+from reference.format.commit_log import CommitLog
+from reference.format.errors import CorruptRegion, NotAStoreError
+from reference.format.frame import Frame
+from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
+from spark_trace_analysis.records.transaction_record import (
+    RecordKind,
+    check_times,
+    classify,
+    concerns_a_transaction,
+    identity_of,
+    immunity_ms,
+    is_batched,
+    parse_op_body,
+)
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
 from spec.language import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from pathlib import Path
 
     from reference.format.record import Record
 
@@ -128,3 +142,37 @@ class StoreTrace:
             is_batched=is_batched(record.body),
             body_size=len(record.body),
         )
+
+
+def read_store_trace(store: Path) -> tuple[StoreTrace, bool]:
+    """The trace of a whole, undamaged store, and whether the version that wrote it leaves a record of a discard.
+
+    Raises
+    ------
+    reference.format.errors.StoreError
+        It is no store, a record of it is damaged, or its log does not begin with a broker's first start.
+    NotJudgedError
+        Its halves lie in RocksDB.
+    """
+    log = CommitLog.open(store)
+    conf_path = find_broker_conf(store)
+    conf = BrokerConf() if conf_path is None else read_broker_conf(conf_path)
+    trace = StoreTrace(conf.or_default("transactionTimeOut", None))
+    marks = VersionMarks()
+    for entry in log.read(concerns_a_transaction):
+        if isinstance(entry, CorruptRegion):
+            message = f"{store}: a record is damaged: {entry}"
+            raise NotAStoreError(message)
+        if isinstance(entry, Frame):
+            require_halves_in_the_log(store, entry)
+        else:
+            kind = classify(entry)
+            marks.see(entry, kind)
+            trace.add(entry, kind)
+    if log.start:
+        message = f"{store}: the commit log begins at {log.start}: what was before is gone"
+        raise NotAStoreError(message)
+    if trace.unfit:
+        message = f"{store}: {trace.unfit[0]}"
+        raise NotAStoreError(message)
+    return trace, not is_before(marks.version(), RECORDED_DISCARDS)

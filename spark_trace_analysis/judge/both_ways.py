@@ -5,22 +5,55 @@ numbers for any property of any run, neither is believed.
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from time import perf_counter
+from typing import Any, Protocol
 
-from pyspark.sql import SparkSession
+import pyarrow as pa
+from pyspark.sql import SparkSession, functions
 
-from spark_trace_analysis.errors import DisagreementError
+from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
-from spark_trace_analysis.judge.found import Found
-from spark_trace_analysis.judge.judge_files import count_judged, judge_files
 from spark_trace_analysis.judge.properties import ALL, Invariant
-from spark_trace_analysis.traces.manifest import Run
-from spark_trace_analysis.traces.run_settings import can_show
+from spark_trace_analysis.traces.manifest import Run, source_fingerprint
+from spark_trace_analysis.traces.over_files import collected, count_kept, file_rows
+from spark_trace_analysis.traces.runs import RunSettings, can_show, settings_of
+
+
+@dataclass(frozen=True)
+class Found:
+    """How many traces of one run break one property; the first, and the shortest by the events up to the violation.
+
+    Attributes
+    ----------
+    violations
+        Traces that break the property.
+    first
+        The lowest number of such a trace; None if there is none.
+    shortest, events
+        The trace that breaks it after the fewest events, of several that with the lowest number, and after how many.
+    """
+
+    violations: int = 0
+    first: int | None = None
+    shortest: int | None = None
+    events: int | None = None
+
+    def __str__(self) -> str:
+        """In words.
+
+        Examples
+        --------
+        >>> str(Found(2, 4, 9, 12))
+        '2 violating traces (the first: 4; the shortest: 9 with 12 events)'
+        """
+        shortest = "" if self.shortest is None else f"; the shortest: {self.shortest} with {self.events} events"
+        return f"{self.violations} violating traces (the first: {self.first}{shortest})"
 
 
 @dataclass(frozen=True)
@@ -103,7 +136,7 @@ def judge(
         with suppress(OSError):
             work.mkdir(parents=True, exist_ok=True)
     kernels, expressions = by_kernel.judge_file, by_expressions.judge_file
-    files_found = 0 if work is None else count_judged(runs, invariants, kernels, work)
+    files_found = 0 if work is None else count_kept(runs, work, _asked(runs, invariants, kernels))
     began = perf_counter()
     told_by_kernel = judge_files(spark, runs, invariants, kernels, work)
     between = perf_counter()
@@ -140,3 +173,74 @@ def _require_agreement(run: Run, invariant: Invariant, kernel: Found, expression
             f"the kernel finds {kernel}, the expression {expression}"
         )
         raise DisagreementError(message)
+
+
+class JudgeFile(Protocol):
+    """From a file's bytes to rows with the columns of `_JUDGED`; several of one property are added up."""
+
+    def __call__(
+        self, content: pa.Buffer, invariants: Sequence[Invariant], settings: RunSettings
+    ) -> Iterable[Mapping[str, Any]]:
+        """Look at one file."""
+
+
+_JUDGED = {
+    "property": "string",
+    "traces": "bigint",
+    "events": "bigint",
+    "violations": "bigint",
+    "first": "bigint",
+    "shortest": "bigint",
+    "shortest_events": "bigint",
+}
+
+
+def judge_files(
+    spark: SparkSession,
+    runs: Sequence[Run],
+    invariants: Sequence[Invariant],
+    judge_file: JudgeFile,
+    work: Path | None = None,
+) -> dict[tuple[int, str], Found]:
+    """Judge each run by one way: what it finds of each run, by its place, and each property.
+
+    Raises
+    ------
+    BadTracesError
+        A file is missing, changed or not readable; or it holds other traces than its manifest says.
+    """
+    judged = tuple(invariants)
+    looks = [partial(judge_file, invariants=judged, settings=settings_of(run)) for run in runs]
+    rows = collected(
+        file_rows(spark, runs, looks, _JUDGED, work, _asked(runs, judged, judge_file))
+        .groupBy("run", "property")
+        .agg(
+            functions.min("problem").alias("problem"),
+            *(functions.sum(name).alias(name) for name in ("traces", "events", "violations")),
+            functions.min("first").alias("first"),
+            functions.min(
+                functions.when(functions.col("shortest").isNotNull(), functions.struct("shortest_events", "shortest"))
+            ).alias("least"),
+        )
+    )
+    verdicts = {(number, each.property_id): Found() for number in range(len(runs)) for each in judged}
+    seen = [(0, 0)] * len(runs)
+    for row in rows:
+        events, shortest = row["least"] or (None, None)
+        verdicts[row["run"], row["property"]] = Found(row["violations"], row["first"], shortest, events)
+        seen[row["run"]] = row["traces"], row["events"]
+    for run, (traces, events) in zip(runs, seen, strict=True):
+        if (traces, events) != (run.parameters.traces, run.manifest.events):
+            message = (
+                f"{run.folder}: holds {traces} traces with {events} events, "
+                f"the manifest says {run.parameters.traces} and {run.manifest.events}"
+            )
+            raise BadTracesError(message)
+    return verdicts
+
+
+def _asked(runs: Sequence[Run], invariants: Sequence[Invariant], judge_file: JudgeFile) -> list[str]:
+    """A text for each run that changes with what this way says of the same file."""
+    names = " ".join(each.property_id for each in invariants)
+    source = source_fingerprint("", ("spec", "spark_trace_analysis"))
+    return [f"{judge_file.__module__} {names} {source} {settings_of(run)}" for run in runs]

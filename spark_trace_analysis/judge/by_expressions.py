@@ -1,6 +1,6 @@
 """The other way of judging: Polars expressions over the rows of whole traces.
 
-A property says what it asks of the rows before each row as running aggregates (`invariants.running`); what several ask
+A property says what it asks of the rows before each row as running aggregates (`running_aggregates`); what several ask
 for is worked out once. Every row of every trace is looked at, but for those by which nothing but time passes.
 """
 
@@ -14,10 +14,9 @@ from polars import col, when
 
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.judge.properties import Invariant
-from spark_trace_analysis.judge.properties.running import Over
-from spark_trace_analysis.judge.running_aggregates import with_all_that_is_known
+from spark_trace_analysis.judge.running_aggregates import Over, with_all_that_is_known
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, null_in, out_of_order
 from spec.events import EVENTS
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.judge.properties.invariant import Kernel
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import action_code
 from spark_trace_analysis.traces.whole_traces import WholeTraces, read_whole_traces
 

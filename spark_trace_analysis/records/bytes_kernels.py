@@ -170,15 +170,3 @@ def hash_bytes(raw: bytes) -> int:
     True
     """
     return int(hash_of(np.frombuffer(raw, np.uint8), 0, len(raw)))
-
-
-def checksum(raw: bytes) -> int:
-    """The CRC-32 by this module's own way.
-
-    Examples
-    --------
-    >>> import zlib
-    >>> checksum(b"a body of some length") == zlib.crc32(b"a body of some length")
-    True
-    """
-    return int(crc32(np.frombuffer(raw, np.uint8), 0, len(raw), CRC_TABLES))

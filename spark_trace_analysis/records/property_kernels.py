@@ -13,8 +13,7 @@ from reference.format import properties
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import HASH_START, copy_bytes, hash_bytes, hash_of, hash_step, mixed
 from spark_trace_analysis.records.record_kernels import Bytes, Columns, Outline, TopicKind
-from spark_trace_analysis.records.record_kind import RecordKind
-from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
+from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
 
 _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GROUP, _IMMUNITY, _REGION, _TAGS = (
     hash_bytes(name.encode())
@@ -27,10 +26,8 @@ _CHECK, _PREPARED, _WAIT, _TRAN, _TOPIC, _QUEUE, _CRC, _DELAY, _UNIQUE, _ID, _GR
 )  # fmt: skip
 _TRUE, _FALSE, _D = hash_bytes(b"true"), hash_bytes(b"false"), hash_bytes(b"d")
 _MOST_KEYS = 48
-_BORN_V6, _STORE_V6 = BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 _LONGEST_WRITE_MS = 60_000
 _MOST_DIGITS = 18
-_NOTHING = NOTHING
 _FIELDS = len(Told)
 
 
@@ -92,7 +89,7 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
     """One record; `o` are the outlines, `t` is what it tells."""
     for field in range(_FIELDS):
         t[field, j] = 0
-    t[Told.CHECK_TIMES, j] = t[Told.IMMUNITY_SECONDS, j] = _NOTHING
+    t[Told.CHECK_TIMES, j] = t[Told.IMMUNITY_SECONDS, j] = NOTHING
     topic_kind, sys_flag, flag = o[Outline.TOPIC_KIND, i], o[Outline.SYS_FLAG, i], o[Outline.FLAG, i]
     store_timestamp, born_timestamp = o[Outline.STORE_TIMESTAMP, i], o[Outline.BORN_TIMESTAMP, i]
     position, prepared = o[Outline.POSITION, i], o[Outline.PREPARED_TRANSACTION_OFFSET, i]
@@ -106,9 +103,9 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
     count = 0
     at = start
     born_at = position + 48
-    born_end = born_at + (20 if sys_flag & _BORN_V6 else 8)
+    born_end = born_at + (20 if sys_flag & BORN_HOST_V6_FLAG else 8)
     store_at = born_end + 8
-    store_end = store_at + (20 if sys_flag & _STORE_V6 else 8)
+    store_end = store_at + (20 if sys_flag & STORE_HOST_V6_FLAG else 8)
     stays = np.uint64(0)
     has_wait = has_tran = False
     key = identity = group = real_topic = real_queue = np.int64(0)
@@ -195,7 +192,7 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
         is_odd |= flag != 0 or prepared != 0 or o[Outline.RECONSUME_TIMES, i] != 0
         for index in range(count):
             is_odd |= names[index] == _WAIT and values[index] != _TRUE
-        is_odd |= sys_flag & ~(_BORN_V6 | _STORE_V6) != 0
+        is_odd |= sys_flag & ~(BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG) != 0
         is_odd |= not 0 <= store_timestamp - born_timestamp < _LONGEST_WRITE_MS
         is_odd |= born_end - born_at != store_end - store_at
         for index in range(born_end - born_at):
@@ -208,7 +205,7 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
         t[Told.IS_ODD, j] = is_odd
         return
     if topic_kind == TopicKind.HALF:
-        is_put_back = t[Told.CHECK_TIMES, j] != _NOTHING
+        is_put_back = t[Told.CHECK_TIMES, j] != NOTHING
         t[Told.KIND, j] = RecordKind.PUT_BACK if is_put_back else RecordKind.FIRST_HALF
     else:
         t[Told.KIND, j] = RecordKind.DISCARDED if topic_kind == TopicKind.DISCARD else RecordKind.DELIVERED

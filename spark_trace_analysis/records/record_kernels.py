@@ -20,7 +20,7 @@ from spark_trace_analysis.records.bytes_kernels import (
     long_at,
     unsigned_at,
 )
-from spark_trace_analysis.records.record_kind import DISCARD_TOPIC, HALF_TOPIC, NOT_A_DELIVERY, OP_TOPIC
+from spark_trace_analysis.records.transaction_record import DISCARD_TOPIC, HALF_TOPIC, NOT_A_DELIVERY, OP_TOPIC
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Columns = np.ndarray[Any, np.dtype[np.int64]]
@@ -71,20 +71,16 @@ class TopicKind(IntEnum):
 BORN_HOST_AT = 48
 """In bytes from a record's start."""
 
-_MAGIC_V1, _MAGIC_V2 = MAGIC_V1, MAGIC_V2
 _HALF, _OP, _DISCARD = (hash_bytes(topic.encode()) for topic in (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC))
 _PREFIXES = np.zeros((len(NOT_A_DELIVERY), 1 + max(map(len, NOT_A_DELIVERY))), np.uint8)
 for _row, _prefix in zip(_PREFIXES, NOT_A_DELIVERY, strict=True):
     _row[0] = len(_prefix)
     _row[1 : 1 + len(_prefix)] = list(_prefix)
-_FIELDS = len(Outline)
-_FIXED = FIXED_BYTES
-_BORN_V6, _STORE_V6 = BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 
 
 @njit(cache=True)
 def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
-    """:func:`spark_trace_analysis.records.record_kind.concerns_a_transaction`, and the kind of it."""
+    """:func:`spark_trace_analysis.records.transaction_record.concerns_a_transaction`, and the kind of it."""
     if topic_hash == _HALF:
         return TopicKind.HALF
     if topic_hash == _OP:
@@ -115,10 +111,10 @@ def _scan(
     count = 0
     most = columns.shape[1]
     while position < end and count < most:
-        if position + _FIXED > length:
+        if position + FIXED_BYTES > length:
             return position, count, True
         magic = unsigned_at(data, position + 4)
-        if magic != _MAGIC_V1 and magic != _MAGIC_V2:
+        if magic != MAGIC_V1 and magic != MAGIC_V2:
             return position, count, True
         if long_at(data, position + 28) != file_start + position:
             return position, count, True
@@ -128,11 +124,11 @@ def _scan(
             return position, count, True
         sys_flag = int_at(data, position + 36)
         at = position + 56
-        if sys_flag & _BORN_V6:
+        if sys_flag & BORN_HOST_V6_FLAG:
             at += 12
         store_timestamp = long_at(data, at)
         at += 16
-        if sys_flag & _STORE_V6:
+        if sys_flag & STORE_HOST_V6_FLAG:
             at += 12
         if at + 16 > after:
             return position, count, True
@@ -143,7 +139,7 @@ def _scan(
             return position, count, True
         topic_size = np.int64(data[at])
         at += 1
-        if magic == _MAGIC_V2:
+        if magic == MAGIC_V2:
             topic_size = topic_size << 8 | np.int64(data[at])
             at += 1
         topic_at = at
@@ -218,7 +214,7 @@ def scan_records(
 
 def new_columns(records: int) -> Columns:
     """Room for the outlines of so many records."""
-    return np.empty((_FIELDS, records), np.int64)
+    return np.empty((len(Outline), records), np.int64)
 
 
 def kind_of_topic(topic: bytes, sys_flag: int) -> TopicKind:

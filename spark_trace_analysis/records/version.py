@@ -2,18 +2,20 @@
 
 A stock broker leaves marks in each half (which properties it added, in which HashMap's order, whether the last
 separator is kept), in op bodies (one number, or a list with commas), in delivered messages (REAL_TOPIC kept or
-removed), and by writing discards at all. They tell ranges apart, not patch releases.
+removed), and by writing discards at all. They tell ranges apart, not patch releases. For many records at once, the
+releases that could have written each are bits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from reference.format import properties
-from spark_trace_analysis.records.op_body import is_batched
-from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.transaction_record import Feature, RecordKind, Told, is_batched
 from spec.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -139,3 +141,40 @@ def writers_of_half(
     elif not is_in_small_order:
         releases -= _until("5.0.0")
     return releases
+
+
+def mask_of(releases: frozenset[str] | None) -> int:
+    """The releases as bits; all of them where a record tells nothing."""
+    return (1 << len(RELEASES)) - 1 if releases is None else sum(1 << RELEASES.index(release) for release in releases)
+
+
+def releases_of(mask: int) -> frozenset[str]:
+    """The releases of some bits."""
+    return frozenset(release for number, release in enumerate(RELEASES) if mask >> number & 1)
+
+
+_MASK_OF_HALF = np.array(
+    [
+        mask_of(
+            writers_of_half(
+                has_transaction_id=bool(bits & Feature.TRANSACTION_ID),
+                has_trailing_separator=bool(bits & Feature.TRAILING_SEPARATOR),
+                has_region=bool(bits & Feature.REGION),
+                is_in_small_order=bool(bits & Feature.SMALL_ORDER),
+                is_in_large_order=bool(bits & Feature.LARGE_ORDER),
+            )
+        )
+        for bits in range(32)
+    ]
+)
+
+
+def masks_of(told: Any) -> Any:
+    """For each record the releases that could have written it, as bits."""
+    kind, bits = told[Told.KIND], told[Told.FEATURES]
+    masks = _MASK_OF_HALF[bits & 31]
+    masks = np.where(kind == RecordKind.DISCARDED, mask_of(WRITERS_OF_DISCARDS), masks)
+    keeps, loses = (mask_of(writers_of_delivery(keeps_real_topic=keeps)) for keeps in (True, False))
+    masks = np.where(kind == RecordKind.DELIVERED, np.where(bits & Feature.REAL_TOPIC, keeps, loses), masks)
+    one, many = (mask_of(writers_of_op(is_batched=is_batched)) for is_batched in (False, True))
+    return np.where(kind == RecordKind.OP, np.where(bits & Feature.BATCHED, many, one), masks)

@@ -1,28 +1,25 @@
 """What the report shows, as plain data: whoever has such a tree gets a page.
 
-The table of verdicts is in ``verdict_table``, schedules are in ``counterexample``, what simulated traces show in
+The table of verdicts is in ``verdict_table``, schedules are in ``counterexamples``, what simulated traces show in
 ``simulation_section``.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
-from spark_trace_analysis.report.simulation_section import SimulationSection
-from spark_trace_analysis.report.verdict_table import VerdictTable
+from model_check.verdicts.environment import name_of
+from spark_trace_analysis.traces.manifest import options_of
 
-__all__ = [
-    "AuditedStore",
-    "Explanation",
-    "Fact",
-    "HuntedMutant",
-    "Lockstep",
-    "MutantSection",
-    "RefusedSpecification",
-    "ReportData",
-    "Searched",
-    "environment_name",
-]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model_check.check import CheckResult
+    from model_check.verdicts.table import Table
+    from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+    from spark_trace_analysis.report.simulation_section import SimulationSection
+    from spark_trace_analysis.report.verdict_table import VerdictTable
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,44 @@ class Searched:
     depth: int
     seconds: float
     command: str
+
+    @classmethod
+    def of(cls, result: CheckResult) -> Searched:
+        """What the page shows of a search."""
+        violated = {row.name: row.depth for row in result.clauses if row.depth is not None}
+        return cls(
+            profile=result.profile,
+            environment=result.faults,
+            instance=result.instance.name,
+            violated=violated,
+            others=len(result.clauses) - len(violated),
+            distinct=result.distinct,
+            depth=result.depth,
+            seconds=result.seconds,
+            command=f"halfcheck check {options_of(result.profile, result.instance.name, result.faults)}",
+        )
+
+    def contradictions(self, table: Table) -> list[str]:
+        """Where a search and the table of verdicts differ, a line each.
+
+        An environment of which the table does not speak contradicts nothing.
+        """
+        entry = table.of(self.profile, self.instance).get(name_of(self.environment))
+        if entry is None:
+            return []
+        found, said = self.violated, entry.violated
+        lines = [
+            f"{clause}: {_steps(found.get(clause))} by the search, {_steps(said.get(clause))} by the table"
+            for clause in sorted(found.keys() | said.keys())
+            if found.get(clause) != said.get(clause)
+        ]
+        if not entry.unknown and self.distinct != entry.distinct:
+            lines.append(f"{self.distinct:,} states by the search, {entry.distinct:,} by the table")
+        return lines
+
+
+def _steps(depth: int | None) -> str:
+    return "not violated" if depth is None else f"violated in {depth} steps"
 
 
 @dataclass(frozen=True)

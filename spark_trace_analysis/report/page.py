@@ -5,7 +5,6 @@ The page's own content security policy forbids every request, so a stray referen
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -14,11 +13,11 @@ from model_check.counterexample.files import write_whole
 from model_check.counterexample.sequence_diagram import STYLE, draw
 from model_check.wording.clauses import meaning_of
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN
-from spark_trace_analysis.report.counterexample import Counterexample
+from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.report.data import ReportData, environment_name
 from spark_trace_analysis.report.plots import draw_all
 from spark_trace_analysis.report.templates import templates
-from spark_trace_analysis.report.verdict_table import ClauseVerdict, Takes
+from spark_trace_analysis.report.verdict_table import Takes
 from spark_trace_analysis.statistics.intervals import wilson
 from spark_trace_analysis.traces.manifest import QUIET
 
@@ -42,12 +41,11 @@ def render(data: ReportData) -> str:
     here.filters |= {
         "percent": _percent,
         "interval": _interval,
-        "trusted": _trusted,
-        "count": _count,
+        "trusted": Markup,  # what this package has drawn itself
+        "count": "{:,}".format,
         "seconds": _seconds,
         "environment": environment_name,
         "words": _words,
-        "gravest": _gravest,
         "sentence": _sentence,
     }
     return here.get_template("page.html.j2").render(
@@ -87,12 +85,6 @@ def write(data: ReportData, path: Path) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, render(data))
-
-
-def _gravest(broken: Sequence[ClauseVerdict]) -> list[ClauseVerdict]:
-    """What takes the fewest faults first, and of these the gravest."""
-    order = list(Takes)
-    return sorted(broken, key=lambda one: (order.index(one.takes), meaning_of(one.clause.name).gravity))
 
 
 def _choices(data: ReportData) -> tuple[list[str], list[str]]:
@@ -146,10 +138,6 @@ def _states(data: ReportData) -> list[str]:
     return [*_STATES, *(state for state in counted if state not in _STATES)]
 
 
-def _count(number: int) -> str:
-    return f"{number:,}"
-
-
 def _seconds(seconds: float) -> str:
     if seconds < 0.0995:
         return f"{1000 * seconds:.0f} ms"
@@ -162,8 +150,3 @@ def _sentence(words: str) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _trusted(markup: str) -> Markup:
-    """What this package has drawn itself."""
-    return Markup(markup)  # noqa: S704

@@ -13,14 +13,7 @@ from spark_trace_analysis.traces.manifest import QUIET
 WIDTH = 330
 """Pixels of a plot's inside; the page scales the whole drawing to its column."""
 
-_COLOURS = [
-    "var(--series-1)",
-    "var(--series-2)",
-    "var(--series-3)",
-    "var(--series-4)",
-    "var(--series-5)",
-    "var(--series-6)",
-]
+_COLOURS = [f"var(--series-{number})" for number in range(1, 7)]
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from spark_trace_analysis.report.minimal_traces import minimal_traces
+from spark_trace_analysis.report.counterexamples import minimal_traces
 from spark_trace_analysis.statistics.run_statistics import statistics
 from spark_trace_analysis.statistics.states_seen import states_seen
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_trace_analysis.judge.both_ways import Count, Judgement
-    from spark_trace_analysis.report.counterexample import Counterexample
+    from spark_trace_analysis.report.counterexamples import Counterexample
     from spark_trace_analysis.statistics.run_statistics import RunStatistics
     from spark_trace_analysis.statistics.states_seen import StatesSeen
     from spark_trace_analysis.traces.manifest import Run
@@ -76,12 +76,12 @@ def simulation_section(
         A trace is not the walk that its run's parameters say.
     """
     say("gathering statistics")
-    gathered = statistics(spark, runs)
-    seconds["statistics"] = gathered.seconds
-    say("counting the states that walks have seen")
     began = perf_counter()
+    gathered = statistics(spark, runs)
+    seconds["statistics"] = (between := perf_counter()) - began
+    say("counting the states that walks have seen")
     seen = states_seen(spark, runs)
-    seconds["states seen"] = perf_counter() - began
+    seconds["states seen"] = perf_counter() - between
     say("making the minimal violating traces again")
     shortest = minimal_traces(runs, judgement.counts)
-    return SimulationSection(tuple(runs), judgement.counts, gathered.runs, seconds, command, shortest, seen)
+    return SimulationSection(tuple(runs), judgement.counts, gathered, seconds, command, shortest, seen)

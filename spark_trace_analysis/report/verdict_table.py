@@ -11,8 +11,8 @@ from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import read_path, replay
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
-from model_check.wording.clauses import GUARANTEES
-from spark_trace_analysis.report.counterexample import Counterexample
+from model_check.wording.clauses import GUARANTEES, meaning_of
+from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.traces.manifest import options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -66,8 +66,8 @@ _BY_FAULTS: Final = (Takes.QUIET, Takes.ONE, Takes.TWO)
 
 
 @dataclass(frozen=True)
-class Clause:
-    """One cause of a violation, as all versions have it.
+class ClauseVerdict:
+    """One clause, a cause of a violation, in one version.
 
     Attributes
     ----------
@@ -75,18 +75,6 @@ class Clause:
         Such as ``S1.immune_half``.
     rule
         What it claims.
-    """
-
-    name: str
-    rule: str
-
-
-@dataclass(frozen=True)
-class ClauseVerdict:
-    """One clause in one version.
-
-    Attributes
-    ----------
     minimal
         Minimal sets of faults that break it, the smaller first.
     undecided
@@ -97,7 +85,8 @@ class ClauseVerdict:
         Ids of the known defects that this schedule shows; none that the version is rid of.
     """
 
-    clause: Clause
+    name: str
+    rule: str
     profile: str
     takes: Takes
     minimal: tuple[Minimal, ...]
@@ -108,7 +97,7 @@ class ClauseVerdict:
     @property
     def address(self) -> str:
         """Such as ``S1.immune_half-4.9.7``."""
-        return f"{self.clause.name}-{self.profile}"
+        return f"{self.name}-{self.profile}"
 
     @property
     def by_what(self) -> str:
@@ -140,11 +129,10 @@ class Cell:
 
     @property
     def broken(self) -> tuple[ClauseVerdict, ...]:
-        """The clauses that something breaks: what takes the fewest faults first."""
+        """The clauses that something breaks: what takes the fewest faults first, and of these the gravest."""
         order = list(Takes)
-        return tuple(
-            sorted((one for one in self.clauses if one.takes.is_broken), key=lambda one: order.index(one.takes))
-        )
+        broken = (one for one in self.clauses if one.takes.is_broken)
+        return tuple(sorted(broken, key=lambda one: (order.index(one.takes), meaning_of(one.name).gravity)))
 
     @property
     def unbroken(self) -> tuple[ClauseVerdict, ...]:
@@ -224,9 +212,9 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
     def verdict(profile: str, name: str) -> ClauseVerdict:
         minimal, undecided = tuple(table.minimal_sets(profile, name)), len(table.undecided(profile, name))
         takes = _BY_FAULTS[len(minimal[0].faults)] if minimal else _nothing_found(undecided)
-        clause, best = Clause(name, _RULES[name].sentence), shortest.get((name, profile))
+        best = shortest.get((name, profile))
         address, like = ("", ()) if best is None else (homes[best], _resembled(best, profile))
-        return ClauseVerdict(clause, profile, takes, minimal, undecided, address, like)
+        return ClauseVerdict(name, _RULES[name].sentence, profile, takes, minimal, undecided, address, like)
 
     def cell(profile: str, property_id: str) -> Cell:
         clauses = tuple(verdict(profile, name) for name in table.clauses if name.partition(".")[0] == property_id)

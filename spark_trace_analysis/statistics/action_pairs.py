@@ -15,7 +15,7 @@ Pairs = Mapping[tuple[str, str], int]
 
 MILLIONTHS: Final = 1_000_000
 RAREST: Final = 5
-"""So many of the rarest traces of each run are told."""
+"""So many of the rarest traces of each run are told; of equal ones, those with the lowest number."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def count_pairs(actions: Actions) -> Iterator[tuple[str, str, int]]:
         yield actions.names[first], actions.names[second], int(times[pair])
 
 
-def rarest(actions: Actions, pairs: Pairs, count: int = RAREST) -> list[tuple[int, int]]:
+def rarest(actions: Actions, pairs: Pairs) -> list[tuple[int, int]]:
     """The traces of a file with the rarest pairs: (trace, millionths of the mean logarithm of a pair's frequency).
 
     Parameters
@@ -73,9 +73,7 @@ def rarest(actions: Actions, pairs: Pairs, count: int = RAREST) -> list[tuple[in
     actions
         Of the file.
     pairs
-        Of the whole run, of which the file is a part.
-    count
-        How many; of equal ones, those with the lowest number. A trace of one event has no pairs, and no rarity.
+        Of the whole run, of which the file is a part. A trace of one event has no pairs, and no rarity.
     """
     total = sum(pairs.values())
     size = len(actions.names)
@@ -92,7 +90,7 @@ def rarest(actions: Actions, pairs: Pairs, count: int = RAREST) -> list[tuple[in
     sums = np.add.reduceat(logs[_pairs(actions)[within]], starts)
     means = sums / np.diff(np.concatenate((starts, [within.size])))
     score = np.rint(means * MILLIONTHS).astype(np.int64)
-    order = np.lexsort((numbers[starts], score))[:count]
+    order = np.lexsort((numbers[starts], score))[:RAREST]
     return list(zip(numbers[starts][order].tolist(), score[order].tolist(), strict=True))
 
 

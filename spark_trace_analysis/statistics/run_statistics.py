@@ -6,9 +6,8 @@ Tasks count file by file, Spark adds up; what is collected grows with the number
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -87,23 +86,14 @@ class RunStatistics:
         return sum(times for value, times in self.deliveries.items() if value > 0)
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """The statistics of each run, in the order in which the runs were given, and the seconds that they took."""
-
-    runs: tuple[RunStatistics, ...]
-    seconds: float = field(compare=False)
-
-
-def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
-    """Aggregate runs.
+def statistics(spark: SparkSession, runs: Sequence[Run]) -> tuple[RunStatistics, ...]:
+    """Aggregate each of some runs.
 
     Raises
     ------
     BadTracesError
         A file is missing, changed or not readable.
     """
-    began = perf_counter()
     looks = [partial(_count, keeps_discarded=_keeps_discarded(run)) for run in runs]
     keys = ("run", "quantity", "value", "name", "after", "problem")
     counted = collected(
@@ -116,8 +106,7 @@ def statistics(spark: SparkSession, runs: Sequence[Run]) -> Statistics:
             key = row["name"]
         found[row["run"]].setdefault(row["quantity"], Counter())[key] += row["times"]
     rare = _rarest(spark, runs, [counters.get("pair", {}) for counters in found])
-    told = tuple(_of_run(run, found[number], rare[number]) for number, run in enumerate(runs))
-    return Statistics(told, perf_counter() - began)
+    return tuple(_of_run(run, found[number], rare[number]) for number, run in enumerate(runs))
 
 
 def _keeps_discarded(run: Run) -> bool:

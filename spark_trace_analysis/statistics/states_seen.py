@@ -46,13 +46,13 @@ class StatesSeen:
     command: str
 
 
-def states_seen(spark: SparkSession, runs: Sequence[Run], walks: int = WALKS) -> tuple[StatesSeen, ...]:
+def states_seen(spark: SparkSession, runs: Sequence[Run]) -> tuple[StatesSeen, ...]:
     """Count for each run of the specification whose instance is small enough to be searched."""
     searched = []
     for told in (run.parameters for run in runs if run.parameters.of == SPECIFICATION):
         result = check(told.profile, told.environment, told.instance, most_states=MOST_STATES)
         if result.complete:
-            searched.append((replace(told, traces=min(told.traces, walks)), result.distinct))
+            searched.append((replace(told, traces=min(told.traces, WALKS)), result.distinct))
     seen = count_states(spark, [told for told, _ in searched])
     return tuple(_seen(told, number, states) for (told, states), number in zip(searched, seen, strict=True))
 

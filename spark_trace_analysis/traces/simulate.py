@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from spark_trace_analysis.cluster.watched import watched
+from spark_trace_analysis.cluster.jobs import watched
 from spark_trace_analysis.errors import BadOptionError, BadTracesError
 from spark_trace_analysis.traces.event_source import WALKS, EventSource
 from spark_trace_analysis.traces.manifest import (
@@ -146,7 +146,6 @@ def simulate(
     out: Path,
     *,
     source: EventSource = WALKS,
-    tasks: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
     """Make, write and describe one run.
@@ -162,8 +161,6 @@ def simulate(
         stays beside it as ``.NAME.partial``, and the next call with the same parameters goes on with it.
     source
         Where the events come from.
-    tasks
-        Number of Spark tasks; the result is the same for any. A few a core when not given.
     progress
         Told of the traces written so far, about five times a second.
 
@@ -187,7 +184,7 @@ def simulate(
                 return complete
             unfinished.begin(parameters, source_fingerprint(parameters.instance, source.packages))
             with _watching(unfinished, parameters, source, progress):
-                found = _make_files(spark, parameters, source, unfinished, tasks)
+                found = _make_files(spark, parameters, source, unfinished)
             unfinished.remove_unfinished()
             files = unfinished.noted(_name(first) for first in _firsts(parameters, source))
             manifest = make_manifest(parameters, files, source.packages)
@@ -227,10 +224,8 @@ def _name(first: int) -> str:
     return f"traces-{first:012d}.parquet"
 
 
-def _make_files(
-    spark: SparkSession, parameters: Parameters, source: EventSource, unfinished: UnfinishedRun, tasks: int | None
-) -> int:
-    """Let tasks make what is missing; returns how many files were there.
+def _make_files(spark: SparkSession, parameters: Parameters, source: EventSource, unfinished: UnfinishedRun) -> int:
+    """Let tasks make what is missing, the same bytes by however many; returns how many files were there.
 
     Raises
     ------
@@ -253,8 +248,8 @@ def _make_files(
         yield _task_row(found, None)
 
     cores = spark.sparkContext.defaultParallelism
-    usual = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores)
-    rows = spark.range(0, len(firsts), 1, min(tasks or usual, len(firsts))).mapInArrow(make, _TASK_ROW)
+    tasks = min(max(len(firsts) // _FILES_A_TASK, cores), _TASKS_A_CORE * cores, len(firsts))
+    rows = spark.range(0, len(firsts), 1, tasks).mapInArrow(make, _TASK_ROW)
     found, problem = rows.selectExpr("sum(found)", "min(problem)").collect()[0]
     if problem is not None:
         raise OSError(None, problem)

@@ -44,15 +44,13 @@ _Columns = tuple[npt.NDArray[Any], ...]
 """As `_READ` names them."""
 
 
-def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator[WholeTraces]:
-    """Give a file's traces in pieces of about ``rows`` events; a longer trace makes a longer piece.
+def read_whole_traces(file: pa.NativeFile) -> Iterator[WholeTraces]:
+    """Give a file's traces in pieces of about `ROWS_A_PIECE` events; a longer trace makes a longer piece.
 
     Parameters
     ----------
     file
         An open Parquet file of the one schema, rows of a trace side by side.
-    rows
-        Events to read at a time.
 
     Raises
     ------
@@ -61,7 +59,7 @@ def read_whole_traces(file: pa.NativeFile, rows: int = ROWS_A_PIECE) -> Iterator
     """
     held: list[_Columns] = []
     last = None
-    for batch in pq.ParquetFile(file).iter_batches(rows, columns=[*_READ, "step"]):
+    for batch in pq.ParquetFile(file).iter_batches(ROWS_A_PIECE, columns=[*_READ, "step"]):
         if batch.num_rows == 0:
             continue
         _require_no_null(batch)

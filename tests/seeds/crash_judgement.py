@@ -29,8 +29,8 @@ from reference.store.message_store import MessageStore
 from spark_trace_analysis.audit.audit_store import Question, audit_store
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
 from spark_trace_analysis.ingest.driver_log import read_driver_log
-from spark_trace_analysis.ingest.read_store import read_store_trace
-from spark_trace_analysis.records.record_kind import RecordKind, classify
+from spark_trace_analysis.ingest.store_trace import read_store_trace
+from spark_trace_analysis.records.transaction_record import RecordKind, classify
 from spec.language import holds
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from spark_trace_analysis.judge.by_expressions import find_broken, read_rows
 from spark_trace_analysis.judge.by_kernel import find_violations
 from spark_trace_analysis.judge.properties import ALL, Invariant, kernel_room
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS, EVENT_SCHEMA, to_batch
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from spec.events import EVENTS, OUTCOMES

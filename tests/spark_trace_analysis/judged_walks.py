@@ -16,7 +16,7 @@ from model_check.clock_events import TICKS
 from model_check.explicit.code_generation.compile import HEADER, _text, compile_machine, load_generated
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, OBSERVED
 from model_check.instances import constants_for
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.schema import ACTIONS
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.events import EVENTS

@@ -10,8 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
 from spark_trace_analysis.judge import by_expressions, by_kernel
-from spark_trace_analysis.judge.both_ways import judge
-from spark_trace_analysis.judge.judge_files import JudgeFile, judge_files
+from spark_trace_analysis.judge.both_ways import JudgeFile, judge, judge_files
 from spark_trace_analysis.judge.properties import ALL
 from spark_trace_analysis.traces.manifest import Run
 from tests.spark_trace_analysis.traces_by_hand import BY_HAND

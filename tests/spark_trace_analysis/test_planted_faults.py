@@ -22,7 +22,7 @@ from halfcheck import app
 from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
 from reference.format.record import Record
-from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from tests.reference.format.store_writer import StoreWriter
 
 LOG = f"commitlog/{0:020d}"

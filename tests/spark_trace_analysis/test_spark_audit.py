@@ -19,7 +19,7 @@ from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
 from spark_trace_analysis.errors import BadOptionError
 from spark_trace_analysis.ingest.rocketmq_store import RocketmqStore, register
 from spark_trace_analysis.ingest.split_rows import SCHEMA
-from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from tests.spark_trace_analysis.audit.both_audits import NO_TRACE, assert_same
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

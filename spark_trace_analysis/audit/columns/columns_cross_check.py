@@ -13,9 +13,9 @@ import numpy as np
 from reference.format.consume_queue import ENTRY_BYTES, PRE_BLANK_SIZE, ConsumeQueue, open_consume_queues
 from reference.format.cross_check import INNER_BATCH_FLAG, CrossCheck, wrong_count
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
 from spark_trace_analysis.records.record_kernels import Outline
-from spark_trace_analysis.records.told_fields import NOTHING
+from spark_trace_analysis.records.transaction_record import NOTHING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from reference.format import properties
 from reference.format.stored_message import host_bytes
-from spark_trace_analysis.audit.columns.release_masks import mask_of
 from spark_trace_analysis.audit.rules.consistency import is_in_a_known_order, wrong_form
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
 from spark_trace_analysis.records.bytes_kernels import hash_bytes
-from spark_trace_analysis.records.identity import check_times, identity_of, immunity_ms
-from spark_trace_analysis.records.op_body import parse_op_body
 from spark_trace_analysis.records.property_kernels import birth_hash
-from spark_trace_analysis.records.record_kind import RecordKind, classify
-from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
-from spark_trace_analysis.records.version import writers_of
+from spark_trace_analysis.records.transaction_record import (
+    NOTHING,
+    Feature,
+    RecordKind,
+    Told,
+    check_times,
+    classify,
+    identity_of,
+    immunity_ms,
+    parse_op_body,
+)
+from spark_trace_analysis.records.version import mask_of, writers_of
 
 if TYPE_CHECKING:
     from reference.format.commit_log import CommitLog
@@ -53,7 +59,7 @@ class OddRecords:
         Parameters
         ----------
         told
-            Its column, a number for each field of :class:`~spark_trace_analysis.records.told_fields.Told`.
+            Its column, a number for each field of :class:`~spark_trace_analysis.records.transaction_record.Told`.
         place
             The number of that column.
         """

@@ -1,15 +1,27 @@
-"""The rows of transactions as Arrow tables, the form in which an audit writes them."""
+"""The rows of transactions as Arrow tables, as an audit writes them: straight histories by columns, others singly."""
 
 from __future__ import annotations
 
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spark_trace_analysis.audit.columns.bucket import ranges
+from spark_trace_analysis.audit.columns.stage_files import appearing
+from spark_trace_analysis.audit.columns.straight_histories import STATES
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import EVENTS
+from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
+    from spark_trace_analysis.audit.columns.straight_histories import Straight
     from spark_trace_analysis.audit.rules.transaction_row import HistoryEvent, TransactionRow
 
 _WORD = pa.dictionary(pa.int8(), pa.string())
@@ -33,6 +45,11 @@ ROW_SCHEMA = pa.schema(
 )
 """A row of the files that an audit writes, one a transaction."""
 
+_REPEATED = ["group", "topic", "state", "also.list.element", "resembles.list.element", "history.list.element.event"]
+"""Columns in which values recur, so that a dictionary makes them small."""
+
+_ROWS_OF_A_GROUP = 1 << 17
+
 
 def table_of(rows: Sequence[TransactionRow]) -> pa.Table:
     """Rows as they are written into files."""
@@ -48,3 +65,89 @@ def _histories(histories: Sequence[tuple[HistoryEvent, ...]], kind: pa.ListType)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
     ends = pa.array([0, *accumulate(map(len, histories))], pa.int32())
     return pa.ListArray.from_arrays(ends, pa.StructArray.from_arrays(arrays, fields=fields), type=kind)
+
+
+def straight_table(bucket: Bucket, straight: Straight, chosen: Flags) -> pa.Table:
+    """The rows of some straight histories."""
+    numbers, put_backs = straight.numbers[chosen], straight.put_backs[chosen]
+    starts, sizes, ops = bucket.starts[numbers], bucket.sizes[numbers], bucket.op_counts[numbers]
+    count = len(numbers)
+    nothing = pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), pa.array([], pa.string()))
+    op_places = ranges(bucket.op_starts[numbers], ops)
+    copies = ranges(starts, put_backs + 1)
+    columns = [
+        bucket.texts("unique_key", starts),
+        bucket.texts("producer_group", starts),
+        bucket.texts("topic", starts),
+        pa.DictionaryArray.from_arrays(
+            pa.array(straight.state[chosen].astype(np.int8)), pa.array([state.value for state in STATES])
+        ),
+        nothing,
+        pa.array((straight.state[chosen] == STATES.index(TransactionState.DELIVERED)).astype(np.int64)),
+        pa.array(put_backs),
+        pa.array(put_backs),
+        _lists(put_backs + 1, pa.array(bucket.column("queue_offset")[copies])),
+        _lists(ops, pa.array(bucket.op_column("op_offset")[op_places])),
+        nothing,
+        pa.array(bucket.at[starts]),
+        _history(bucket, ranges(starts, sizes), sizes, op_places, ops),
+    ]
+    arrays = [column.cast(field.type) for column, field in zip(columns, ROW_SCHEMA, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=ROW_SCHEMA)
+
+
+def _history(bucket: Bucket, records: Numbers, sizes: Numbers, op_places: Numbers, ops: Numbers) -> pa.ListArray:
+    """The records of each history, and its op, which always comes last where all is straight."""
+    lengths = sizes + ops
+    is_op = np.zeros(int(lengths.sum()), bool)
+    is_op[np.cumsum(lengths)[ops > 0] - 1] = True
+    word = np.full(len(is_op), RecordKind.OP, np.int8)
+    word[~is_op] = bucket.column("kind")[records]
+    at, time = np.empty(len(is_op), np.int64), np.empty(len(is_op), np.int64)
+    at[~is_op], at[is_op] = bucket.at[records], bucket.op_column("at")[op_places]
+    time[~is_op] = bucket.column("store_timestamp")[records]
+    time[is_op] = bucket.op_column("store_timestamp")[op_places]
+    words = pa.DictionaryArray.from_arrays(pa.array(word), pa.array(EVENTS)).cast(pa.string())
+    return _lists(lengths, pa.StructArray.from_arrays([words, pa.array(at), pa.array(time)], ["event", "at", "time"]))
+
+
+def _lists(lengths: Numbers, values: pa.Array) -> pa.ListArray:
+    """Lists of some lengths, out of values that stand one behind the other."""
+    ends = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(ends), values)
+
+
+def write_rows(path: Path, bucket: Bucket, straight: Straight, rows: Iterable[TransactionRow]) -> dict[str, Any]:
+    """Write the rows of a bucket as Parquet, those that are not plain in row groups of their own.
+
+    Parameters
+    ----------
+    rows
+        Those of the transactions that are not told from columns.
+
+    Returns
+    -------
+    dict of str to object
+        ``counts``: state to the number of transactions; ``plain``: how many are plainly delivered or rolled back;
+        ``plain_groups``: how many row groups hold these, at the start of the file.
+    """
+    rows = list(rows)
+    plain = [straight_table(bucket, straight, straight.is_plain), table_of([row for row in rows if row.is_plain])]
+    grave = [straight_table(bucket, straight, ~straight.is_plain), table_of([row for row in rows if not row.is_plain])]
+    with (
+        appearing(path) as unfinished,
+        pq.ParquetWriter(unfinished, ROW_SCHEMA, compression="zstd", use_dictionary=_REPEATED) as writer,
+    ):
+        for table in (*plain, *grave):
+            if table.num_rows:
+                writer.write_table(table, row_group_size=_ROWS_OF_A_GROUP)
+    counts = dict.fromkeys((state.value for state in STATES), 0)
+    for state, number in enumerate(np.bincount(straight.state, minlength=len(STATES)).tolist()):
+        counts[STATES[state].value] += number
+    for row in rows:
+        counts[row.state.value] += 1
+    return {
+        "counts": counts,
+        "plain": sum(table.num_rows for table in plain),
+        "plain_groups": sum(-(-table.num_rows // _ROWS_OF_A_GROUP) for table in plain),
+    }

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from spark_trace_analysis.records.property_kernels import gather, list_entries
 from spark_trace_analysis.records.record_kernels import Outline
-from spark_trace_analysis.records.record_kind import RecordKind
-from spark_trace_analysis.records.told_fields import Told
+from spark_trace_analysis.records.transaction_record import RecordKind, Told
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.odd_records import OddRecords
@@ -29,7 +28,7 @@ class SplitEvents:
     numbers
         Which of them.
     told
-        What each tells: a row for each field of :class:`~spark_trace_analysis.records.told_fields.Told`.
+        What each tells: a row for each field of :class:`~spark_trace_analysis.records.transaction_record.Told`.
     odd
         What Python told of those that are not as a broker writes them, the texts by their places here.
     """

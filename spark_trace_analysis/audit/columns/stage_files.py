@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from spark_trace_analysis.audit.rules.findings import Finding, from_line, to_lines
+from spark_trace_analysis.audit.rules.damage import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -111,7 +112,7 @@ def write_findings(path: Path, findings: Iterable[Finding]) -> None:
     kept = list(findings)
     if kept:
         with appearing(path) as unfinished, open(unfinished, "w", encoding="utf-8") as stream:  # noqa: PTH123
-            stream.write(to_lines(kept))
+            stream.writelines(json.dumps(astuple(one), ensure_ascii=False) + "\n" for one in kept)
 
 
 def read_findings(path: Path) -> Iterator[Finding]:
@@ -119,6 +120,4 @@ def read_findings(path: Path) -> Iterator[Finding]:
     if path.exists():
         with path.open(encoding="utf-8") as stream:
             for line in stream:
-                yield from_line(line)
-            return
-    yield from ()
+                yield Finding(*json.loads(line))

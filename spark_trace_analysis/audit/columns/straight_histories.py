@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spark_trace_analysis.audit.rules.state import TransactionState
-from spark_trace_analysis.records.record_kind import RecordKind
-from spark_trace_analysis.records.told_fields import NOTHING
+from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers

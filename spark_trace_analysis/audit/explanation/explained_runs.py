@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 _TOLD = (
     "run bigint, accepted bigint, refused bigint, trace bigint, step bigint, event string, guard string, problem string"
 )
-_COLUMNS = tuple(part.split()[0] for part in _TOLD.split(", "))
+_SCHEMA = pa.schema(
+    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _TOLD.split(", ")]
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def explain_some(
             for which in batch.column(0).to_pylist():
                 place, path, trace = asked[which]
                 row = {"run": place, **_ask(Path(path), trace, questions[place])}
-                yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in _COLUMNS}], _SCHEMA)
+                yield pa.RecordBatch.from_pylist([row], _SCHEMA)
 
     told = spark.range(0, len(asked), 1, min(4 * spark.sparkContext.defaultParallelism, max(len(asked), 1)))
     told.mapInArrow(ask, _TOLD).createOrReplaceTempView("asked")
@@ -108,20 +110,13 @@ def explain_some(
             min(if(refused = 1, struct(trace, step, event, guard), NULL)) AS least
         FROM asked GROUP BY run ORDER BY run
     """).collect()
-    return tuple(_explained(runs[row["run"]], row) for row in rows)
-
-
-def _explained(run: Run, row: Any) -> Explained:
-    trace, step, event, guard = row["least"] or (None, None, None, None)
-    return Explained(
-        run.parameters.profile, run.parameters.environment_name, row["accepted"], row["refused"],
-        trace, step, event, guard, row["problem"],
-    )  # fmt: skip
-
-
-_SCHEMA = pa.schema(
-    [(part.split()[0], pa.int64() if part.endswith("bigint") else pa.string()) for part in _TOLD.split(", ")]
-)
+    explained = []
+    for row in rows:
+        told = runs[row["run"]].parameters
+        least: tuple[Any, Any, Any, Any] = row["least"] or (None, None, None, None)
+        of_run = told.profile, told.environment_name, row["accepted"], row["refused"]
+        explained.append(Explained(*of_run, *least, row["problem"]))
+    return tuple(explained)
 
 
 def _chosen(run: Run, number: int) -> Iterator[tuple[Any, int]]:
@@ -147,11 +142,8 @@ def _ask(path: Path, place: int, question: RecordedQuestion) -> dict[str, Any]:
         try:
             verdict = judge_recorded(file, question)
         except TraceAnalysisError as problem:
-            return {
-                "accepted": 0,
-                "refused": 0,
-                "problem": f"{path.name}: {str(problem).replace(str(file), 'a trace')}",
-            }
+            why = str(problem).replace(str(file), "a trace")
+            return {"accepted": 0, "refused": 0, "problem": f"{path.name}: {why}"}
     if verdict.accepted:
         return {"accepted": 1, "refused": 0}
     found = verdict.refusal

@@ -1,14 +1,36 @@
-"""What the rules must know beside a history: of the broker, of its queues, and where its next round begins."""
+"""What the rules must know beside a history: of the whole log, of the broker, and where its next round begins."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, VersionMarks, is_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+@dataclass(slots=True)
+class LogFacts:
+    """What the records of a log say together; gathered record by record, or split by split.
+
+    Attributes
+    ----------
+    records, events
+        How many there are, and how many of them are part of a transaction.
+    discard_checks, copy_checks
+        The highest check counts of discards, and of halves and their copies; 0 if there is none.
+    half_end
+        Half queue id to the offset behind its last record.
+    """
+
+    records: int = 0
+    events: int = 0
+    marks: VersionMarks = field(default_factory=VersionMarks)
+    discard_checks: int = 0
+    copy_checks: int = 0
+    half_end: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

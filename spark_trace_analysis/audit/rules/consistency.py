@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from reference.format import properties
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG, TRANSACTION_BITS, Record
-from spark_trace_analysis.records.record_kind import RecordKind
+from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 
 from reference.format import properties
 from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry, TransactionKey
-from spark_trace_analysis.records.identity import check_times, identity_of, immunity_ms
-from spark_trace_analysis.records.op_body import parse_op_body
-from spark_trace_analysis.records.record_kind import RecordKind, classify
+from spark_trace_analysis.records.transaction_record import (
+    RecordKind,
+    check_times,
+    classify,
+    identity_of,
+    immunity_ms,
+    parse_op_body,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -96,9 +101,7 @@ class Grouping:
         for offset in offsets:
             copy = self._copies.get((queue_id, offset))
             if copy is not None:
-                copy.ops.append(
-                    OpEntry(queue_id, record.queue_offset, record.physical_offset, offset, record.store_timestamp)
-                )
+                copy.ops.append(OpEntry(record.queue_offset, record.physical_offset, record.store_timestamp))
             elif offset >= self.half_end.get(queue_id, 0):
                 end = self.half_end.get(queue_id, 0)
                 self.strange_ops.append((record, beyond_the_end(offset, end)))

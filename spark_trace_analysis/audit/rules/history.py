@@ -1,4 +1,10 @@
-"""The history of one transaction: its half and the copies of it, the ops that name them, deliveries and discards."""
+"""The history of one transaction: its half and the copies of it, the ops that name them, deliveries and discards.
+
+A put-back does not say which copy it renews. Its check count leaves one candidate in nearly every history; where the
+half offset regressed (a crash before it was saved, B16, or an aborted round, A08) there are several. The check round
+visits the half queue in order, so the copies that it puts back have parents in order too, over all transactions: that
+settles the rest, and each step back of the scan shows as a parent that lies before the one before it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from reference.format.record import CommitLogOffset, QueueOffset
 
 
@@ -59,15 +67,18 @@ class HalfCopy:
         """The check count of a copy made from this one (``TransactionalMessageServiceImpl#needDiscard``)."""
         return 1 if self.check_times is None else self.check_times + 1
 
+    def link(self, parent: HalfCopy) -> None:
+        """Say which copy this one was made from."""
+        self.parent = parent
+        parent.children.append(self)
+
 
 @dataclass(frozen=True, slots=True)
 class OpEntry:
-    """One half offset in the body of an op message."""
+    """An entry in the body of an op message, which names a copy."""
 
-    queue_id: int
     op_offset: QueueOffset
     commit_log_offset: CommitLogOffset
-    half_offset: QueueOffset
     store_timestamp: int
 
 
@@ -141,3 +152,37 @@ class History:
     def deliveries_from(self, copy: HalfCopy) -> list[Delivery]:
         """The messages that were committed from one copy."""
         return [delivery for delivery in self.deliveries if delivery.prepared_offset == copy.commit_log_offset]
+
+    def parents_of(self, copy: HalfCopy) -> list[HalfCopy]:
+        """The copies that a put-back could have been made from, in the order of the log."""
+        return [
+            other
+            for other in self.copies
+            if other.queue_id == copy.queue_id
+            and other.queue_offset < copy.queue_offset
+            and other.next_check_times == copy.check_times
+        ]
+
+
+def link_put_backs(put_backs: Iterable[HalfCopy], owner: Mapping[CommitLogOffset, History]) -> None:
+    """Set ``parent`` and ``children`` of every copy.
+
+    Parameters
+    ----------
+    put_backs
+        All copies with a check count, in the order of the log.
+    owner
+        Commit log offset of a copy to its history.
+    """
+    scan: dict[int, int] = {}
+    for copy in put_backs:
+        parents = owner[copy.commit_log_offset].parents_of(copy)
+        if parents:
+            offset = first_behind([other.queue_offset for other in parents], scan.get(copy.queue_id, -1))
+            copy.link(next(other for other in parents if other.queue_offset == offset))
+            scan[copy.queue_id] = offset
+
+
+def first_behind(offsets: Sequence[int], at: int) -> int:
+    """The first of some half offsets that lies behind the place of the scan; the first of all if the scan went back."""
+    return next((offset for offset in offsets if offset > at), offsets[0])

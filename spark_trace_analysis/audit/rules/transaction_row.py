@@ -1,4 +1,4 @@
-"""One row a transaction: what an audit says of it, and what can be done."""
+"""One row a transaction, out of its history: its states, what it looks like, what happened, and what can be done."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spark_trace_analysis.audit.rules.advice import advice
-from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.resembles import catalogue_ids
+from spark_trace_analysis.audit.rules.state import TransactionState, states_of
+from spark_trace_analysis.records.transaction_record import RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from spark_trace_analysis.audit.rules.circumstances import Circumstances
+    from spark_trace_analysis.audit.rules.history import Delivery, Discard, HalfCopy, History, OpEntry
+
+EVENTS = ("half", "put back", "delivered", "discarded", "op")
+"""The words for what happens to a transaction, by the kind of the record."""
 
 
 class HistoryEvent(NamedTuple):
@@ -95,3 +103,39 @@ class TransactionRow:
         told = {field.name: getattr(self, field.name) for field in fields(self)[:-1]}
         told = {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
         return told | {"advice": self.advice, "history": [event._asdict() for event in self.history]}
+
+
+def row_of(history: History, circumstances: Circumstances) -> TransactionRow:
+    """Judge one history."""
+    states = states_of(history, circumstances)
+    put_backs = sum(copy.check_times is not None for copy in history.copies)
+    last = (
+        history.copies[-1].check_times
+        if history.copies
+        else max((discard.check_times or 0 for discard in history.discards), default=0)
+    )
+    return TransactionRow(
+        unique_key=history.key.unique_key,
+        group=history.key.group,
+        topic=history.topic,
+        state=states[0],
+        also=tuple(states[1:]),
+        deliveries=len(history.deliveries),
+        checks=max(last or 0, 0),
+        put_backs=put_backs,
+        half_offsets=tuple(copy.queue_offset for copy in history.copies),
+        op_offsets=tuple(dict.fromkeys(op.op_offset for op in history.ops)),
+        resembles=tuple(catalogue_ids(history, states, circumstances)),
+        history=_events(history),
+    )
+
+
+def _events(history: History) -> tuple[HistoryEvent, ...]:
+    records: list[tuple[RecordKind, HalfCopy | OpEntry | Delivery | Discard]] = [
+        (RecordKind.FIRST_HALF if copy.check_times is None else RecordKind.PUT_BACK, copy) for copy in history.copies
+    ]
+    records += [(RecordKind.OP, op) for op in history.ops]
+    records += [(RecordKind.DELIVERED, delivery) for delivery in history.deliveries]
+    records += [(RecordKind.DISCARDED, discard) for discard in history.discards]
+    events = (HistoryEvent(EVENTS[kind], one.commit_log_offset, one.store_timestamp) for kind, one in records)
+    return tuple(sorted(events, key=lambda event: event.at))

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.columns.bucket import Bucket, ranges
-from spark_trace_analysis.audit.columns.bucket_rows import write_rows
+from spark_trace_analysis.audit.columns.row_tables import write_rows
 from spark_trace_analysis.audit.columns.stage_files import (
     appearing,
     read_bucket,
@@ -25,7 +25,7 @@ from spark_trace_analysis.audit.columns.stage_files import (
 )
 from spark_trace_analysis.audit.columns.straight_histories import straight_histories
 from spark_trace_analysis.audit.rules.consistency import Siblings, unchanging, wrong_groups, wrong_links
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import Grouping
 from spark_trace_analysis.audit.rules.history import (
     Delivery,
@@ -34,11 +34,10 @@ from spark_trace_analysis.audit.rules.history import (
     History,
     OpEntry,
     TransactionKey,
+    first_behind,
 )
-from spark_trace_analysis.audit.rules.put_back_parents import candidates_of, first_behind, link
-from spark_trace_analysis.audit.rules.rows import row_of
-from spark_trace_analysis.records.record_kind import RecordKind
-from spark_trace_analysis.records.told_fields import NOTHING
+from spark_trace_analysis.audit.rules.transaction_row import row_of
+from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,16 +146,8 @@ class _Judging:
                 history = self._told(columns, rows)
             copies = {copy.commit_log_offset: copy for copy in history.copies}
             for index in range(entry, entry + entries):
-                copy = copies[ops["half_at"][index]]
-                copy.ops.append(
-                    OpEntry(
-                        copy.queue_id,
-                        ops["op_offset"][index],
-                        ops["at"][index],
-                        copy.queue_offset,
-                        ops["store_timestamp"][index],
-                    )
-                )
+                op = OpEntry(ops["op_offset"][index], ops["at"][index], ops["store_timestamp"][index])
+                copies[ops["half_at"][index]].ops.append(op)
             histories[number] = history
             row, entry = row + size, entry + entries
         return histories
@@ -218,13 +209,14 @@ class _Judging:
             at = copy.commit_log_offset
             if copy.check_times is None or at in shadowed_at:
                 continue
-            candidates: list[int] = [other.queue_offset for other in candidates_of(copy, history)]
-            if not candidates:
+            parents = history.parents_of(copy)
+            if not parents:
                 continue
+            candidates: list[int] = [other.queue_offset for other in parents]
             is_open = len(candidates) > 1
             offset = first_behind(candidates, self.task.scans.get(at, -1)) if is_open else candidates[0]
             self.links.append((at, copy.queue_id, offset, candidates if is_open else []))
-            link(copy, next(other for other in candidates_of(copy, history) if other.queue_offset == offset))
+            copy.link(next(other for other in parents if other.queue_offset == offset))
 
     def _write_links(self) -> None:
         """Write the put-backs by their place in the log, for the scan over all of them."""

@@ -1,4 +1,4 @@
-"""Judges all buckets in rounds, each again where something was learnt that it needs.
+"""Judges all buckets in rounds, each again where something was learnt that it needs; and reads what was judged.
 
 A bucket alone cannot know from which of several copies a put-back was made (the scan of all put-backs says it), whether
 the log is whole (damage may show when records are compared), or whether a transaction without a half has a twin.
@@ -7,33 +7,40 @@ the log is whole (damage may show when records are compared), or whether a trans
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import groupby, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from spark_trace_analysis.audit.columns.bucket import Bucket
-from spark_trace_analysis.audit.columns.stage_files import read_bucket, read_findings
+from spark_trace_analysis.audit.columns.stage_files import facts_at, read_bucket, read_findings
 from spark_trace_analysis.audit.rules.consistency import unknown_key
-from spark_trace_analysis.audit.rules.damage import Damage
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
-from spark_trace_analysis.audit.stages.judged_buckets import facts_of, scans_before
-from spark_trace_analysis.audit.stages.spark_stage import run_stage
+from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.history import first_behind
+from spark_trace_analysis.audit.rules.state import TransactionState
+from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
+from spark_trace_analysis.cluster.jobs import run_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from reference.format.commit_log import CommitLog
     from spark_trace_analysis.audit.stages.group_stage import GroupTask
 
 
+@dataclass(frozen=True, slots=True)
 class JudgingRounds:
     """Runs the rounds.
 
-    Parameters
+    Attributes
     ----------
     task
         What the first round must know of the whole log.
@@ -41,12 +48,10 @@ class JudgingRounds:
         The same for a log in which something is damaged.
     """
 
-    def __init__(self, spark: SparkSession, log: CommitLog, task: GroupTask, if_damaged: GroupTask) -> None:
-        self._spark = spark
-        self._log = log
-        self._task = task
-        self._if_damaged = if_damaged
-        self._buckets = task.ops.scan.buckets
+    spark: SparkSession
+    log: CommitLog
+    task: GroupTask
+    if_damaged: GroupTask
 
     def run(self, damage: Damage) -> tuple[GroupTask, list[GroupTask]]:
         """Judge all buckets; gives the task of the last round, and for each bucket the one whose files count.
@@ -56,21 +61,21 @@ class JudgingRounds:
         damage
             Takes what the last round has found.
         """
-        task = self._task
+        task = self.task
         rounds = self._round(task)
         learnt = Damage()
         self._take(rounds, learnt)
         if task.circumstances.log_is_complete and learnt.count:
-            task = self._if_damaged
+            task = self.if_damaged
             rounds = self._round(task)
         self._take(rounds, damage)
         return task, rounds
 
     def _round(self, task: GroupTask) -> list[GroupTask]:
-        rounds = [task] * self._buckets
+        rounds = [task] * task.ops.scan.buckets
         facts = self._judge(rounds)
         if any(fact["ambiguous"] for fact in facts):
-            scans = scans_before(task, self._buckets)
+            scans = scans_before(task, len(rounds))
             again = replace(task, round=f"{task.round}-scanned", scans=scans)
             rounds = [again if fact["ambiguous"] else one for fact, one in zip(facts, rounds, strict=True)]
             self._judge(rounds)
@@ -84,7 +89,7 @@ class JudgingRounds:
             return item[1].path("rows", item[0], "json")
 
         items = list(enumerate(tasks))
-        run_stage(self._spark, "judge", run, items, done)
+        run_stage(self.spark, "judge", run, items, done)
         return [facts_of(task, bucket) for bucket, task in items]
 
     def _take(self, rounds: Sequence[GroupTask], damage: Damage) -> None:
@@ -111,11 +116,85 @@ class JudgingRounds:
             values, counts = np.unique(own[np.isin(own, births)], return_counts=True)
             return [(int(value), int(number)) for value, number in zip(values, counts, strict=True)]
 
-        context = self._spark.sparkContext
+        context = self.spark.sparkContext
         context.setJobDescription("audit: twins")
         counted: dict[int, int] = {}
-        for birth, number in context.parallelize(range(self._buckets), self._buckets).flatMap(count).collect():
+        for birth, number in context.parallelize(range(len(rounds)), len(rounds)).flatMap(count).collect():
             counted[birth] = counted.get(birth, 0) + number
         for birth, at, unique_key in orphans:
             if counted[birth] > 1:
-                yield at_record(self._log, Rank.KEYS, at, unknown_key(unique_key))
+                yield at_record(self.log, Rank.KEYS, at, unknown_key(unique_key))
+
+
+def facts_of(task: GroupTask, bucket: int) -> dict[str, Any]:
+    """What the judging of a bucket tells beside its rows."""
+    return facts_at(task.path("rows", bucket, "json"))
+
+
+def scans_before(task: GroupTask, buckets: int) -> dict[int, int]:
+    """Where the scan of the half queue was before each put-back that several copies could be the parent of.
+
+    All put-backs of all transactions in the order of the log, one stretch of it after the other.
+    """
+    paths = [task.path("links", bucket, "arrow") for bucket in range(buckets)]
+    scan: dict[int, int] = {}
+    scans = {}
+    for stretch in range(buckets):
+        table = read_bucket(paths, stretch).sort_by("at")
+        columns = table.to_pydict()
+        for at, queue_id, parent, candidates in zip(
+            columns["at"], columns["queue_id"], columns["parent"], columns["candidates"], strict=True
+        ):
+            offset = parent
+            if candidates:
+                scans[at] = scan.get(queue_id, -1)
+                offset = first_behind(candidates, scans[at])
+            scan[queue_id] = offset
+    return scans
+
+
+def gravest_rows(rounds: Sequence[GroupTask], limit: int) -> list[TransactionRow]:
+    """The gravest rows that are not plain, of all buckets: first looked for in two columns, then read."""
+    rank_of = {state.value: rank for rank, state in enumerate(TransactionState)}
+    ranked: list[tuple[int, int, int, int]] = []
+    for bucket, task in enumerate(rounds):
+        table = _not_plain(task, bucket, ["state", "first_offset"])
+        gravity = [rank_of[state] for state in table.column("state").to_pylist()]
+        offsets = table.column("first_offset").to_pylist()
+        ranked += zip(gravity, offsets, repeat(bucket), range(table.num_rows), strict=False)
+        ranked = nsmallest(limit, ranked)
+    rows = {}
+    for bucket, places in groupby(sorted(ranked, key=itemgetter(2, 3)), key=itemgetter(2)):
+        chosen = list(places)
+        table = _not_plain(rounds[bucket], bucket, None)
+        for rank, told in zip(chosen, table.take([rank[3] for rank in chosen]).to_pylist(), strict=True):
+            rows[rank] = TransactionRow.of(told)
+    return [rows[rank] for rank in ranked]
+
+
+def _not_plain(task: GroupTask, bucket: int, columns: list[str] | None) -> pa.Table:
+    """The rows of a bucket that are not plain; they stand in the last row groups of its file."""
+    with pq.ParquetFile(task.path("rows", bucket, "parquet")) as file:
+        groups = range(facts_of(task, bucket)["plain_groups"], file.num_row_groups)
+        return file.read_row_groups(list(groups), columns)
+
+
+def all_rows(rounds: Sequence[GroupTask]) -> list[TransactionRow]:
+    """All rows of all buckets, in the order of their first records; they are all held."""
+    rows = [
+        TransactionRow.of(told)
+        for bucket, task in enumerate(rounds)
+        for told in pq.read_table(task.path("rows", bucket, "parquet"), partitioning=None).to_pylist()
+    ]
+    return sorted(rows, key=lambda row: row.first_offset)
+
+
+def places_of_records(task: GroupTask) -> list[int]:
+    """The commit log offsets of all records of transactions, in order; for short stores only."""
+    scan = task.ops.scan
+    places: set[int] = set()
+    for kind in ("records", "entries"):
+        for bucket in range(scan.buckets):
+            table = read_bucket([scan.path(kind, split) for split in task.ops.splits], bucket)
+            places.update(table.column("at").to_pylist())
+    return sorted(places)

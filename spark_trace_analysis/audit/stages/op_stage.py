@@ -12,7 +12,7 @@ import numpy as np
 
 from reference.format.commit_log import CommitLog
 from spark_trace_analysis.audit.columns.stage_files import read_bucket, write_buckets, write_facts, write_findings
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record
 from spark_trace_analysis.audit.rules.grouping import beyond_the_end
 from spark_trace_analysis.audit.stages.scan_task import ScanTask, key_bucket
 

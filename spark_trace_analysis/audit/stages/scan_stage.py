@@ -14,17 +14,16 @@ from reference.format.commit_log import CommitLog
 from reference.format.record import MalformedRecordError
 from spark_trace_analysis.audit.columns.columns_cross_check import check_columns
 from spark_trace_analysis.audit.columns.odd_records import OddRecords
-from spark_trace_analysis.audit.columns.release_masks import masks_of
 from spark_trace_analysis.audit.columns.split_columns import SplitEvents, entry_columns, half_columns, record_columns
 from spark_trace_analysis.audit.columns.stage_files import write_buckets, write_facts, write_findings
 from spark_trace_analysis.audit.rules.consistency import UNORDERED
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
 from spark_trace_analysis.audit.stages.scan_task import half_bucket, key_bucket
 from spark_trace_analysis.records.property_kernels import tell
 from spark_trace_analysis.records.record_kernels import Outline, TopicKind
-from spark_trace_analysis.records.record_kind import RecordKind
 from spark_trace_analysis.records.split_records import SplitRecords, read_split
-from spark_trace_analysis.records.told_fields import NOTHING, Feature, Told
+from spark_trace_analysis.records.transaction_record import NOTHING, Feature, RecordKind, Told
+from spark_trace_analysis.records.version import masks_of
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.stages.scan_task import ScanTask
@@ -150,7 +149,7 @@ class _Scan:
         return [at_record(self.log, Rank.UNORDERED, at, UNORDERED) for at in places]
 
     def _immunity(self, seconds: Any) -> Any:
-        """:func:`spark_trace_analysis.records.identity.immunity_ms` of numbers."""
+        """:func:`spark_trace_analysis.records.transaction_record.immunity_ms` of numbers."""
         milliseconds = np.where(seconds == -1, self.task.timeout_ms, seconds * 1000)
         return np.where(seconds == NOTHING, NOTHING, milliseconds)
 

@@ -11,11 +11,11 @@ from reference.format.commit_log_file import FileReader
 from reference.format.consume_queue import open_consume_queues
 from reference.format.cross_check import CrossCheck, wrong_count
 from reference.format.frame import Frame
-from spark_trace_analysis.audit.columns.release_masks import releases_of
 from spark_trace_analysis.audit.columns.stage_files import facts_at, read_findings, write_facts, write_findings
+from spark_trace_analysis.audit.rules.circumstances import LogFacts
 from spark_trace_analysis.audit.rules.consistency import FEW, lone_host
-from spark_trace_analysis.audit.rules.findings import Finding, Rank, at_record, found, order_of
-from spark_trace_analysis.audit.rules.log_facts import LogFacts
+from spark_trace_analysis.audit.rules.damage import Finding, Rank, at_record, found, order_of
+from spark_trace_analysis.records.version import releases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spark_trace_analysis.judge.properties.running import Broken
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.judge.running_aggregates import Broken
+from spark_trace_analysis.traces.runs import RunSettings
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 
 __all__ = ["Codes", "Invariant", "Kernel", "RunSettings", "Until", "WholeTraces"]

@@ -17,7 +17,7 @@ from spark_trace_analysis.judge.properties.kernel_room import (
     is_among,
     room_for,
 )
-from spark_trace_analysis.judge.properties.running import (
+from spark_trace_analysis.judge.running_aggregates import (
     COMMIT,
     ROLLBACK,
     Broken,

@@ -15,7 +15,7 @@ from spark_trace_analysis.judge.properties.kernel_room import (
     is_among,
     room_for,
 )
-from spark_trace_analysis.judge.properties.running import Broken, Over, count, is_action, is_event, most
+from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, is_action, is_event, most
 from spark_trace_analysis.traces import events
 from spec.chapters import broken_round
 

@@ -10,7 +10,7 @@ from polars import col
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.properties.running import ROLLBACK, Broken, Over, count, is_event
+from spark_trace_analysis.judge.running_aggregates import ROLLBACK, Broken, Over, count, is_event
 from spark_trace_analysis.traces import events
 from spec.chapters import discarding
 

@@ -6,7 +6,7 @@ from polars import col, when
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.properties.running import Broken, Over, is_action, is_event, last
+from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_action, is_event, last
 from spark_trace_analysis.traces import events
 from spec.chapters import producer
 

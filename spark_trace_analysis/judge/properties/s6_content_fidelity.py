@@ -6,7 +6,7 @@ from polars import col, lit
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import forget, room_for
-from spark_trace_analysis.judge.properties.running import Broken, Over, is_event
+from spark_trace_analysis.judge.running_aggregates import Broken, Over, is_event
 from spark_trace_analysis.traces import events
 
 

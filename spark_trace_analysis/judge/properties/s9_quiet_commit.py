@@ -10,7 +10,7 @@ from polars import col, when
 from spark_trace_analysis.judge.properties import so_far
 from spark_trace_analysis.judge.properties.invariant import Codes, Invariant, RunSettings, Until, WholeTraces
 from spark_trace_analysis.judge.properties.kernel_room import ACKNOWLEDGEMENTS, forget, room_for
-from spark_trace_analysis.judge.properties.running import Broken, Over, count, first, is_action, is_event, least
+from spark_trace_analysis.judge.running_aggregates import Broken, Over, count, first, is_action, is_event, least
 from spark_trace_analysis.traces import events
 from spec.chapters import producer
 
@@ -55,11 +55,12 @@ def from_the_needless_check(settings: RunSettings) -> Broken:
     skewed = is_event(events.half_stored) & is_action(producer.send_half_by_another_clock)
     is_still_open = is_event(events.half_stored) & col("settled_first_at").is_null()
     is_in_time = col("settled_first_at") - col("born") <= settings.timeout
-    is_first_check = is_event(events.put_back_for_check, events.put_back_unasked) & (col("checked") == 1)
+    is_check = is_event(events.put_back_for_check, events.put_back_unasked)
+    is_first_check = is_check & (col("checked") == 1)
     return Broken(
         {Over.TRANSACTION: is_first_check & (col("skewed") == 0) & is_in_time},
         (
-            so_far.CHECKED,
+            count("checked", Over.TRANSACTION, is_check),
             count("skewed", Over.TRANSACTION, skewed),
             first("settled_first_at", Over.TRANSACTION, when(so_far.ACKNOWLEDGEMENT).then("time")),
             least("born", Over.TRANSACTION, when(is_still_open).then("time")),

@@ -2,9 +2,9 @@
 
 from polars import col, lit, when
 
-from spark_trace_analysis.judge.properties.running import FILLED, Known, Over, count, is_action, is_event, last
+from spark_trace_analysis.judge.running_aggregates import FILLED, Known, Over, count, is_action, is_event, last
 from spark_trace_analysis.traces import events
-from spark_trace_analysis.traces.run_settings import RunSettings
+from spark_trace_analysis.traces.runs import RunSettings
 from spec.chapters import discarding
 
 PUT_BACK = is_event(events.put_back_for_check, events.put_back_for_immunity, events.put_back_unasked)
@@ -21,9 +21,6 @@ DELIVERED = count("delivered", Over.TRANSACTION, is_event(events.message_deliver
 """Real messages of the transaction."""
 
 ACKNOWLEDGED = count("acknowledged", Over.TRANSACTION, ACKNOWLEDGEMENT)
-
-CHECKED = count("checked", Over.TRANSACTION, is_event(events.put_back_for_check, events.put_back_unasked))
-"""Copies of its half that were stored for a check, be it that nobody could be asked."""
 
 SENT = count("sent", Over.TRANSACTION, is_event(events.half_stored))
 """Halves that its producer's sends stored."""

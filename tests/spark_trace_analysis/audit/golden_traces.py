@@ -16,7 +16,7 @@ from reference.format.record import Record
 from spark_trace_analysis.audit.explanation.trace_verdict import profiles_for, validation_settings
 from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_log
 from spark_trace_analysis.ingest.store_trace import StoreTrace
-from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, classify, concerns_a_transaction
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
 from reference.format.errors import CorruptRegion
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.ingest.read_store import read_store_trace
+from spark_trace_analysis.ingest.store_trace import read_store_trace
 from spark_trace_analysis.records.rocksdb_halves import (
     NotJudgedError,
     require_deliveries_from_the_queue,

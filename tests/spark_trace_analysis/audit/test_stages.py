@@ -13,7 +13,7 @@ from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from reference.format.commit_log import CommitLog
 from reference.format.errors import NotAStoreError, StoreError
 from spark_trace_analysis.audit.audit_store import audit_store
-from spark_trace_analysis.records.record_kind import HALF_TOPIC, OP_TOPIC
+from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, assert_both, in_stages
 from tests.spark_trace_analysis.audit.random_broker import write_random_store
@@ -283,9 +283,9 @@ def test_the_files_of_an_audit_of_another_store_are_not_taken(store: Path, tmp_p
     other = StoreWriter()
     other.commit(other.half())
     work = tmp_path / "work"
+    from spark_trace_analysis.audit.audit_folders import work_folder
     from spark_trace_analysis.audit.audit_store import OpenedStore
     from spark_trace_analysis.audit.spark_audit import Options, _Job
-    from spark_trace_analysis.audit.work_folder import work_folder
     from tests.spark_trace_analysis.audit.both_audits import OneAfterTheOther
 
     options = Options(work=work)

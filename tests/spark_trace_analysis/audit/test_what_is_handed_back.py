@@ -9,11 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from reference.format.errors import CorruptRegion
-from spark_trace_analysis.audit.audit_files import write_audit
+from spark_trace_analysis.audit.audit_folders import write_audit
 from spark_trace_analysis.audit.audit_store import audit_store
 from spark_trace_analysis.audit.rules import damage as damage_module
-from spark_trace_analysis.audit.rules.damage import Damage
-from spark_trace_analysis.audit.rules.findings import Finding, Rank
+from spark_trace_analysis.audit.rules.damage import Damage, Finding, Rank
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from tests.reference.format.store_writer import StoreWriter
 from tests.spark_trace_analysis.audit.both_audits import FEW, NO_TRACE, in_stages

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
-from spark_trace_analysis.cluster.java import require_java
+from spark_trace_analysis.cluster.session import require_java
 
 if TYPE_CHECKING:
     from types import TracebackType

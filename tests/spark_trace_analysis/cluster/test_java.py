@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_trace_analysis.cluster.java import require_java
+from spark_trace_analysis.cluster.session import require_java
 from spark_trace_analysis.errors import BadOptionError
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from spark_trace_analysis.judge.properties.invariant import Codes, Until
-    from spark_trace_analysis.traces.run_settings import RunSettings
+    from spark_trace_analysis.traces.runs import RunSettings
     from spark_trace_analysis.traces.whole_traces import WholeTraces
 
 

@@ -14,14 +14,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_trace_analysis.errors import BadTracesError, DisagreementError
-from spark_trace_analysis.judge.both_ways import Count, judge
+from spark_trace_analysis.judge.both_ways import Count, Found, judge
 from spark_trace_analysis.judge.by_expressions import judge_file
 from spark_trace_analysis.judge.by_kernel import find_violations
-from spark_trace_analysis.judge.found import Found
 from spark_trace_analysis.judge.properties import ALL, NOT_SHOWN, Invariant
 from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.manifest import Run
-from spark_trace_analysis.traces.run_settings import settings_of
+from spark_trace_analysis.traces.runs import settings_of
 from spark_trace_analysis.traces.schema import ACTIONS
 from spark_trace_analysis.traces.whole_traces import WholeTraces, read_whole_traces
 from spec.events import EVENTS

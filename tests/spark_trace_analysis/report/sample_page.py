@@ -13,7 +13,7 @@ from model_check.verdicts.table import table_of_verdicts
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.audit.rules.transaction_row import TransactionRow
 from spark_trace_analysis.judge.both_ways import Count
-from spark_trace_analysis.report.counterexample import Counterexample
+from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.report.data import (
     AuditedStore,
     Explanation,

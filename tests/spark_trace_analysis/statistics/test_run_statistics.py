@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from model_check.check import check
 from model_check.walks.walk import Walker
 from spark_trace_analysis.judge.both_ways import Count
-from spark_trace_analysis.report.minimal_traces import minimal_traces
+from spark_trace_analysis.report.counterexamples import minimal_traces
 from spark_trace_analysis.statistics.action_pairs import RareTrace
 from spark_trace_analysis.statistics.run_statistics import RunStatistics, statistics
 from spark_trace_analysis.statistics.states_seen import count_states, states_seen
@@ -50,7 +50,7 @@ def test_distributions_of_traces_written_by_hand(spark: SparkSession, write_run:
             [("message_delivered", 0, 0, 7)],
         ],
     )
-    (found,) = statistics(spark, [run]).runs
+    (found,) = statistics(spark, [run])
     assert found == RunStatistics(
         profile="5.3.3",
         environment="quiet",
@@ -85,7 +85,7 @@ def test_statistics_of_walks_count_every_event(
 
 @pytest.fixture(scope="module")
 def gathered(spark: SparkSession, simulated: list[Run]) -> list[RunStatistics]:
-    return list(statistics(spark, simulated).runs)
+    return list(statistics(spark, simulated))
 
 
 COUNTED_BY_SQL = """
@@ -193,14 +193,17 @@ def test_lags_pairs_and_rarity_of_walks_are_those_of_a_plain_count(
     assert any(len(found.op_lag) > 1 for found in gathered)
 
 
-def test_the_states_that_walks_see_are_those_that_a_plain_walk_sees(spark: SparkSession, simulated: list[Run]) -> None:
+def test_the_states_that_walks_see_are_those_that_a_plain_walk_sees(
+    spark: SparkSession, simulated: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
     few = [replace(run.parameters, traces=50) for run in simulated[:2]]
     seen = []
     for told in few:
         walker = Walker(told.profile, told.environment, told.instance)
         seen.append(len(walker.visited(told.seed, 0, 50, told.steps)))
     assert count_states(spark, few) == seen
-    (told_of_more,) = states_seen(spark, simulated[:1], walks=2_500)
+    monkeypatch.setattr("spark_trace_analysis.statistics.states_seen.WALKS", 2_500)
+    (told_of_more,) = states_seen(spark, simulated[:1])
     assert seen[0] < told_of_more.seen <= told_of_more.states
     assert told_of_more.states == check(few[0].profile, few[0].environment, few[0].instance).distinct
 

@@ -12,6 +12,7 @@ import pytest
 from spark_trace_analysis.errors import BadTracesError
 from spark_trace_analysis.judge.by_expressions import find_broken, read_rows
 from spark_trace_analysis.judge.properties import ALL
+from spark_trace_analysis.traces import whole_traces
 from spark_trace_analysis.traces.schema import EVENT_SCHEMA
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
 from tests.spark_trace_analysis.arbitrary_traces import SEQUENCES, as_parquet, drawn, judged
@@ -67,11 +68,12 @@ def test_both_ways_refuse_what_is_no_file_of_traces(
 
 
 @pytest.mark.parametrize("rows_a_piece", [1, 7, 1 << 18])
-def test_order_is_asked_across_the_pieces_of_a_file(rows_a_piece: int) -> None:
-    pieces = list(read_whole_traces(pa.BufferReader(written(table())), rows_a_piece))
+def test_order_is_asked_across_the_pieces_of_a_file(rows_a_piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_traces, "ROWS_A_PIECE", rows_a_piece)
+    pieces = list(read_whole_traces(pa.BufferReader(written(table()))))
     assert sum(len(piece.starts) - 1 for piece in pieces) == SEQUENCES
     with pytest.raises(BadTracesError, match="out of order"):
-        list(read_whole_traces(pa.BufferReader(written(exchanged(table()))), rows_a_piece))
+        list(read_whole_traces(pa.BufferReader(written(exchanged(table())))))
 
 
 def test_a_cut_file_is_refused_by_the_expressions_too() -> None:

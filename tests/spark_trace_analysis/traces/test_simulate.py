@@ -33,9 +33,13 @@ def table_of(run: Run) -> pa.Table:
     return pa.concat_tables([pq.read_table(run.folder / file.name) for file in run.manifest.files])
 
 
-def test_the_number_of_tasks_does_not_change_a_byte(spark: SparkSession, tmp_path: Path) -> None:
-    one = simulate(spark, SMALL, tmp_path / "one", tasks=1).run.manifest
-    three = simulate(spark, SMALL, tmp_path / "three", tasks=3).run.manifest
+def test_the_number_of_tasks_does_not_change_a_byte(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "_FILES_A_TASK", 1)
+    three = simulate(spark, SMALL, tmp_path / "three").run.manifest
+    monkeypatch.setattr(simulation, "_TASKS_A_CORE", 1 / spark.sparkContext.defaultParallelism)
+    one = simulate(spark, SMALL, tmp_path / "one").run.manifest
     assert [file.traces for file in one.files] == [20_000, 20_000, 5_000]
     assert [file.first for file in one.files] == [0, 20_000, 40_000]
     assert one == three

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from spark_trace_analysis.errors import BadTracesError
+from spark_trace_analysis.traces import whole_traces
 from spark_trace_analysis.traces.manifest import Run
 from spark_trace_analysis.traces.schema import event_codes
 from spark_trace_analysis.traces.whole_traces import read_whole_traces
@@ -18,11 +19,14 @@ LENGTHS = [3, 1, 7, 2, 2, 9, 1]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 24, 25, 26, 1000])
-def test_pieces_of_any_size_hold_whole_traces(write_run: WriteRun, tmp_path: Path, rows: int) -> None:
+def test_pieces_of_any_size_hold_whole_traces(
+    write_run: WriteRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(whole_traces, "ROWS_A_PIECE", rows)
     run = write_run(tmp_path / "run", [[("half_stored", n)] * length for n, length in enumerate(LENGTHS)])
     lengths: list[int] = []
     numbers: list[int] = []
-    for piece in read_whole_traces(pa.OSFile(str(run.folder / "traces.parquet")), rows):
+    for piece in read_whole_traces(pa.OSFile(str(run.folder / "traces.parquet"))):
         lengths += np.diff(piece.starts).tolist()
         numbers += piece.trace[piece.starts[:-1]].tolist()
         assert piece.transaction.tolist() == piece.trace.tolist()

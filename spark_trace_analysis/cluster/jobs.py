@@ -1,11 +1,13 @@
-"""Runs the tasks of one stage on Spark, those aside that an earlier run has finished."""
+"""Jobs of Spark: a task an item, those aside that an earlier run has finished; and how far a job has come."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -30,3 +32,21 @@ def run_stage(
         context = spark.sparkContext
         context.setJobDescription(f"audit: {name}")
         context.parallelize(left, len(left)).foreach(run)
+
+
+@contextmanager
+def watched(look: Callable[[], None], every_seconds: float) -> Iterator[None]:
+    """Look from beside, now and then while the block runs, how far a job has come: Spark blocks until it ends."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(every_seconds):
+            look()
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

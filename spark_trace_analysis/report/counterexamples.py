@@ -1,17 +1,42 @@
-"""The minimal violating traces of a simulation, made again from their numbers and told step by step."""
+"""Counterexamples as the page tells them, in steps and in messages; and a simulation's minimal violating traces."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import replay, write_path
 from model_check.defects.resemblance import resembled
 from model_check.instances import constants_for
-from spark_trace_analysis.judge.both_ways import Count
 from spark_trace_analysis.judge.properties import ALL
-from spark_trace_analysis.report.counterexample import Counterexample
 from spark_trace_analysis.traces.event_source import walker_of
-from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, Run, options_of
+from spark_trace_analysis.traces.manifest import QUIET, SPECIFICATION, options_of
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model_check.counterexample.sequence_diagram import DiagramStep
+    from model_check.counterexample.steps import Event
+    from spark_trace_analysis.judge.both_ways import Count
+    from spark_trace_analysis.traces.manifest import Run
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A shortest schedule that breaks a property: told in steps, and drawn in messages."""
+
+    property_id: str
+    clause: str
+    rule: str
+    profile: str
+    environment: tuple[str, ...]
+    instance: str
+    resembles: tuple[str, ...]
+    steps: tuple[Event, ...]
+    messages: tuple[DiagramStep, ...]
+    command: str
 
 
 def minimal_traces(runs: Sequence[Run], counts: Sequence[Count]) -> tuple[Counterexample, ...]:
