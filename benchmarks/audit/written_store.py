@@ -17,8 +17,8 @@ from benchmarks.broker.workloads import GROUP, MILLISECOND_EVERY, OPS_EVERY, end
 from reference.broker.processor.end_transaction_processor import TRANSACTION_ROLLBACK, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.message_decoder import decode_message_id
 from reference.format.record import TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
+from reference.format.stored_message import decode_message_id
 
 VERSION = "5.3.3"
 CHECK_MAX = 3

@@ -9,8 +9,8 @@ from fuzz.broker_side.broker_records import TICK_MS
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.response import SUCCESS
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.message_decoder import create_message_id
 from reference.format.record import QueueOffset
+from reference.format.stored_message import create_message_id
 from reference.format.system_topics import CHECK_GROUP, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:

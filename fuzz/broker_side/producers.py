@@ -16,7 +16,6 @@ from reference.broker.processor.end_transaction_processor import (
     EndTransactionRequestHeader,
 )
 from reference.broker.processor.send_message_processor import SendMessageRequest
-from reference.format.message_decoder import decode_message_id
 from reference.format.properties import (
     CHECK_TIMES,
     IMMUNITY_SECONDS,
@@ -26,6 +25,7 @@ from reference.format.properties import (
     WAIT_STORE_OK,
 )
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
+from reference.format.stored_message import decode_message_id
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.put_message import MOST_PROPERTIES
 from spec.language import NONE

@@ -12,8 +12,8 @@ from reference.broker.processor.end_transaction_processor import TRANSACTION_ROL
 from reference.broker.processor.send_message_processor import SendMessageRequest, SendMessageResponse
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
 from reference.client.client_message import properties_of_half
-from reference.format.message_decoder import create_message_id
 from reference.format.record import TRANSACTION_COMMIT, Record
+from reference.format.stored_message import create_message_id
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from reference.broker.config_files import load_or_backup, string_to_file, to_pretty_json
 from reference.format.errors import NoSpaceLeftError
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
 from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC, SCHEDULE_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level

@@ -22,9 +22,9 @@ from reference.client.producer_messages import (
     SendStatus,
     TransactionListener,
 )
-from reference.format.message_decoder import decode_message_id
 from reference.format.properties import PRODUCER_GROUP, SMALL_CAPACITY, TRANSACTION_PREPARED, UNIQUE_KEY
 from reference.format.record import TRANSACTION_PREPARED_TYPE
+from reference.format.stored_message import decode_message_id
 from reference.java.hash_map import hash_map_order
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from reference.java.hash_map import java_string_hash, spread
+from reference.java.hash_map import hash_map_order, java_string_hash, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reference.versions.switches import VersionSwitches
 
 NAME_VALUE_SEPARATOR = "\x01"
 PROPERTY_SEPARATOR = "\x02"
@@ -74,6 +75,29 @@ def properties_map(text: str) -> dict[str, str]:
         return dict(parse_properties(text))
     pairs.pop("", None)
     return pairs
+
+
+def message_properties_to_string(
+    properties: Mapping[str, str], switches: VersionSwitches, *, is_own_message: bool = False
+) -> str:
+    r"""Each key, 0x01, its value and 0x02; some versions leave the last 0x02 out (``#messageProperties2String``).
+
+    They come in the order of the HashMap that the broker has read them into; the mapping is in the order of putting.
+
+    Parameters
+    ----------
+    is_own_message
+        The broker has made the message itself, so that its map began with 16 buckets in every version.
+
+    Examples
+    --------
+    >>> from reference.versions.versions import V4_9_7, V5_3_3
+    >>> message_properties_to_string({"TAGS": "d"}, V5_3_3), message_properties_to_string({"TAGS": "d"}, V4_9_7)
+    ('TAGS\x01d\x02', 'TAGS\x01d')
+    """
+    capacity = LARGE_CAPACITY if switches.has_large_property_map and not is_own_message else SMALL_CAPACITY
+    text = "\x02".join([f"{key}\x01{properties[key]}" for key in hash_map_order(tuple(properties), capacity)])
+    return text + "\x02" if text and switches.keeps_last_separator else text
 
 
 def is_in_hash_map_order(keys: Sequence[str], initial_capacity: int) -> bool:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from functools import lru_cache
 from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final
 
-from reference.format.record import BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG, Record, Source
+from reference.format.record import BORN_HOST_V6_FLAG, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG, CommitLogOffset, Record
+
+if TYPE_CHECKING:
+    from reference.format.record import Source
 
 _FIXED = struct.Struct(">iIIiiqqiq8sq8siqi")
 """Everything before the body of a record with IPv4 hosts."""
@@ -22,6 +27,9 @@ _TAIL = struct.Struct(">iqi")
 _LENGTH = struct.Struct(">H")
 _V6_FLAGS = BORN_HOST_V6_FLAG | STORE_HOST_V6_FLAG
 _CRC_MASK = 0x7FFFFFFF
+
+COMPRESSED_FLAG: Final = 1
+"""``MessageSysFlag.COMPRESSED_FLAG``"""
 
 BORN_HOST_AT = 48
 _MOST_PORT = 0xFFFF
@@ -195,3 +203,46 @@ def _decode_v6(source: Source, at: int, sys_flag: int) -> tuple[bytes, int, byte
     reconsume_times, prepared, body_length = _TAIL.unpack_from(source, store_end)
     hosts = bytes(source[at:born_end]), bytes(source[born_end + 8 : store_end])
     return hosts[0], store_timestamp, hosts[1], reconsume_times, prepared, body_length, store_end + _TAIL.size
+
+
+def decompressed(record: Record) -> Record | None:
+    """A record as ``MessageDecoder#decode`` gives it if it is to decompress the body: the flag stays (A06, B30).
+
+    Returns
+    -------
+    Record or None
+        None where the body is not what its flag says: the exception is swallowed.
+    """
+    if not record.sys_flag & COMPRESSED_FLAG:
+        return record
+    try:
+        return replace(record, body=zlib.decompress(record.body), _map={})
+    except zlib.error:
+        return None
+
+
+def create_message_id(store_host: str, commit_log_offset: CommitLogOffset) -> str:
+    """The id of a record: address, port and commit log offset in hexadecimal digits.
+
+    Examples
+    --------
+    >>> create_message_id("127.0.0.1:40745", CommitLogOffset(349))
+    '7F00000100009F29000000000000015D'
+    """
+    return f"{host_bytes(store_host).hex()}{commit_log_offset:016x}".upper()
+
+
+def decode_message_id(message_id: str) -> CommitLogOffset:
+    """The commit log offset in an offset message id (``MessageDecoder#decodeMessageId``).
+
+    Raises
+    ------
+    ValueError
+        Its last 16 characters are not hexadecimal digits.
+
+    Examples
+    --------
+    >>> decode_message_id("7F00000100009F29000000000000015D")
+    349
+    """
+    return CommitLogOffset(int(message_id[-16:], 16))

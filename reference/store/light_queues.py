@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import WAIT_STORE_OK
+from reference.format.properties import WAIT_STORE_OK, message_properties_to_string
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, SCHEDULE_TOPIC, retry_topic
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from reference.format.message_decoder import create_message_id
 from reference.format.properties import properties_map
+from reference.format.stored_message import create_message_id
 
 if TYPE_CHECKING:
     from reference.format.record import CommitLogOffset, QueueOffset, Record

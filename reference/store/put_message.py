@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, message_properties_to_string
 from reference.format.system_topics import SCHEDULE_TOPIC, TIMER_TOPIC
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level, queue_id_of_level
 from reference.store.light_queues import wrap_lmq_dispatch

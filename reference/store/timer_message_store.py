@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
 from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import TIMER_TOPIC
 from reference.store.message import MessageExtBrokerInner

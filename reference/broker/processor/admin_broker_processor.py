@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.broker.response import SUCCESS, SYSTEM_ERROR, Response
-from reference.format.message_decoder import decode_message_id, decompressed, message_properties_to_string
-from reference.format.properties import CHECK_TIMES
+from reference.format.properties import CHECK_TIMES, message_properties_to_string
+from reference.format.stored_message import decode_message_id, decompressed
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC
 from reference.store.message import MessageExtBrokerInner
 

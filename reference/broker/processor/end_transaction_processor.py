@@ -22,7 +22,6 @@ from reference.broker.response import (
 )
 from reference.broker.transaction.immunity_time import end_transaction_immunity_time
 from reference.errors import ActivityIsOverError
-from reference.format.message_decoder import message_properties_to_string
 from reference.format.properties import (
     IMMUNITY_SECONDS,
     PRODUCER_GROUP,
@@ -30,6 +29,7 @@ from reference.format.properties import (
     REAL_TOPIC,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
+    message_properties_to_string,
 )
 from reference.format.record import TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC

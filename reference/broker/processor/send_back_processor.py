@@ -9,8 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reference.broker.response import SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, RETRY_TOPIC, WAIT_STORE_OK
+from reference.format.properties import (
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    RETRY_TOPIC,
+    WAIT_STORE_OK,
+    message_properties_to_string,
+)
 from reference.format.system_topics import SCHEDULE_TOPIC, dead_letter_topic, retry_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL, DELAYS_MS, queue_id_of_level
 from reference.store.message import MessageExt, MessageExtBrokerInner

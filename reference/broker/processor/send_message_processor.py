@@ -15,7 +15,6 @@ from reference.broker.response import (
     Response,
 )
 from reference.errors import JavaNullPointerError
-from reference.format.message_decoder import create_message_id, message_properties_to_string
 from reference.format.properties import (
     CHECK_TIMES,
     CLUSTER,
@@ -24,8 +23,10 @@ from reference.format.properties import (
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
     WAIT_STORE_OK,
+    message_properties_to_string,
 )
 from reference.format.record import QueueOffset, Record
+from reference.format.stored_message import create_message_id
 from reference.format.system_topics import NOT_ALLOWED_SEND_TOPICS
 from reference.store.delay_levels import DELAY_TIME_LEVEL, delay_level
 from reference.store.message import MessageExtBrokerInner

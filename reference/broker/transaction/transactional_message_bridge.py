@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.errors import ThrownInCheckError
-from reference.format.message_decoder import decompressed, message_properties_to_string
 from reference.format.properties import (
     PREPARED_QUEUE_OFFSET,
     REAL_QUEUE_ID,
@@ -17,8 +16,10 @@ from reference.format.properties import (
     TRANSACTION_ID,
     UNIQUE_KEY,
     WAIT_STORE_OK,
+    message_properties_to_string,
 )
 from reference.format.record import TRANSACTION_BITS, CommitLogOffset, QueueOffset, Record
+from reference.format.stored_message import decompressed
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC, REMOVE_TAG
 from reference.store.get_message import GetMessageStatus
 from reference.store.message import MessageExt, MessageExtBrokerInner

@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.errors import ThrownInCheckError
-from reference.format.message_decoder import message_properties_to_string
-from reference.format.properties import PRODUCER_GROUP, REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
+from reference.format.properties import (
+    PRODUCER_GROUP,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    UNIQUE_KEY,
+    message_properties_to_string,
+)
 from reference.format.system_topics import DISCARD_TOPIC
 from reference.store.message import MessageExt, MessageExtBrokerInner
 

@@ -10,7 +10,7 @@ from reference.broker.broker_settings import BrokerSettings
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import NO_PERMISSION, SERVICE_NOT_AVAILABLE, Response
 from reference.errors import BrokerIsDownError, BrokerIsRunningError
-from reference.format.message_decoder import decode_message_id
+from reference.format.stored_message import decode_message_id
 from reference.format.system_topics import HALF_TOPIC
 from tests.reference.one_broker import SETTINGS, OneBroker
 

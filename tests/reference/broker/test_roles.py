@@ -15,8 +15,8 @@ from reference.broker.response import (
 )
 from reference.broker.transaction.check_step import CheckBranch
 from reference.format.consumer_offsets import ConsumerOffsets, TopicAtGroup
-from reference.format.message_decoder import create_message_id
 from reference.format.record import CommitLogOffset, QueueOffset
+from reference.format.stored_message import create_message_id
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from reference.store.consume_queue_store import ConsumeQueueStore
 from tests.reference.one_broker import GROUP, OneBroker
