@@ -59,7 +59,7 @@ def first_shortest_paths(
     by_level = sorted(goals, key=goals.__getitem__)
     for first in range(0, len(by_level), AT_ONCE):
         some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
-        marks: Marks = (Numbers if store.is_exact else Fingerprints)(store, switches, levels, some)
+        marks: Marks = (Numbers if store.has_numbers else Keys)(store, switches, levels, some)
         paths |= {bit: _path(store.compiled, constants, marks, 1 << place, some[bit]) for place, bit in enumerate(some)}
     return paths
 
@@ -122,8 +122,8 @@ class Numbers:
         return int(self._marks[number]) if is_at_level else 0
 
 
-class Fingerprints:
-    """Marks by fingerprints, level by level."""
+class Keys:
+    """Marks by what stands for the states in the table, level by level."""
 
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
@@ -135,7 +135,7 @@ class Fingerprints:
             marks = np.zeros(int(ends.max()) << store.shift, dtype=np.uint8)
             for region in range(store.regions):
                 if level < deepest:
-                    store.kernels.mark_before_fingerprints(
+                    store.kernels.mark_before_keys(
                         *store.place, region, int(starts[region]), int(ends[region]), *self._marked[-1], store.keep,
                         switches, found, steps, parents, marks,
                     )  # fmt: skip
@@ -144,7 +144,7 @@ class Fingerprints:
         self._marked.reverse()
 
     def _table(self, marks: _Bytes, starts: Counts) -> tuple[npt.NDArray[np.uint64], _Bytes]:
-        """The fingerprints of marked states as a hash table, half full, and the mark beside each."""
+        """The keys of marked states as a hash table, half full, and the mark beside each."""
         store = self._store
         shown = [
             np.flatnonzero(marks[region :: store.regions][int(starts[region]) :]) + int(starts[region])
@@ -154,14 +154,14 @@ class Fingerprints:
         table, beside = np.zeros(slots, dtype=np.uint64), np.zeros(slots, dtype=np.uint8)
         for region, places in enumerate(shown):
             some = np.zeros(len(places), dtype=np.uint64)
-            store.kernels.fingerprints(*store.place, region, places, store.keep, some)
+            store.kernels.keys(*store.place, region, places, store.keep, some)
             store.kernels.put_marked(some, marks[places << store.shift | region], table, beside)
         return table, beside
 
     def goals_of(self, words: npt.NDArray[np.int64], level: int) -> int:
-        """The mark beside the fingerprint of these words."""
+        """The mark beside the key of these words."""
         store = self._store
-        fingerprint = np.zeros(1, dtype=np.uint64)
-        store.kernels.fingerprints(words, 1, 0, 0, np.zeros(1, dtype=np.int64), store.keep, fingerprint)
+        key = np.zeros(1, dtype=np.uint64)
+        store.kernels.keys(words, 1, 0, 0, np.zeros(1, dtype=np.int64), store.keep, key)
         table, beside = self._marked[level]
-        return int(np.bitwise_or.reduce(beside[table == fingerprint[0]]))
+        return int(np.bitwise_or.reduce(beside[table == key[0]]))

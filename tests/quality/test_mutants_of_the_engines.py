@@ -25,7 +25,7 @@ from tests.model_check.walked import walked_states
 from tests.sampled import sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
 pytestmark = pytest.mark.untraced
@@ -45,9 +45,9 @@ class DropsAnAssignment(Emitter):
 class ForgetsAConjunct(Emitter):
     """Of each guard with four conjuncts or more, the last is forgotten."""
 
-    def _action(self, number: int, action: LoweredAction, steps: int) -> str:
-        guard = action.guard[:-1] if len(action.guard) >= 4 else action.guard
-        return super()._action(number, replace(action, guard=guard), steps)
+    def _guards(self, actions: Sequence[LoweredAction]) -> list[str]:
+        forgetful = [replace(a, guard=a.guard[:-1]) if len(a.guard) >= 4 else a for a in actions]
+        return super()._guards(forgetful)
 
 
 class TakesLessForLessOrEqual(Emitter):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from spec.language import Machine, Step
 
+PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "walk_kernel")
+"""The files of `kernel_texts` that make a module, in their order."""
+
 HEADER = '''"""Generated from the specification; not to be edited."""
 import numpy as np
 
@@ -112,10 +115,11 @@ def _write(machine: Machine, constants: object) -> _Written:
     emitter = Emitter(machine, constants, packing)
     sizes = [
         f"WORDS = {packing.words}",
+        f"WHOLE = {packing.fits_into_a_slot}",
         f"CLAIMS_A_WORD = {CLAIMS_A_WORD}",
         "",
     ]
-    texts = [_text(name) for name in ("atomics.py", "calls.py", "hashing.py", "kernel.py", "walk_kernel.py")]
+    texts = [_text(f"{name}.py") for name in PARTS]
     kernels = "\n".join([HEADER, *sizes, *texts])
     return _Written(kernels, emitter.source(), packing, emitter.steps, emitter.verdict_words)
 

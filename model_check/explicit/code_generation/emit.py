@@ -59,10 +59,11 @@ class Emitter(StepWriter):
 
     def source(self) -> str:
         """The text of the module."""
-        bodies = [
-            self._action(number, self.lowering.action(step), len(self.steps)) for number, step in enumerate(self.steps)
-        ]
-        return "\n\n".join([*bodies, self._expand(len(self.steps)), *self._judge(), self._observe(), DECLARATIONS, ""])
+        actions = [self.lowering.action(step) for step in self.steps]
+        guards = self._guards(actions)
+        bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
+        expand = self._expand(len(actions), len(guards))
+        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), DECLARATIONS, ""])
 
     @property
     def verdict_words(self) -> int:

@@ -1,9 +1,9 @@
 """From actions to LLVM functions that try them on many states.
 
-Up to `RUN` states are laid out word by word. A guard is evaluated for `LANES` of them at a time, and only as far as
-some of them pass; the effect is then written for each state that does. Each step is tried on all these states before
-the next one is: its code is small, a step that the switches disable costs one call, and only those words are read that
-the guard asks for.
+Up to `RUN` states are laid out word by word. The guards of some steps are evaluated together, without a branch and for
+`LANES` states at a time, so that what they have in common is computed once; of each step a mask is left that says which
+states of the run pass. Then each step takes its effect on those states, one after the other: its code is small, and a
+step that no state can take costs a look at its mask.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from model_check.front_end.terms import Apply, Expression, Int, Let, LoweredActi
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.front_end.terms import Statement
-
 DECLARATIONS = f"""\
 declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
@@ -29,27 +27,24 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 _FOUND = "ptr noalias nocapture %found, ptr noalias nocapture %steps, ptr noalias nocapture %parents"
 STATES = "ptr noalias nocapture readonly %states, i64 %first, i64 %last, ptr noalias nocapture readonly %K"
-_RUN = (
-    "ptr noalias nocapture readonly %columns, i64 %count, i64 %base, ptr noalias nocapture readonly %states, "
-    f"i64 %first, ptr noalias nocapture readonly %K, {_FOUND}, i64 %start"
-)
-_ARGUMENTS = (
-    "ptr %columns, i64 %count, i64 %base, ptr %states, i64 %first, ptr %K, ptr %found, ptr %steps, ptr %parents"
-)
+GUARDS_A_FUNCTION = 16
+"""Steps whose guards one function evaluates, if the same switches enable them: more would fill the registers."""
+
+_GUARDS = """\
+define internal void @guards_{number}(ptr noalias nocapture readonly %columns, i64 %count, \
+ptr noalias nocapture readonly %K, ptr noalias nocapture %masks) nounwind {{
+{text}
+over:
+  ret void
+}}"""
 
 _STEP = """\
 ; {name}
-define internal i64 @step_{number}({run}) nounwind {{
+define internal i64 @step_{number}(i64 %bits, i64 %base, ptr noalias nocapture readonly %states, i64 %first, \
+ptr noalias nocapture readonly %K, {found}, i64 %start) nounwind {{
 {text}
-next:
-  %n.next = phi i64 {ways}
-  %at.next = add nsw i64 %at, {lanes}
-  %is.over = icmp sge i64 %at.next, %count
-  br i1 %is.over, label %over, label %loop
 over:
-  ret i64 %n.next
-disabled:
-  ret i64 %start
+  ret i64 %n.found
 {out_of_range}:
   %place = sub nsw i64 %x, %first
   %steps.before = mul nsw i64 %place, {steps}
@@ -58,11 +53,27 @@ disabled:
   ret i64 %left
 }}"""
 
+_STEP_OF_A_RUN = """\
+call.{number}:
+  %mask.of.{number} = getelementptr inbounds i64, ptr %masks, i64 {number}
+  %mask.{number} = load i64, ptr %mask.of.{number}
+  %is.none.{number} = icmp eq i64 %mask.{number}, 0
+  br i1 %is.none.{number}, label %done.{number}, label %some.{number}
+some.{number}:
+  %found.{number} = call i64 @step_{number}(i64 %mask.{number}, i64 %base, ptr %states, i64 %first, ptr %K, \
+ptr %found, ptr %steps, ptr %parents, i64 {before})
+  %is.bad.{number} = icmp slt i64 %found.{number}, 0
+  br i1 %is.bad.{number}, label %bad, label %done.{number}, {unlikely}
+done.{number}:
+  %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
+  br label %call.{next}"""
+
 _RUNS = """\
 define i64 @{function}({given}) nounwind {{
 entry:
   %columns = alloca [{words} x [{run} x i64]], align {alignment}
   call void @llvm.memset.p0.i64(ptr align {alignment} %columns, i8 0, i64 {size}, i1 false)
+  {entry}
   br label %lay.out
 lay.out:
   %base = phi i64 [ %first, %entry ], [ %base.next, %call.{calls} ]
@@ -97,64 +108,61 @@ class StepWriter(StatementWriter):
         self._look_at(lanes=False)
         return self.code
 
+    def _guards(self, actions: Sequence[LoweredAction]) -> list[str]:
+        """Functions that write the masks of a run of `count` states in `columns`; those of disabled steps stay zero."""
+        enabled_alike: dict[tuple[Expression, ...], list[tuple[int, LoweredAction]]] = {}
+        for number, action in enumerate(actions):
+            enabled_alike.setdefault(tuple(filter(_is_closed, _conditions(action))), []).append((number, action))
+        parts = [
+            (switches, alike[first : first + GUARDS_A_FUNCTION])
+            for switches, alike in enabled_alike.items()
+            for first in range(0, len(alike), GUARDS_A_FUNCTION)
+        ]
+        return [self._guards_of(number, *part) for number, part in enumerate(parts)]
+
+    def _guards_of(self, part: int, switches: tuple[Expression, ...], some: list[tuple[int, LoweredAction]]) -> str:
+        """The function of part number N: the guards of some steps that the same switches enable."""
+        code = self._begin()
+        for condition in switches:
+            code.leave_entry_unless(self._truth(condition), "over")
+        code.jump("loop")
+        code.start("loop")
+        code.do(f"%at = phi i64 [ 0, %{code.entry_end} ], [ %at.next, %loop ]")
+        self._valid_lanes()
+        code.do(f"%valid.lanes = trunc i64 %lanes to i{LANES}")
+        for number, action in some:
+            self._look_at(lanes=True)
+            for statement in takewhile(lambda statement: isinstance(statement, Let), action.effect):
+                self._statement(statement)
+            passing = self._known_truth(True)
+            for condition in _conditions(action):
+                if not _is_closed(condition):
+                    passing = self._logic("and", passing, self._truth(condition))
+            mask = code.value(f"and i{LANES} {code.value(f'bitcast {self._i1} {passing} to i{LANES}')}, %valid.lanes")
+            group = code.value(f"udiv exact i64 %at, {LANES}")
+            place = code.value(f"add nsw i64 {group}, {RUN // LANES * number}")
+            address = code.value(f"getelementptr inbounds i{LANES}, ptr %masks, i64 {place}")
+            code.do(f"store i{LANES} {mask}, ptr {address}")
+        code.do(f"%at.next = add nsw i64 %at, {LANES}")
+        code.do("%is.over = icmp sge i64 %at.next, %count")
+        code.branch("%is.over", "over", "loop")
+        return _GUARDS.format(number=part, text=code.text())
+
     def _action(self, number: int, action: LoweredAction, steps: int) -> str:
-        """The function of step number N of some, tried on `count` states from state `base` on, laid out in `columns`.
+        """The function of step number N of some, taken in the states from state `base` on of which `bits` has the bit.
 
         Its results are put behind the `start` that have been found; it returns how many these are now. When a value
         leaves its declared range in state x, it returns -1 - ((x - first) * steps + N).
         """
         code = self._begin()
-        for condition in (conjunct.condition for conjunct in action.guard if _is_closed(conjunct.condition)):
-            code.leave_entry_unless(self._truth(condition), "disabled")
-        code.jump("loop")
-        code.start("loop")
-        code.do(f"%at = phi i64 [ 0, %{code.entry_end} ], [ %at.next, %next ]")
-        code.do(f"%n = phi i64 [ %start, %{code.entry_end} ], [ %n.next, %next ]")
-        self._look_at(lanes=True)
-        bits, refused = self._filter(action)
-        self._look_at(lanes=False)
-        self._each_passing(number, action.effect, bits)
-        ways = ", ".join([f"[ %n.found, %{code.block} ]", *(f"[ %n, %{block} ]" for block in refused)])
-        name = " ".join([action.name, *map(str, action.arguments)])
-        return _STEP.format(
-            name=name,
-            number=number,
-            run=_RUN,
-            text=code.text(),
-            ways=ways,
-            lanes=LANES,
-            out_of_range=OUT_OF_RANGE,
-            steps=steps,
-        )
-
-    def _filter(self, action: LoweredAction) -> tuple[str, list[str]]:
-        """Which lanes the guard lets pass, as bits that are not zero; and the blocks that go on to `next`."""
-        code, refused = self.code, []
-        for statement in takewhile(lambda statement: isinstance(statement, Let), action.effect):
-            self._statement(statement)
-        self._valid_lanes()
-        bits, passing = "%lanes", self._known_truth(True)
-        for condition in (conjunct.condition for conjunct in action.guard if not _is_closed(conjunct.condition)):
-            passing = self._logic("and", passing, self._truth(condition))
-            bits = self._lanes_of(passing)
-            refused.append(code.block)
-            going_on = code.label()
-            code.branch(code.value(f"icmp eq i64 {bits}, 0"), "next", going_on)
-            code.start(going_on)
-        return bits, refused
-
-    def _each_passing(self, number: int, effect: Sequence[Statement], bits: str) -> None:
-        """The effect on each of the lanes that passed; ends in the block that goes on to `next`."""
-        code, before = self.code, self.code.block
         code.jump("each")
         code.start("each")
-        code.do(f"%todo = phi i64 [ {bits}, %{before} ], [ %todo.next, %kept ]")
-        code.do(f"%m = phi i64 [ %n, %{before} ], [ %n.found, %kept ]")
+        code.do("%todo = phi i64 [ %bits, %entry ], [ %todo.next, %kept ]")
+        code.do("%m = phi i64 [ %start, %entry ], [ %n.found, %kept ]")
         code.do("%lane = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
-        code.do("%place.of.lane = add nsw i64 %at, %lane")
-        code.do("%x = add nsw i64 %base, %place.of.lane")
+        code.do("%x = add nsw i64 %base, %lane")
         self.words = [self._word(i) for i in range(self.packing.words)]
-        for statement in effect:
+        for statement in action.effect:
             self._statement(statement)
         code.do(f"%to = mul nsw i64 %m, {self.packing.words}")
         for i, word in enumerate(self.words):
@@ -170,25 +178,27 @@ class StepWriter(StatementWriter):
         code.do("%one.less = add i64 %todo, -1")
         code.do("%todo.next = and i64 %todo, %one.less")
         code.do("%is.done = icmp eq i64 %todo.next, 0")
-        code.branch("%is.done", "next", "each")
+        code.branch("%is.done", "over", "each")
+        name = " ".join([action.name, *map(str, action.arguments)])
+        text = code.text()
+        return _STEP.format(name=name, number=number, found=_FOUND, text=text, out_of_range=OUT_OF_RANGE, steps=steps)
 
-    def _expand(self, steps: int) -> str:
+    def _expand(self, steps: int, guards: int) -> str:
         """`expand(states, first, last, K, found, steps, parents)`: the successors of some states, at least one."""
-        lines, n = [], "%n"
+        lines = ["call.0:", f"  call void @llvm.memset.p0.i64(ptr align 64 %masks, i8 0, i64 {8 * steps}, i1 false)"]
+        lines += [f"  call void @guards_{part}(ptr %columns, i64 %count, ptr %K, ptr %masks)" for part in range(guards)]
+        n = "%n"
         for number in range(steps):
-            lines += [
-                f"call.{number}:",
-                f"  %n.{number} = call i64 @step_{number}({_ARGUMENTS}, i64 {n})",
-                f"  %is.bad.{number} = icmp slt i64 %n.{number}, 0",
-                f"  br i1 %is.bad.{number}, label %bad, label %call.{number + 1}, {UNLIKELY}",
-            ]
+            text = _STEP_OF_A_RUN.format(number=number, before=n, next=number + 1, unlikely=UNLIKELY)
+            lines += text.split("\n")[number == 0 :]
             n = f"%n.{number}"
         if steps:
-            ways = ", ".join(f"[ %n.{number}, %call.{number} ]" for number in range(steps))
+            ways = ", ".join(f"[ %found.{number}, %some.{number} ]" for number in range(steps))
             lines += ["bad:", f"  %left = phi i64 {ways}", "  ret i64 %left"]
-        return self._in_runs("expand", f"{STATES}, {_FOUND}", lines, steps, n)
+        entry = f"%masks = alloca [{steps} x i64], align 64"
+        return self._in_runs("expand", f"{STATES}, {_FOUND}", lines, steps, n, entry)
 
-    def _in_runs(self, function: str, given: str, body: list[str], calls: int, result: str) -> str:
+    def _in_runs(self, function: str, given: str, body: list[str], calls: int, result: str, entry: str = "") -> str:
         """A function that lays out the states from first to last, `RUN` at a time, in `columns`, and does the body.
 
         The body is the blocks `call.0` and so on, as many as there are calls, each going on to the next.
@@ -205,7 +215,7 @@ class StepWriter(StatementWriter):
             ]
         return _RUNS.format(
             function=function, given=given, words=width, run=RUN, size=8 * RUN * width, alignment=ALIGNMENT,
-            copies="\n".join(copies), body="\n".join(body), calls=calls, result=result,
+            copies="\n".join(copies), body="\n".join(body), calls=calls, result=result, entry=entry,
         )  # fmt: skip
 
     def _valid_lanes(self) -> None:
@@ -219,6 +229,10 @@ class StepWriter(StatementWriter):
         """The lanes in which a condition is true, as bits of a number."""
         mask = self.code.value(f"bitcast {self._i1} {truth} to i{LANES}")
         return self.code.value(f"and i64 {self.code.value(f'zext i{LANES} {mask} to i64')}, %lanes")
+
+
+def _conditions(action: LoweredAction) -> list[Expression]:
+    return [conjunct.condition for conjunct in action.guard]
 
 
 def _is_closed(term: Expression) -> bool:

@@ -68,6 +68,11 @@ class Packing:
         """Bits a state, without what is left over in each word."""
         return sum(place.width * place.length for places in self.places.values() for place in places)
 
+    @property
+    def fits_into_a_slot(self) -> bool:
+        """Whether a word has room for the state, and for a bit to tell it from an empty slot."""
+        return self.words == 1 and self.bits < WORD_BITS
+
     def pack(self, values: tuple[int, ...]) -> npt.NDArray[np.int64]:
         """A canonical state as words, shape (words,)."""
         words = [0] * self.words

@@ -1,14 +1,20 @@
-"""The hash of a packed state, and what the hash table makes of it: a part of every generated module.
+"""The hashes of a packed state, and what the hash table makes of them: a part of every generated module.
 
-The hash is the upper half of a + Σ b[i]·word[i] modulo 2^128, with fixed random 128-bit numbers a and b[i]. Over the
+`hash_of` is the upper half of a + Σ b[i]·word[i] modulo 2^128, with fixed random 128-bit numbers a and b[i]. Over the
 choice of these numbers any two different states have the same hash with probability 2^-64, whatever they have in common
 (multilinear hashing: D. Lemire and O. Kaser, "Strongly universal string hashing is fast", The Computer Journal 57(11),
 2014). What follows is one to one, so that it changes nothing of this; it keeps states that differ little apart in the
-table.
+table. Whatever takes a hash for the state uses it.
+
+Where words are compared, a hash only has to be quick: `quick_hash_of` multiplies two words at a time and folds the
+product. Where the slot holds the whole state, `whole` is one to one, and there is nothing to compare.
 """
 
 LOW = u64(0xFFFFFFFF)
+LINE = 8  # words in a line of the cache
 MIX = u64(0xD6E8FEB86659FD93)
+MIX_AGAIN = u64(0x94D049BB133111EB)
+BEYOND = u64(1 << 63)  # a bit that no state has where `WHOLE`
 
 
 def random_numbers(count):
@@ -40,9 +46,40 @@ def hash_of(words, at):
 
 
 @inlined
+def quick_hash_of(words, at):
+    """A hash for the table where words are compared; its tag is not zero, so that no empty slot has it."""
+    h = NUMBERS[0]
+    for i in range(0, WORDS - 1, 2):
+        h ^= folded(u64(words[at + i]) ^ NUMBERS[2 + i], u64(words[at + i + 1]) ^ NUMBERS[3 + i])
+    if WORDS % 2 == 1:
+        h ^= folded(u64(words[at + WORDS - 1]) ^ NUMBERS[1], NUMBERS[1 + WORDS])
+    return max(folded(h, MIX), LOW + u64(1))
+
+
+@inlined
+def whole(word):
+    """A state of one word as the slot holds it: one to one, and never zero, which is an empty slot."""
+    z = (u64(word) ^ BEYOND) * MIX
+    return (z ^ (z >> u64(32))) * MIX_AGAIN
+
+
+@inlined
 def fingerprint_of(h, keep):
     """The bits of the hash that `keep` says; never zero, which is an empty slot."""
     return max(h & keep, u64(1))
+
+
+@inlined
+def key_of(words, at, keep):
+    """What stands for a state in the table: its fingerprint, its one word, or the hash of which the slot has the tag.
+
+    `keep` is zero in the exact mode; otherwise it says which bits of the hash are the fingerprint.
+    """
+    if keep != 0:
+        return fingerprint_of(hash_of(words, at), keep)
+    if WHOLE:
+        return whole(words[at])
+    return quick_hash_of(words, at)
 
 
 @inlined
@@ -56,8 +93,8 @@ def tag_of(h):
 
 @inlined
 def place_of(h, slots):
-    """The slot where a hash, or what a slot holds of it, is looked for first: in the order of the hashes."""
-    return i64(((h >> u64(32)) * u64(slots)) >> u64(32))
+    """The line of slots where a hash, or what a slot holds of it, is looked for first: in the order of the hashes."""
+    return i64(((h >> u64(32)) * u64(slots)) >> u64(32)) & -LINE
 
 
 @inlined

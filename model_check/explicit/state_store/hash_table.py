@@ -24,13 +24,17 @@ LOAD = 0.7
 FIRST_SLOTS = 1 << 16
 """Slots at the beginning."""
 
-FAST_GROWTH = 1 << 24
-"""Slots up to which the table grows four-fold at a time, and by `SLOW_GROWTH` beyond."""
+SMALL, LARGE = 1 << 20, 1 << 24
+"""Slots up to which the table grows four-fold at a time, and two-fold."""
 
 SLOW_GROWTH = 1.38
+"""By which it grows beyond, and where memory is scarce."""
 
 MOST_SLOTS = (1 << 32) - 1
 """Slots that a hash can name."""
+
+LINE = 8
+"""Slots that are looked at together; a table has whole lines of them."""
 
 APART = 1 << 16
 """Slots at the low end that a growing table empties first."""
@@ -56,7 +60,7 @@ class HashTable:
     """
 
     def __init__(self, most_bytes: int, huge_bytes: int = 0) -> None:
-        most = min(most_bytes // 8, MOST_SLOTS, int(MOST_STATES / LOAD))
+        most = _in_lines(min(most_bytes // 8, MOST_SLOTS, int(MOST_STATES / LOAD)))
         self._reserved: npt.NDArray[np.uint64] = zeros_up_to(max(most, FIRST_SLOTS), FIRST_SLOTS, np.uint64)
         take_huge_pages(self._reserved, 0, min(huge_bytes, self._reserved.nbytes))
         self.slots = self._reserved[:FIRST_SLOTS]
@@ -80,9 +84,11 @@ class HashTable:
         if states <= self.states:
             return slots
         while states > LOAD * slots:
-            is_fast = slots < FAST_GROWTH and 4 * slots * 8 <= gladly
-            slots = 4 * slots if is_fast else int(SLOW_GROWTH * slots)
-        slots = min(slots, len(self._reserved), most_bytes // 8)
+            factor = 4 if slots < SMALL else 2 if slots < LARGE else SLOW_GROWTH
+            if factor * slots * 8 > gladly:
+                factor = SLOW_GROWTH
+            slots = _in_lines(int(factor * slots))
+        slots = _in_lines(min(slots, len(self._reserved), most_bytes // 8))
         return slots if states <= LOAD * slots and slots >= NARROW * len(self.slots) else None
 
     def grow(self, slots: int, kernels: ModuleType, executor: Executor, threads: int) -> None:
@@ -104,7 +110,11 @@ class HashTable:
         while end > lowest:
             begin = max(lowest, -(-end * before // slots))
             cuts = [begin + (end - begin) * part // threads for part in range(threads + 1)]
-            news = [max(end, cut * slots // before) for cut in cuts]
+            news = [_in_lines(max(end, cut * slots // before) + LINE - 1) for cut in cuts]
             aside += executor.map(spread, cuts, cuts[1:], news, news[1:])
             end = begin
         kernels.put_all(np.concatenate(aside), table)
+
+
+def _in_lines(slots: int) -> int:
+    return slots // LINE * LINE

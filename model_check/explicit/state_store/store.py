@@ -50,7 +50,7 @@ class StateStore:
     outs : array, shape (regions, 8)
         What the last call of the kernel returned for each region.
     keep : int
-        The bits of a hash that are the fingerprint; zero where words are compared.
+        The bits of a hash that are the fingerprint; zero in the exact mode.
     """
 
     def __init__(
@@ -94,8 +94,13 @@ class StateStore:
 
     @property
     def is_exact(self) -> bool:
-        """Whether words are compared."""
+        """Whether no two states can be taken for one another."""
         return self.resources.fingerprint_bits == EXACT
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the slots of the table hold the numbers of states, and not what stands for the states."""
+        return self.is_exact and not self.compiled.packing.fits_into_a_slot
 
     @property
     def bytes(self) -> int:
@@ -119,7 +124,7 @@ class StateStore:
         self.found.states[: self.width] = words
         self.counts[0] = 1
         self._enter(0)
-        self.kernels.note(self.found.states, 0, switches, self._seen[0])
+        self.kernels.judge(self.found.states, 0, switches, self._seen[0])
 
     def restore(self, counts: Counts, checksums: list[int], seen: int, executor: Executor) -> None:
         """Take the states of a checkpoint from its files, and put them into the table again.
@@ -198,7 +203,7 @@ class StateStore:
         ways = ["give more (--memory)"]
         if not self.resources.spill:
             ways.append("let states go to the disk (no --no-disk)")
-        if self.is_exact:
+        if self.has_numbers:
             ways.append("keep fingerprints only (--fingerprints)")
         held = int(self.counts.sum())
         return OutOfRoom(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -9,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
-from model_check.explicit.code_generation.compile import compile_machine
-from model_check.explicit.state_store.hash_table import FAST_GROWTH, LOAD, SLOW_GROWTH, HashTable
+from model_check.explicit.code_generation.compile import HEADER, compile_machine, load_generated
+from model_check.explicit.state_store.hash_table import LARGE, LINE, LOAD, SLOW_GROWTH, HashTable
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -58,6 +60,44 @@ def test_splitmix_gives_its_published_numbers(kernels: ModuleType) -> None:
     assert len({int(n) for n in kernels.random_numbers(1000)}) == 1000
 
 
+def test_a_state_of_one_word_is_its_own_hash(kernels: ModuleType) -> None:
+    """What `whole` does is undone, step by step; only a word that is no state gives 0, the empty slot."""
+    assert kernels.WHOLE
+    generator = np.random.default_rng(3)
+    words = [0, 1, (1 << 63) - 1, *map(int, generator.integers(0, 1 << 63, 1000))]
+    for word in words:
+        z = int(kernels.whole(np.int64(word))) * pow(0x94D049BB133111EB, -1, 1 << 64) & MASK
+        z = (z ^ z >> 32) * pow(0xD6E8FEB86659FD93, -1, 1 << 64) & MASK
+        assert z ^ 1 << 63 == word
+    assert kernels.whole(np.int64(-1 << 63)) == 0
+
+
+LOOK = """
+@compiled
+def look(array, index, wanted, mask):
+    return look_at_line(array, index, wanted, mask)
+"""
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["by one load", "by eight atomic loads"])
+def test_a_look_at_a_line_tells_equal_and_empty_slots(in_order: bool) -> None:
+    atomics = resources.files("model_check.explicit.kernel_texts").joinpath("atomics.py").read_text(encoding="utf-8")
+    text, replaced = re.subn("^LOADS_IN_ORDER = .*$", f"LOADS_IN_ORDER = {in_order}", atomics, flags=re.MULTILINE)
+    assert replaced == 1
+    look = load_generated(HEADER + text + LOOK).look
+    generator = np.random.default_rng(4)
+    for _ in range(200):
+        slots = generator.integers(0, 3, 32, dtype=np.uint64) << np.uint64(32) | generator.integers(
+            0, 2, 32, dtype=np.uint64
+        )
+        for mask in (MASK, MASK ^ 0xFFFFFFFF):
+            wanted = int(generator.choice(slots)) & mask
+            line = [int(slot) for slot in slots[16:24]]
+            matches = sum(1 << i for i, slot in enumerate(line) if slot & mask == wanted)
+            empty = sum(1 << i for i, slot in enumerate(line) if slot == 0)
+            assert look(slots, 16, np.uint64(wanted), np.uint64(mask)) == matches | empty << 8
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_entries_are_found_again_however_often_a_table_has_grown(
@@ -75,7 +115,7 @@ def test_entries_are_found_again_however_often_a_table_has_grown(
     kernels.put_all(entries, table.slots)
     with ThreadPoolExecutor(threads) as executor:
         while len(table.slots) < 1 << 20:
-            table.grow(min(int(1.25 * len(table.slots)), 1 << 20), kernels, executor, threads)
+            table.grow(min(int(1.25 * len(table.slots)) // LINE * LINE, 1 << 20), kernels, executor, threads)
             assert_found(kernels, entries, table.slots)
 
 
@@ -85,7 +125,7 @@ def assert_found(kernels: ModuleType, entries: npt.NDArray[np.uint64], table: np
     places = np.flatnonzero(table)
     where = dict(zip(table[places].tolist(), places.tolist(), strict=True))
     for entry in map(int, entries):
-        home = (entry >> 32) * slots >> 32
+        home = ((entry >> 32) * slots >> 32) // LINE * LINE
         assert kernels.place_of(np.uint64(entry), slots) == home
         place = where[entry]
         between = table[home:place] if home <= place else np.concatenate([table[home:], table[:place]])
@@ -103,7 +143,7 @@ def test_a_large_search_takes_at_most_16_bytes_a_state_for_its_table() -> None:
     for before, after in pairwise(sizes):
         states = int(LOAD * before) + 1  # with which the table has just grown
         if states > 10_000_000:
-            assert before >= FAST_GROWTH
+            assert before >= LARGE
             assert 8 * after / states <= 16
     assert sizes[-1] * LOAD > 300_000_000
 
@@ -112,8 +152,9 @@ def test_a_table_that_may_not_grow_says_so() -> None:
     table = HashTable(1 << 20)
     room = 1 << 20
     assert table.slots_for(table.states, room, room) == len(table.slots) == 1 << 16
-    assert table.slots_for(table.states + 1, room, room) == int(SLOW_GROWTH * (1 << 16))
+    assert table.slots_for(table.states + 1, room, room) == int(SLOW_GROWTH * (1 << 16)) // LINE * LINE
     assert table.slots_for(table.states + 1, 2 * room, 2 * room) == 1 << 17
     assert table.slots_for(table.states + 1, room, room // 2) is None
     assert table.slots_for(1 << 17, room, room) is None
     assert HashTable(1 << 25).slots_for(table.states + 1, 1 << 25, 1 << 25) == 1 << 18
+    assert HashTable(room - 8).slots_for(table.states + 1, 1 << 25, 1 << 25) == (1 << 17) - LINE
