@@ -80,7 +80,9 @@ rules: setup ## which functions model each Java method, and which implement it; 
 pages: rules coverage defects ## all pages of docs/generated, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
-bench-explicit: setup ## run the explicit search beside Stateright and TLC; writes benchmarks/explicit/RESULTS.md
+bench-explicit: export PYTHONDONTWRITEBYTECODE :=
+bench-explicit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+bench-explicit: setup ## run the explicit search beside Stateright and TLC; writes benchmarks/explicit/RESULTS.md (ARGS="--before FOLDER" for another checkout in turn)
 	$(BIN)/python -m benchmarks.explicit $(ARGS)
 
 bench-large: setup ## search an instance of 50 million states and more, one thread and two (ARGS="5 INSTANCE PROFILE FAULTS")

@@ -1,19 +1,19 @@
-"""``python -m benchmarks.explicit [REPEATS] [--without-tlc]``: prints the table and writes it to RESULTS.md.
+"""``python -m benchmarks.explicit [REPEATS] [--without-tlc] [--before FOLDER]``: prints the table, writes RESULTS.md.
 
-Every search is the first of a fresh process. The compiled search, one and two threads in turn with Stateright, so that
-whatever else the machine does hits all alike.
+Every search is the first of a fresh process. The compiled search, one and two threads in turn with Stateright and with
+the sources of another folder (a checkout of an earlier commit), so that whatever else the machine does hits all alike.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.computer import bars, computer
 from benchmarks.explicit.programs import Row, build_stateright, import_seconds, search, stateright, summed_up, tlc
-from benchmarks.explicit.workloads import STATERIGHT, TLC, WORKLOADS
+from benchmarks.explicit.workloads import BEFORE, STATERIGHT, TLC, WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ WITH_STATERIGHT = ("yardstick", "two_phase_commit")
 MOST_COMPILE, MOST_START, MOST_IMPORT = 60.0, 2.0, 0.5
 
 
-def main(repeats: int, with_tlc: bool) -> None:
+def main(repeats: int, with_tlc: bool, before: Path | None) -> None:
     """Run everything, print the table and write it."""
     with_stateright = build_stateright()
     rows: list[Row] = []
@@ -32,12 +32,16 @@ def main(repeats: int, with_tlc: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as cache:
         for name, workload in WORKLOADS.items():
             cold[workload.title] = search(name, 1, Path(cache))["compile_seconds"]
+            if before is not None:
+                cold[f"{workload.title}, {BEFORE}"] = search(name, 1, Path(cache), before)["compile_seconds"]
             runs: dict[tuple[str, int], list[dict[str, Any]]] = {}
             for _ in range(repeats):
                 for threads in THREADS:
                     runs.setdefault(("halfcheck", threads), []).append(search(name, threads, Path(cache)))
                     if with_stateright and name in WITH_STATERIGHT:
                         runs.setdefault((STATERIGHT, threads), []).append(stateright(name, threads))
+                    if before is not None:
+                        runs.setdefault((BEFORE, threads), []).append(search(name, threads, Path(cache), before))
             rows += [summed_up(workload.title, program, threads, r) for (program, threads), r in sorted(runs.items())]
     import_took = import_seconds(repeats)
     text = report(rows, cold, import_took, repeats)
@@ -109,5 +113,9 @@ def _bars(rows: list[Row], cold: dict[str, float], import_took: float) -> Iterat
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--without-tlc"]
-    main(int(given[0]) if given else 5, "--without-tlc" not in sys.argv)
+    parser = ArgumentParser()
+    parser.add_argument("repeats", type=int, nargs="?", default=5)
+    parser.add_argument("--without-tlc", action="store_true")
+    parser.add_argument("--before", type=Path)
+    asked = parser.parse_args()
+    main(asked.repeats, not asked.without_tlc, asked.before)

@@ -19,8 +19,7 @@ from benchmarks.tlc import search_by_tlc
 
 CRATE = Path(__file__).with_name("stateright")
 BUILT = Path("build/stateright")
-MOST_BYTES = 1 << 30
-"""What each of these searches takes at the most."""
+HERE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +57,11 @@ class Row:
         return self.distinct / self.median
 
 
-def search(name: str, threads: int, cache: Path) -> dict[str, Any]:
-    """One search in a fresh process."""
-    environment = {**os.environ, "HALFCHECK_CACHE": str(cache)}
-    warm_memory(MOST_BYTES)
-    command = [sys.executable, "-m", "benchmarks.explicit.workloads", name, str(threads), str(time.time())]
+def search(name: str, threads: int, cache: Path, tree: Path = HERE) -> dict[str, Any]:
+    """One search in a fresh process, by the sources in a tree; this project says what is searched."""
+    environment = {**os.environ, "HALFCHECK_CACHE": str(cache), "PYTHONPATH": str(tree)}
+    warm_memory(WORKLOADS[name].gibibytes << 30)
+    command = [sys.executable, str(HERE / "benchmarks/explicit/workloads.py"), name, str(threads), str(time.time())]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     answer: dict[str, Any] = json.loads(told.stdout)
     return answer
@@ -70,7 +69,7 @@ def search(name: str, threads: int, cache: Path) -> dict[str, Any]:
 
 def stateright(name: str, threads: int) -> dict[str, Any]:
     """One search by Stateright."""
-    warm_memory(MOST_BYTES)
+    warm_memory(WORKLOADS[name].gibibytes << 30)
     command = [str(BUILT / "target/release/yardsticks"), name, str(threads)]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
     distinct, generated, depth, seconds, kib = told.stdout.split()

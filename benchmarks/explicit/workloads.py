@@ -33,6 +33,8 @@ class Workload:
         Threads to distinct states a second.
     beside : dict
         Another program and threads to how many times as fast this search shall be.
+    gibibytes : int
+        Memory that the search takes at the most.
     """
 
     title: str
@@ -40,30 +42,46 @@ class Workload:
     constants: object
     wanted: dict[int, float] = field(default_factory=dict)
     beside: dict[tuple[str, int], float] = field(default_factory=dict)
+    gibibytes: int = 2
 
 
 STATERIGHT, TLC = "Stateright 0.30.2", "TLC 2.15"
+BEFORE = "halfcheck of the folder --before"
 TLC_WORKERS = 2
 
 WORKLOADS = {
-    "yardstick": Workload("small check service", SMALL_CHECK_SERVICE, Constants(), {1: 4e6, 2: 6e6}),
+    "yardstick": Workload(
+        "small check service",
+        SMALL_CHECK_SERVICE,
+        Constants(),
+        {1: 4e6, 2: 6e6},
+        {(STATERIGHT, 1): 8.5, (STATERIGHT, 2): 8.5},
+    ),
     "two_phase_commit": Workload(
         "two-phase commit, 9",
         TWO_PHASE_COMMIT,
         two_phase_commit.Constants(resource_managers=9),
-        beside={(STATERIGHT, 1): 2.5, (STATERIGHT, 2): 3.0},
+        beside={(STATERIGHT, 1): 8.0, (STATERIGHT, 2): 8.0},
     ),
     "core": Workload(
         "medium 5.3.3 crash",
         TRANSACTIONAL_MESSAGES,
         constants_for("5.3.3", ["crash"], "medium"),
         {1: 2.5e6, 2: 4e6},
+        {(BEFORE, 1): 1.35, (BEFORE, 2): 1.35},
     ),
     "exported": Workload(
         "medium 5.3.3 quiet",
         TRANSACTIONAL_MESSAGES,
         constants_for("5.3.3", [], "medium"),
         beside={(TLC, TLC_WORKERS): 100.0},
+    ),
+    "large": Workload(
+        "large 5.3.3 quiet",
+        TRANSACTIONAL_MESSAGES,
+        constants_for("5.3.3", [], "large"),
+        beside={(BEFORE, 1): 1.25, (BEFORE, 2): 1.25},
+        gibibytes=6,
     ),
 }
 
