@@ -97,8 +97,11 @@ class ResultCache:
 
 
 def project_fingerprint() -> str:
-    """Sixteen hexadecimal digits of every file of the project, of Python and of all installed libraries."""
-    libraries = sorted(f"{each.name}=={each.version}" for each in metadata.distributions())
+    """Sixteen hexadecimal digits of every file of the project, of Python and of all installed libraries.
+
+    Who builds a wheel leaves metadata of this project in its folder, which is installed already.
+    """
+    libraries = sorted({f"{each.name}=={each.version}" for each in metadata.distributions()})
     digest = hashlib.sha256(" ".join([sys.version, *libraries]).encode())
     for package in PACKAGES:
         found = find_spec(package)

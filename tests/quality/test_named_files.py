@@ -20,7 +20,7 @@ PACKAGES: Final = (
     "spark_trace_analysis",
     "spec",
 )
-NOT_OURS: Final = {".git", ".venv", "build", "report", "__pycache__", "node_modules"}
+NOT_OURS: Final = {".git", ".venv", "build", "report"}
 
 WORD: Final = re.compile(r"[\w./@:~*<>{}-]+\(?")
 NAME: Final = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:py|md|toml)")
@@ -41,8 +41,8 @@ def files() -> set[str]:
     """The project's files by their path, and by each end of it that begins behind a slash."""
     found = set()
     for folder, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in folders if name not in NOT_OURS]
         parts = Path(folder).relative_to(ROOT).parts
+        folders[:] = [name for name in folders if name != "__pycache__" and (parts or name not in NOT_OURS)]
         for name in names:
             found |= {"/".join((*parts[at:], name)) for at in range(len(parts) + 1)}
     return found

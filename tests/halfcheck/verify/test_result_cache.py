@@ -1,6 +1,7 @@
 """What parts of a job have found is found again, and by nobody else once anything that it depends on has changed."""
 
 import math
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,16 @@ def test_every_package_that_is_installed_is_part_of_the_fingerprint() -> None:
     project = Path(processes.__file__).parents[2]
     packages = {path.parent.name for path in project.glob("*/__init__.py")} - {"tests", "benchmarks"}
     assert set(processes.PACKAGES) == packages
+
+
+@pytest.mark.parametrize(("name", "changes"), [("halfcheck", False), ("unheard_of", True)])
+def test_metadata_that_a_wheel_leaves_in_the_folder_changes_nothing(
+    name: str, changes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "PACKAGES", ())
+    before = project_fingerprint()
+    left = tmp_path / f"{name}.egg-info" / "PKG-INFO"
+    left.parent.mkdir()
+    left.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {metadata.version('halfcheck')}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert (project_fingerprint() != before) == changes
