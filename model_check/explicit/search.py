@@ -21,7 +21,7 @@ from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.expected_states import expected_states
 from model_check.explicit.exploration import Exploration, Progress, Report
 from model_check.explicit.interruption import interruption
-from model_check.explicit.state_store.resources import Resources
+from model_check.explicit.state_store.resources import EXACT, Resources
 from model_check.explicit.state_store.store import StateStore
 from spec.language import Machine, Refused, SpecificationError
 
@@ -30,15 +30,21 @@ if TYPE_CHECKING:
 
     from model_check.explicit.state_store.regions import Counts
 
-__all__ = ["ALONE", "CHUNK", "CHUNKS", "Exploration", "Progress", "explore"]
+__all__ = ["ALONE", "Exploration", "Progress", "explore"]
 
-CHUNK = 128
-"""Parents that a thread takes at a time."""
+CHUNK, LARGE_CHUNK = 128, 1024
+"""Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common."""
 
-CHUNKS = 256
-"""Chunks that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
+TURNS = 16
+"""Chunks of a level that each thread takes at least, or the last one would let the others wait."""
 
-CHUNKS_ON_DISK = 16
+PART_FOR_CHUNKS = 64
+"""At most one part of so many of the memory is held ready for the successors of large chunks."""
+
+AT_ONCE = 1 << 18
+"""Parents that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
+
+AT_ONCE_ON_DISK = 1 << 11
 """The same when states are read from files: how often what was read is let go of."""
 
 ALONE = 4096
@@ -79,7 +85,7 @@ def explore(
     """
     started = perf_counter()
     resources = resources or Resources()
-    compiled = compile_machine(machine, constants)
+    compiled = compile_machine(machine, constants, fingerprints=resources.fingerprint_bits != EXACT)
     with ExitStack() as stack:
         checkpoints = None
         if resources.checkpoint is not None:
@@ -187,10 +193,10 @@ class _Search:
         size = int((ends - starts).sum())
         threads = store.threads if size >= ALONE else 1
         while found.claimed[0] < size:
-            store.make_room(CHUNK, threads, self.executor)
-            chunks = CHUNKS_ON_DISK if found.disk_bytes else CHUNKS
+            chunk, chunks = self._chunks(size, threads)
+            store.make_room(chunk, threads, self.executor)
             calls = [
-                (region, starts, ends, found.claimed, CHUNK, chunks, self.switches, threads)
+                (region, starts, ends, found.claimed, chunk, chunks, self.switches, threads)
                 for region in range(threads)
             ]
             if threads == 1:
@@ -201,6 +207,14 @@ class _Search:
             self._look_at_outcome(threads, size)
             if not found.complete:
                 return
+
+    def _chunks(self, size: int, threads: int) -> tuple[int, int]:
+        """Parents that a thread of so many takes at a time of a level, and how often before it comes back."""
+        if self.found.disk_bytes:
+            return CHUNK, AT_ONCE_ON_DISK // CHUNK
+        in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes(threads))
+        chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK))
+        return chunk, AT_ONCE // chunk
 
     def _look_at_outcome(self, threads: int, size: int) -> None:
         found, store = self.found, self.store

@@ -88,22 +88,22 @@ def kernel_cache() -> Path:
     return cache_folder()
 
 
-def compile_machine(machine: Machine, constants: object) -> Compiled:
+def compile_machine(machine: Machine, constants: object, *, fingerprints: bool = False) -> Compiled:
     """Generate the code of a machine in an instance, or find it; kernels compile when they are first called.
 
-    The switches in `constants` do not matter: what is compiled serves all profiles and environments.
+    The switches in `constants` do not matter: what is compiled serves all profiles and environments. With
+    `fingerprints`, the kernels are those of a search that keeps hashes in place of states.
     """
     written = _written_once(machine, constants)
-    module = load_generated(written.kernels)
+    module = load_generated(_kernels(written.packing, fingerprints=fingerprints))
     native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
     return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words)
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The text of the kernels' module and that of the machine's own code."""
+    """The text of the machine's own code, and what it says of the states."""
 
-    kernels: str
     steps_text: str
     packing: Packing
     steps: tuple[Step, ...]
@@ -113,18 +113,23 @@ class _Written:
 def _write(machine: Machine, constants: object) -> _Written:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
-    sizes = [
-        f"WORDS = {packing.words}",
-        f"WHOLE = {packing.fits_into_a_slot}",
-        f"CLAIMS_A_WORD = {CLAIMS_A_WORD}",
-        "",
-    ]
-    texts = [_text(f"{name}.py") for name in PARTS]
-    kernels = "\n".join([HEADER, *sizes, *texts])
-    return _Written(kernels, emitter.source(), packing, emitter.steps, emitter.verdict_words)
+    return _Written(emitter.source(), packing, emitter.steps, emitter.verdict_words)
 
 
 _written_once = WrittenOnce(_write)
+
+
+def _kernels(packing: Packing, *, fingerprints: bool) -> str:
+    """The text of the kernels' module; what it never does is left to constants, and not compiled."""
+    whole = packing.fits_into_a_slot and not fingerprints
+    constants = {
+        "WORDS": packing.words,
+        "WHOLE": whole,
+        "NUMBERED": not whole and not fingerprints,
+        "CLAIMS_A_WORD": CLAIMS_A_WORD,
+    }
+    lines = [f"{name} = {value}" for name, value in constants.items()]
+    return "\n".join([HEADER, *lines, "", *(_text(f"{name}.py") for name in PARTS)])
 
 
 def load_generated(text: str) -> ModuleType:

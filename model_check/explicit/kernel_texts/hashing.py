@@ -73,13 +73,13 @@ def fingerprint_of(h, keep):
 def key_of(words, at, keep):
     """What stands for a state in the table: its fingerprint, its one word, or the hash of which the slot has the tag.
 
-    `keep` is zero in the exact mode; otherwise it says which bits of the hash are the fingerprint.
+    `keep` says which bits of the hash are the fingerprint.
     """
-    if keep != 0:
-        return fingerprint_of(hash_of(words, at), keep)
+    if NUMBERED:
+        return quick_hash_of(words, at)
     if WHOLE:
         return whole(words[at])
-    return quick_hash_of(words, at)
+    return fingerprint_of(hash_of(words, at), keep)
 
 
 @inlined

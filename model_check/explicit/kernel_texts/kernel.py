@@ -1,14 +1,14 @@
 """The search over packed states, for one thread and for several: a part of every generated module.
 
-The generated part gives `WORDS`, `WHOLE` and `CLAIMS_A_WORD`; `compile.py` says which files come before this one.
-Nothing imports them; their texts are joined, so that one file holds all that the kernels depend on.
+The generated part gives `WORDS`, `NUMBERED`, `WHOLE` and `CLAIMS_A_WORD`; `compile.py` says which files come before
+this one. Nothing imports them; their texts are joined, so that one file holds all that the kernels depend on.
 
 Each thread stores the states that it finds in a region of its own, `WORDS` words a state. A state's number is its place
 in the region times the number of regions, plus the region. The hash table is shared by all; a state is looked for from
-a line of eight slots on, which are compared together. In the exact mode a slot holds 32 bits of the hash and the
+a line of eight slots on, which are compared together. Where `NUMBERED`, a slot holds 32 bits of the hash and the
 state's number plus one; on equal bits the words are compared. A state is written before its slot is taken by
-compare-and-swap: whoever sees the slot sees the state. Otherwise a slot holds what stands for the state: a fingerprint
-of 64 bits, or, where the state takes less than a word (`WHOLE`), the state itself.
+compare-and-swap: whoever sees the slot sees the state. Otherwise a slot holds what stands for the state: the state
+itself, where it takes less than a word (`WHOLE`), or a fingerprint of 64 bits.
 
 Most successors are known. So a run of them goes through short loops without branches: hash them, and ask for their
 lines; look at the lines, and ask for the words of the states that they may be; compare. Only what is left over takes
@@ -17,15 +17,6 @@ the loop that can store it.
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
 RECENT = 1 << 11  # successors that a thread remembers where `WHOLE`
-
-
-@inlined
-def differs(words, at, others, there):
-    """Zero or one, found without a branch."""
-    difference = i64(0)
-    for i in range(WORDS):
-        difference |= words[at + i] ^ others[there + i]
-    return i64(difference != 0)
 
 
 @inlined
@@ -44,7 +35,7 @@ def stored_exactly(found, at, h, p, states, room, regions, region, n, table):
             slot = swap_if_equal(table, p, u64(0), tag | u64(((n << regions) | region) + 1))
             if slot == u64(0):
                 return True
-        if slot & ~LOW == tag and same(found, at, states, home_of(i64(slot & LOW) - 1, regions, room)):
+        if slot & ~LOW == tag and differs(found, at, states, home_of(i64(slot & LOW) - 1, regions, room)) == 0:
             return False
         p = after(p, slots)
 
@@ -96,7 +87,7 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
     Out: the hashes of all, the places of these, and the slot from which on the table may know them.
     """
     slots = table.shape[0]
-    if WHOLE and keep == 0:
+    if WHOLE:
         m = not_seen_lately(found, m, hashes, recent)
         for j in range(m):
             prefetch(table, place_of(hashes[j], slots))
@@ -105,29 +96,29 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
             hashes[j] = key_of(found, j * WORDS, keep)
             prefetch(table, place_of(hashes[j], slots))
     rest = 0
-    if WHOLE or keep != 0:
+    if NUMBERED:
+        for j in range(m):
+            place = place_of(hashes[j], slots)
+            look = look_at_line(table, place, tag_of(hashes[j]), ~LOW)
+            lanes = look & ((1 << LINE) - 1)
+            lane = lowest_bit(lanes | (1 << LINE)) & (LINE - 1)
+            number = i64(load_shared(table, place + lane) & LOW) - 1
+            home = home_of(number if lanes != 0 else 0, regions, room)  # state 0 is always there, and can be compared
+            homes[j] = home
+            slot_of[j] = place if lanes != 0 else first_free(look, place, slots)
+            prefetch(states, home)
+            if LINE % WORDS != 0:  # they may lie in two lines of the cache
+                prefetch(states, home + WORDS - 1)
+        for j in range(m):
+            places[rest] = j
+            rest += differs(found, j * WORDS, states, homes[j])
+    else:
         for j in range(m):
             place = place_of(hashes[j], slots)
             look = look_at_line(table, place, hashes[j], ~u64(0))
             places[rest] = j
             slot_of[j] = first_free(look, place, slots)
             rest += i64(look & ((1 << LINE) - 1) == 0)
-        return rest
-    for j in range(m):
-        place = place_of(hashes[j], slots)
-        look = look_at_line(table, place, tag_of(hashes[j]), ~LOW)
-        lanes = look & ((1 << LINE) - 1)
-        lane = lowest_bit(lanes | (1 << LINE)) & (LINE - 1)
-        number = i64(load_shared(table, place + lane) & LOW) - 1
-        home = home_of(number if lanes != 0 else 0, regions, room)  # state 0 is always there, and can be compared
-        homes[j] = home
-        slot_of[j] = place if lanes != 0 else first_free(look, place, slots)
-        prefetch(states, home)
-        if LINE % WORDS != 0:  # they may lie in two lines of the cache
-            prefetch(states, home + WORDS - 1)
-    for j in range(m):
-        places[rest] = j
-        rest += differs(found, j * WORDS, states, homes[j])
     return rest
 
 
@@ -151,20 +142,21 @@ def search(
     steps,
     parents,
     hashes,
+    slot_of,
+    recent,
     seen,
     out,
 ):
     """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
 
     The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
-    thread has taken. `keep` is as in `enter`. Returns in `out`: the states in this region, the successors generated,
-    the step that left a declared range (or -1), and the number of the state from which it did.
+    thread has taken. `keep` is as in `key_of`; `recent` is what this region's thread has seen last. Returns in `out`:
+    the states in this region, the successors generated, the step that left a declared range (or -1), and the number of
+    the state from which it did.
     """
     most = steps.shape[0]
     n = count
     generated = 0
-    slot_of = np.empty(most, dtype=np.int64)
-    recent = np.zeros(RECENT if WHOLE else 1, dtype=np.uint64)
     out[2] = -1
     total = 0
     for r in range(starts.shape[0]):
@@ -198,10 +190,10 @@ def search(
                     j = i64(steps[i])
                     h, p = hashes[j], slot_of[j]
                     prefetch_to_write(states, (region * room + n + AHEAD_OF_STORES) * WORDS)
-                    if WHOLE or keep != 0:
-                        n += stored_by_key(found, j * WORDS, h, p, states, room, region, n, table)
-                    else:
+                    if NUMBERED:
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
+                    else:
+                        n += stored_by_key(found, j * WORDS, h, p, states, room, region, n, table)
                 judge_run(states, region * room + before, region * room + n, K, seen)
     out[0] = n
     out[1] = generated

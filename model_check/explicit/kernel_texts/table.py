@@ -7,11 +7,12 @@ AHEAD = 256  # states of which the slots are asked for at once
 
 
 @inlined
-def same(words, at, others, there):
+def differs(words, at, others, there):
+    """Zero or one, found without a branch."""
+    difference = i64(0)
     for i in range(WORDS):
-        if words[at + i] != others[there + i]:
-            return False
-    return True
+        difference |= words[at + i] ^ others[there + i]
+    return i64(difference != 0)
 
 
 @inlined
@@ -21,13 +22,12 @@ def home_of(number, regions, room):
 
 
 @compiled
-def enter(states, room, regions, region, first, last, table, keep):
+def enter(states, room, regions, region, first, last, table, keep, hashes):
     """Put the states at places first … last - 1 of a region, which are not in the table yet, into it.
 
-    `keep` is as in `key_of`.
+    `keep` is as in `key_of`; `hashes` is room for what is ahead.
     """
     slots = table.shape[0]
-    hashes = np.empty(AHEAD, dtype=np.uint64)
     for some in range(first, last, AHEAD):
         m = min(AHEAD, last - some)
         for j in range(m):
@@ -37,7 +37,7 @@ def enter(states, room, regions, region, first, last, table, keep):
             h = hashes[j]
             p = place_of(h, slots)
             slot = h
-            if keep == 0 and not WHOLE:
+            if NUMBERED:
                 slot = tag_of(h) | u64((((some + j) << regions) | region) + 1)
             while swap_if_equal(table, p, u64(0), slot) != u64(0):
                 p = after(p, slots)
@@ -53,7 +53,7 @@ def number_of(words, at, states, room, regions, table):
     while table[p] != u64(0):
         if table[p] & ~LOW == tag:
             number = i64(table[p] & LOW) - 1
-            if same(words, at, states, home_of(number, regions, room)):
+            if differs(words, at, states, home_of(number, regions, room)) == 0:
                 return number
         p = after(p, slots)
     return -1

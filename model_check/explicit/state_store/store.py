@@ -50,7 +50,7 @@ class StateStore:
     outs : array, shape (regions, 8)
         What the last call of the kernel returned for each region.
     keep : int
-        The bits of a hash that are the fingerprint; zero in the exact mode.
+        The bits of a hash that are the fingerprint, where fingerprints are kept.
     """
 
     def __init__(
@@ -78,6 +78,8 @@ class StateStore:
                 np.zeros(most, dtype=np.int32),
                 np.zeros(most, dtype=np.int64),
                 np.zeros(most, dtype=np.uint64),
+                np.zeros(most, dtype=np.int64),
+                np.zeros(self.kernels.RECENT, dtype=np.uint64),
             )
             for _ in range(self.regions)
         ]
@@ -100,7 +102,7 @@ class StateStore:
     @property
     def has_numbers(self) -> bool:
         """Whether the slots of the table hold the numbers of states, and not what stands for the states."""
-        return self.is_exact and not self.compiled.packing.fits_into_a_slot
+        return bool(self.kernels.NUMBERED)
 
     @property
     def bytes(self) -> int:
@@ -180,7 +182,7 @@ class StateStore:
         slots = self.table.slots_for(states + threads * most, *self._for_table())
         if slots is None:
             raise self._out_of_room(what="for the hash table")
-        needed = threads * most * self.width * 8
+        needed = chunk * self.most_bytes(threads)
         for_states = self.memory - slots * 8
         if self.found.bytes_in_memory + needed > for_states:
             if not self.resources.spill:
@@ -192,6 +194,10 @@ class StateStore:
             self.table.grow(slots, self.kernels, executor, self.threads)
         if self.found.bytes_on_disk:
             self.found.trim(max(self.memory - self.bytes - needed, 0))
+
+    def most_bytes(self, threads: int) -> int:
+        """Bytes of the words of all successors that one parent a thread may have."""
+        return threads * len(self.compiled.steps) * self.width * 8
 
     def _for_table(self) -> tuple[int, int]:
         """Bytes that the table may take gladly, and at most: its share, and nearly all where states can go to disk."""
@@ -213,7 +219,8 @@ class StateStore:
         )
 
     def _enter(self, region: int) -> None:
-        self.kernels.enter(*self.place, region, 0, int(self.counts[region]), self.table.slots, self.keep)
+        count, hashes = int(self.counts[region]), self._buffers[region][3]
+        self.kernels.enter(*self.place, region, 0, count, self.table.slots, self.keep, hashes)
 
     def search(
         self,
