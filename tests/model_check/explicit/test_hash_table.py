@@ -13,6 +13,8 @@ import pytest
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation.compile import HEADER, compile_machine, load_generated
 from model_check.explicit.state_store.hash_table import LARGE, LINE, LOAD, SLOW_GROWTH, HashTable
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -66,10 +68,48 @@ def test_a_state_of_one_word_is_its_own_hash(kernels: ModuleType) -> None:
     generator = np.random.default_rng(3)
     words = [0, 1, (1 << 63) - 1, *map(int, generator.integers(0, 1 << 63, 1000))]
     for word in words:
-        z = int(kernels.whole(np.int64(word))) * pow(0x94D049BB133111EB, -1, 1 << 64) & MASK
-        z = (z ^ z >> 32) * pow(0xD6E8FEB86659FD93, -1, 1 << 64) & MASK
-        assert z ^ 1 << 63 == word
+        assert word_of(int(kernels.whole(np.int64(word)))) == word
     assert kernels.whole(np.int64(-1 << 63)) == 0
+
+
+def word_of(key: int) -> int:
+    """What `whole` makes a key of."""
+    z = key * pow(0x94D049BB133111EB, -1, 1 << 64) & MASK
+    z = (z ^ z >> 32) * pow(0xD6E8FEB86659FD93, -1, 1 << 64) & MASK
+    return z ^ 1 << 63
+
+
+def test_only_what_was_seen_last_in_its_place_is_dropped(kernels: ModuleType) -> None:
+    """Each bit above the place makes another key, and what comes between takes the place."""
+    recent = np.zeros(kernels.RECENT, dtype=np.uint64)
+    assert kernels.RECENT == 1 << 11
+    key = 0x123456789ABCDEF0
+    keys = [key, *(key ^ 1 << bit for bit in range(11, 64)), key, key, key ^ 1 << 40, key]
+    expected = [b for a, b in pairwise([0, *keys]) if a != b]
+    words = np.array([word_of(each) - (word_of(each) >> 63 << 64) for each in keys], dtype=np.int64)
+    hashes = np.zeros(len(keys), dtype=np.uint64)
+    kept = kernels.not_seen_lately(words, len(keys), hashes, recent)
+    assert hashes[:kept].tolist() == expected
+    assert [word_of(int(each)) for each in hashes[:kept]] == [int(each) & MASK for each in words[:kept]]
+
+
+def test_behind_the_last_line_comes_the_first(kernels: ModuleType) -> None:
+    full, with_room = 0, 1 << LINE + 3 | 1 << LINE + 5
+    assert [kernels.first_free(with_room, place, 64) for place in (0, 48, 56)] == [3, 51, 59]
+    assert [kernels.first_free(full, place, 64) for place in (0, 48, 56)] == [8, 56, 0]
+
+
+def test_states_differ_by_a_bit_of_any_word() -> None:
+    kernels = compile_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), "tiny")).module
+    words = np.arange(3 * kernels.WORDS, dtype=np.int64)
+    others = np.concatenate([words[kernels.WORDS :], words[: kernels.WORDS]])
+    assert kernels.WORDS > 1
+    assert not kernels.differs(words, kernels.WORDS, others, 0)
+    for word in range(kernels.WORDS):
+        for bit in range(64):
+            others[word] ^= np.int64(1) << bit
+            assert kernels.differs(words, kernels.WORDS, others, 0) == 1
+            others[word] ^= np.int64(1) << bit
 
 
 LOOK = """
