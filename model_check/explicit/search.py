@@ -44,6 +44,9 @@ PART_FOR_CHUNKS = 64
 AT_ONCE = 1 << 18
 """Parents that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
 
+AT_ONCE_WHERE_BOUNDED = 1 << 15
+"""The same where so many states are wanted at most: by how much a search may go beyond that."""
+
 AT_ONCE_ON_DISK = 1 << 11
 """The same when states are read from files: how often what was read is let go of."""
 
@@ -212,6 +215,8 @@ class _Search:
         """Parents that a thread of so many takes at a time of a level, and how often before it comes back."""
         if self.found.disk_bytes:
             return CHUNK, AT_ONCE_ON_DISK // CHUNK
+        if self.most_states is not None:
+            return CHUNK, AT_ONCE_WHERE_BOUNDED // CHUNK
         in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes(threads))
         chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK))
         return chunk, AT_ONCE // chunk
