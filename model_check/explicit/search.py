@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["ALONE", "Exploration", "Progress", "explore"]
 
 CHUNK, LARGE_CHUNK = 128, 1024
-"""Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common."""
+"""Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common.
+
+Always a multiple of the first, so that the order in which one thread finds states does not depend on it.
+"""
 
 TURNS = 16
 """Chunks of a level that each thread takes at least, or the last one would let the others wait."""
@@ -218,7 +221,7 @@ class _Search:
         if self.most_states is not None:
             return CHUNK, AT_ONCE_WHERE_BOUNDED // CHUNK
         in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes(threads))
-        chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK))
+        chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK) // CHUNK * CHUNK)
         return chunk, AT_ONCE // chunk
 
     def _look_at_outcome(self, threads: int, size: int) -> None:
