@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from model_check.counterexample.steps import Replay, replay, write_path
+from model_check.counterexample.unfolded import unfolded, without_forgetting
 from model_check.defects.resemblance import resembled
 from model_check.did_you_mean import require_known
 from model_check.engines import ENGINES, Options, Question
@@ -277,7 +278,7 @@ def check(
     )
     _refuse(question, engine)
     numbers, paths, seen = ENGINES[engine](question)
-    reason = "" if numbers["complete"] else f"none is found {_extent(engine, numbers)}"
+    reason = _why_unknown(engine, numbers, numbers.pop("full"))
     results = tuple(_result(machine, constants, clause, paths[clause], reason, sizes) for clause in clauses)
     identifiers = {clause.identifier for clause in clauses}
     unseen = tuple(w for w in machine.witnesses if w.identifier in identifiers and w not in seen)
@@ -292,6 +293,8 @@ def _refuse(question: Question, engine: str) -> None:
         message += "negative number of steps"
     elif question.coverage and engine == "z3":
         message = "coverage is counted over states, and the engine z3 stores none; ask numba or cpython"
+    elif engine == "z3" and getattr(question.constants, "forgets", False):
+        message = "the instance forgets what is over, and the engine z3 knows nothing of that; ask numba or cpython"
     elif engine != "numba" and question.resources is not None and question.resources != Resources():
         message = f"the engine {engine} knows no memory limit, disk, checkpoint or fingerprints: use numba"
     if message:
@@ -299,10 +302,13 @@ def _refuse(question: Question, engine: str) -> None:
 
 
 def _result(
-    machine: Machine, constants: object, clause: Property, path: list[Step] | None, reason: str, instance: Instance
+    machine: Machine, constants: Constants, clause: Property, path: list[Step] | None, reason: str, instance: Instance
 ) -> ClauseResult:
     if path is None:
         return ClauseResult(clause, Verdict.UNKNOWN if reason else Verdict.HOLDS, reason=reason)
+    if instance.forgets:
+        path, sizes = unfolded(machine, constants, path)
+        constants, instance = without_forgetting(constants, sizes), without_forgetting(instance, sizes)
     replayed = replay(machine, constants, path)
     if clause not in replayed.violated:
         msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"
@@ -311,6 +317,12 @@ def _result(
     return ClauseResult(clause, Verdict.VIOLATED, tuple(path), replayed, instance=instance, resembles=shown)
 
 
-def _extent(engine: str, numbers: dict[str, Any]) -> str:
-    """How far a search went that did not expand every reachable state."""
-    return f"in at most {numbers['depth']} steps" if engine == "z3" else f"among {numbers['distinct']:,} states"
+def _why_unknown(engine: str, numbers: dict[str, Any], full: Sequence[str]) -> str:
+    """Why what is not violated is not known to hold; empty if it is."""
+    if engine == "z3":
+        return f"none is found in at most {numbers['depth']} steps"
+    if not numbers["complete"]:
+        return f"none is found among {numbers['distinct']:,} states"
+    if full:
+        return f"none is found; the instance has no room for more, as {' and '.join(full)} of some state say"
+    return ""

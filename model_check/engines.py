@@ -85,6 +85,7 @@ def by_numba(question: Question) -> Answer:
     )
     numbers = {
         **_counted(found),
+        "full": found.full_queues(),
         "compile_seconds": found.compile_seconds,
         "peak_bytes": found.peak_bytes,
         "coverage": cover_by_numba(found) if question.coverage else None,
@@ -113,6 +114,7 @@ def by_cpython(question: Question) -> Answer:
     )
     numbers = {
         **_counted(found),
+        "full": found.full_queues(machine, constants),
         "compile_seconds": 0.0,
         "peak_bytes": 0,
         "coverage": cover_by_cpython(machine, constants, found.parents) if question.coverage else None,
@@ -132,6 +134,7 @@ def by_z3(question: Question) -> Answer:
     machine, most_steps = question.machine, question.most_steps
     found = {c: bounded_search(machine, question.constants, c, most_steps) for c in question.clauses}
     numbers = {
+        "full": (),
         "distinct": 0,
         "generated": 0,
         "depth": most_steps,

@@ -31,6 +31,9 @@ def instance_names() -> tuple[str, ...]:
 def load_instance(name: str) -> Instance:
     """An instance by its name, or by the path of a TOML file with the fields of `spec.constants.Instance`.
 
+    A name with sizes, as in `lasting@2x7x4`, is that instance with so many transactions, halves and op messages, and
+    without forgetting: counterexamples of instances that forget are told there.
+
     Raises
     ------
     ModelCheckError
@@ -38,6 +41,10 @@ def load_instance(name: str) -> Instance:
     BadFile
         When the file is not TOML, or a field is missing, unknown, of the wrong type or out of its range.
     """
+    if (sized := re.fullmatch(r"(\w+)@([0-9]{1,3})x([0-9]{1,3})x([0-9]{1,3})", name)) and sized[1] in instance_names():
+        transactions, halves, ops = map(int, sized.groups()[1:])
+        own = load_instance(sized[1])
+        return replace(own, name=name, forgets=0, transactions=transactions, half_slots=halves, op_slots=ops)
     if name in instance_names():
         text = resources.files("spec").joinpath("instances", f"{name}.toml").read_text()
         return _instance(name, text)
@@ -68,6 +75,20 @@ def constants_for(profile: str, faults: Iterable[str], instance: Instance | str)
     sizes = load_instance(instance) if isinstance(instance, str) else instance
     given: dict[str, Any] = {**asdict(sizes), **asdict(switches), **dict.fromkeys(chosen, True)}
     return Constants(**given)
+
+
+def refuse_forgetting(constants: object, who: str) -> None:
+    """Refuse an instance that forgets, where what is said of it would be of one that does not.
+
+    Raises
+    ------
+    ModelCheckError
+        Names an instance of the same sizes that forgets nothing.
+    """
+    if isinstance(constants, Instance) and constants.forgets:
+        plain = f"{constants.name}@{constants.transactions}x{constants.half_slots}x{constants.op_slots}"
+        msg = f"instance {constants.name} forgets what is over, and {who} never does: give {plain}, or another instance"
+        raise ModelCheckError(msg)
 
 
 def switches_of(profile: str) -> Switches:
@@ -139,10 +160,15 @@ _LEAST = {
     "clock_steps": 0,
     "mishaps": 0,
     "stray_ends": 0,
+    "persist_interval": -1,
+    "forgets": 0,
 }
 _LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
 _MOST = 62
-_MOST_OF = {"clock_steps": 1}  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
+_MOST_OF = {
+    "clock_steps": 1,
+    "forgets": 1,
+}  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 
 
 def _instance(name: str, text: str) -> Instance:

@@ -49,6 +49,10 @@ class Instance:
         How often something may go wrong in the broker, other than its process dying.
     stray_ends : int
         How many END_TRANSACTIONs may be repeated, or say what they should not.
+    persist_interval : int
+        `flushConsumerOffsetInterval` in ticks: so long an offset may be ahead of its file. `NONE`: for ever.
+    forgets : int
+        1 where what is over is forgotten (`spec.forgetting`), so that runs go on for ever; else 0.
     """
 
     name: str
@@ -69,6 +73,18 @@ class Instance:
     clock_steps: int = 0
     mishaps: int = 2
     stray_ends: int = 1
+    persist_interval: int = NONE
+    forgets: int = 0
+
+    @property
+    def most_unsaved(self) -> int:
+        """For how many ticks an offset may have been ahead of its file, as far as anybody asks."""
+        return max(self.persist_interval, 0)
+
+    @property
+    def most_gone(self) -> int:
+        """So many halves of a transaction that were forgotten are told apart; all, as far as a property asks."""
+        return self.forgets * (self.check_max + 2)
 
     @property
     def log_slots(self) -> int:

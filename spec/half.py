@@ -57,7 +57,9 @@ def is_known_as_settled(s: State, c: Constants, t: int) -> bool:
 
 def was_resumed(s: State, c: Constants, t: int) -> bool:
     """A discarded half of the transaction was put back by an operator."""
-    return any(s.half[h].transaction == t and s.half[h].left == Left.RESUMED for h in range(c.half_slots))
+    return s.transaction[t].resumed_before or any(
+        s.half[h].transaction == t and s.half[h].left == Left.RESUMED for h in range(c.half_slots)
+    )
 
 
 def is_young(s: State, c: Constants, h: int) -> bool:

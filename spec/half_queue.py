@@ -12,6 +12,11 @@ def room_for_a_half(s: State, c: Constants) -> None:
     within(s.half_length < c.half_slots, "the half queue of the instance has room")
 
 
+def is_empty(s: State) -> bool:
+    """No half was ever stored, as far as no power loss has taken it."""
+    return s.half_length == 0 and not s.had_halves
+
+
 def append_half(s: State, transaction: int, born_at: int) -> None:
     """RocketMQ: TransactionalMessageBridge#putHalfMessage, #putMessageReturnResult."""
     s.half[s.half_length].transaction = transaction
@@ -34,6 +39,13 @@ def append_copy(s: State, c: Constants, h: int, checks: int) -> None:
 
 def its_copy_is_there(s: State, c: Constants, h: int) -> bool:
     """A later half is a copy of half h, or of one that stands for it."""
-    return any(
+    return s.half[h].copied_for_good or any(
         k > h and k < s.half_length and s.half[k].transaction == s.half[h].transaction for k in range(c.half_slots)
+    )
+
+
+def stored_halves(s: State, c: Constants, t: int) -> int:
+    """The halves of the transaction, as far as no power loss has taken them: the first, copies, and twins."""
+    return s.transaction[t].halves_gone + sum(
+        h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)
     )

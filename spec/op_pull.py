@@ -86,7 +86,7 @@ def correct_op_offset(s: State, c: Constants) -> None:
     RocketMQ: DefaultMessageStore#getMessage, OFFSET_OVERFLOW_BADLY: the offset is committed there, while the round goes
     on counting from the old one (B44). An empty queue has no new message, and commits nothing.
     """
-    if s.op_length > 0:
+    if s.op_length > 0 or s.had_ops:
         s.offsets.op = 0 if c.rewinds_beyond_end else s.op_length
     s.round.next_op = 0 if c.rewinds_beyond_end else s.op_length
 

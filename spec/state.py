@@ -23,6 +23,7 @@ from spec.language import (
     maybe_index,
     number,
     one_of,
+    position,
     record,
     records,
 )
@@ -206,6 +207,13 @@ class Transaction(Record):
     quiet: Quiet = one_of(Quiet)
     discarded: Budget = one_of(Budget)
     direct: Direct = one_of(Direct)
+    halves_gone: int = count("most_gone")  # halves that were forgotten; the most stands for more
+    checked_before: bool = flag("forgets")  # a half that was forgotten had been left for a check
+    resumed_before: bool = flag("forgets")  # one had been resumed
+    dropped_before: bool = flag("forgets")  # one that no END_TRANSACTION settled had been left in this way; so the rest
+    unseen_before: bool = flag("forgets")
+    copy_lost_before: bool = flag("forgets")
+    given_up_before: bool = flag("forgets")
 
 
 class Half(Record):
@@ -226,6 +234,7 @@ class Half(Record):
     foreign: bool = flag()  # ghost: an END_TRANSACTION of another transaction named it
     burnt: Burnt = one_of(Burnt)
     left: Left = one_of(Left)
+    copied_for_good: bool = flag("forgets")  # a later half of its transaction was flushed and forgotten
 
 
 class Op(Record):
@@ -234,7 +243,7 @@ class Op(Record):
     names: Bits = bits("half_slots")  # the half offsets in its body
     born_at: int = instant("op_cut", ahead="clock_steps", slack="clock_step")
     undecodable: bool = flag()
-    halves_before: int = count("half_slots")  # how many halves stand before it in the commit log
+    halves_before: int = position("half_slots")  # how many halves stand before it in the commit log
 
 
 class Batch(Record):
@@ -251,10 +260,10 @@ class Round(Record):
 
     running: bool = flag()
     started_at: int = instant("round_cut", ahead="clock_steps", slack="clock_step")
-    cursor: int = count("half_slots")  # i, and newOffset
+    cursor: int = position("half_slots")  # i, and newOffset
     null_met: bool = flag()  # getMessageNullCount: one jump over what is not there is allowed
-    first_op: int = count("op_slots")  # opOffset: where the first op pull began
-    next_op: int = count("op_slots")  # where the next op pull begins
+    first_op: int = position("op_slots")  # opOffset: where the first op pull began
+    next_op: int = position("op_slots")  # where the next op pull begins
     last_pull: Pull = one_of(Pull)
     pulls_nothing: bool = flag()  # ghost: it pulled nothing once more, and nothing had changed
     removed_by: list[int] = array_of(maybe_index("op_slots"), "half_slots")  # removeMap: half offset → op offset
@@ -271,15 +280,15 @@ class PulledOp(Record):
 class Offsets(Record):
     """Consumer offsets of the group CID_RMQ_SYS_TRANS."""
 
-    half: int = count("half_slots")
-    op: int = count("op_slots")
+    half: int = position("half_slots")
+    op: int = position("op_slots")
 
 
 class Flushed(Record):
     """How much of the commit log a power loss would leave, at least; kept where there may be one."""
 
-    halves: int = count("half_slots")
-    ops: int = count("op_slots")
+    halves: int = position("half_slots")
+    ops: int = position("op_slots")
 
 
 class State(MachineState):
@@ -293,18 +302,21 @@ class State(MachineState):
     producer: Producer = one_of(Producer)
     transaction: Sequence[Transaction] = records("transactions", Transaction)
     half: Sequence[Half] = records("half_slots", Half)
-    half_length: int = count("half_slots")
+    half_length: int = position("half_slots")
     op: Sequence[Op] = records("op_slots", Op)
-    op_length: int = count("op_slots")
+    op_length: int = position("op_slots")
     batch: Batch = record(Batch)
     round: Round = record(Round)
     pulled_op: Sequence[PulledOp] = records("op_slots", PulledOp)
     round_ended_at: int = instant("check_interval", ahead="clock_steps", slack="clock_step")
     offsets: Offsets = record(Offsets)  # in memory
     saved: Offsets = record(Offsets)  # in config/consumerOffset.json
+    unsaved: int = count("most_unsaved")  # for how many ticks an offset has not been as in the file
     flushed: Flushed = record(Flushed)
     stuck: Stuck = one_of(Stuck)
     stuck_rounds: int = number(0, 2)  # ghost: rounds on end that were stuck at the same; two stands for more
     op_left_behind: bool = (
         flag()
     )  # ghost: a round read all op messages, passed all halves, and left the op offset behind
+    had_halves: bool = flag("forgets")  # a half was forgotten, so that the queue is not empty
+    had_ops: bool = flag("forgets")

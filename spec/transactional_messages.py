@@ -15,6 +15,7 @@ from spec.chapters import (
     putting_back,
 )
 from spec.constants import FAULTS, SWITCHES
+from spec.forgetting import forget
 from spec.language import Machine, actions_of, clauses_of, witnesses_of
 from spec.properties import (
     l1_no_orphan,
@@ -75,4 +76,6 @@ TRANSACTIONAL_MESSAGES = Machine(
     witnesses=witnesses_of(*_PROPERTIES),
     switches=SWITCHES + FAULTS,
     symmetric="transaction",
+    forget=forget,
+    queues={"half_length": "half_slots", "op_length": "op_slots"},
 )

@@ -44,10 +44,18 @@ LEFT_ALONE: Final = {
         ),
         _GHOST,
     ),
+    **dict.fromkeys(
+        (
+            "transaction.halves_gone", "transaction.checked_before", "transaction.resumed_before",
+            "transaction.dropped_before", "transaction.unseen_before", "transaction.copy_lost_before",
+            "transaction.given_up_before", "half.copied_for_good", "unsaved", "had_halves", "had_ops",
+        ),
+        "kept where what is over is forgotten, which no broker does",
+    ),
     "half.burnt": _GHOST + "; each check request is compared when it is sent",
     "half.left": "a ghost, but for the halves that an operator may resume; each branch of the round is compared",
 }  # fmt: skip
-"""Fields that are not computed, each with the reason: ghosts only."""
+"""Fields that are not computed, each with the reason: ghosts, and what is kept of what was forgotten."""
 
 
 class RefinementMapping:

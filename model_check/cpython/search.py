@@ -25,6 +25,8 @@ class Exploration:
     parents : dict
         Each canonical state found, with the state and the step that it was first reached by; the initial state has
         none.
+    passing : dict
+        The same of states that forgot something at once, and were judged before.
     generated : int
         Successors looked at, the initial state included.
     depth : int
@@ -36,6 +38,7 @@ class Exploration:
     """
 
     parents: dict[State, tuple[State, Step] | None]
+    passing: dict[State, tuple[State, Step]] = field(default_factory=dict)
     generated: int = 1
     depth: int = 0
     violations: dict[Property, State] = field(default_factory=dict)
@@ -48,10 +51,21 @@ class Exploration:
         """States found."""
         return len(self.parents)
 
+    def full_queues(self, machine: Machine, constants: object) -> tuple[str, ...]:
+        """The lengths of queues that are as long as they may be in some state; none where nothing is forgotten."""
+        if not getattr(constants, "forgets", 0):
+            return ()
+        places = {slot.label: place for place, slot in enumerate(machine.initial(constants).memory.slots)}
+        return tuple(
+            name
+            for name, size in machine.queues.items()
+            if any(state[places[name]] >= getattr(constants, size) for state in self.parents)
+        )
+
     def path_to(self, state: State) -> list[Step]:
         """The first shortest path from the initial state."""
         path: list[Step] = []
-        reached = self.parents[state]
+        reached = self.passing.get(state) or self.parents[state]
         while reached is not None:
             path.append(reached[1])
             reached = self.parents[reached[0]]
@@ -78,6 +92,7 @@ def explore(
     started = perf_counter()
     state = machine.initial(constants)
     steps = machine.steps(constants)
+    forgetting, forgets = machine.initial(constants), bool(getattr(constants, "forgets", False))
     first = state.canonical()
     found = Exploration({first: None})
     level = [first]
@@ -95,10 +110,14 @@ def explore(
                     return found
                 for step, after in successors(state.load(values), constants, steps):
                     found.generated += 1
-                    if after not in found.parents:
-                        found.parents[after] = (values, step)
-                        following.append(after)
+                    kept = machine.forgotten(forgetting, constants, after) if forgets else after
+                    if kept != after and after not in found.passing:
+                        found.passing[after] = (values, step)
                         judge.look_at(after)
+                    if kept not in found.parents:
+                        found.parents[kept] = (values, step)
+                        following.append(kept)
+                        judge.look_at(kept)
                 if report is not None and number % 256 == 0:
                     queue = len(level) - number + len(following)
                     report(found.distinct, found.generated, found.depth, queue, perf_counter() - started)

@@ -114,6 +114,20 @@ class Exploration:
         bits = self.store.resources.fingerprint_bits
         return None if self.store.is_exact else collision_probability(self.distinct, bits)
 
+    def full_queues(self) -> tuple[str, ...]:
+        """The lengths of queues that are as long as they may be in some state; none where nothing is forgotten."""
+        machine, packing, words = self.compiled.machine, self.compiled.packing, self.store.all_words
+        if not self.store.kernels.FORGETS:
+            return ()
+        cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
+        found = []
+        for name, size in machine.queues.items():
+            word, shift, mask, low = cells[name]
+            lengths = words()[:, word] >> shift & mask
+            if int(lengths.max()) + low >= getattr(self.constants, size):
+                found.append(name)
+        return tuple(found)
+
     def path_to(self, bit: int) -> list[Step] | None:
         """The first shortest path to a state that violates the clause (is the witness) with this number.
 

@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.errors import EvaluationError
-from spec.language import successors
+from spec.language import holds, is_witnessed, successors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from model_check.explicit.code_generation.compile import Compiled
     from model_check.explicit.state_store.regions import Counts
     from model_check.explicit.state_store.store import StateStore
-    from spec.language import Step
+    from spec.language import Machine, MachineState, Step
 
 _Bytes = npt.NDArray[np.uint8]
 
@@ -57,21 +56,33 @@ def first_shortest_paths(
     """
     paths: dict[int, list[Step]] = {}
     by_level = sorted(goals, key=goals.__getitem__)
+    if store.kernels.FORGETS:  # the initial state forgets nothing, and nothing leads to it
+        paths = {bit: [] for bit in by_level if goals[bit] == 0}
+        by_level = by_level[len(paths) :]
     for first in range(0, len(by_level), AT_ONCE):
         some = {bit: goals[bit] for bit in by_level[first : first + AT_ONCE]}
         marks: Marks = (Numbers if store.has_numbers else Keys)(store, switches, levels, some)
-        paths |= {bit: _path(store.compiled, constants, marks, 1 << place, some[bit]) for place, bit in enumerate(some)}
+        for place, bit in enumerate(some):
+            paths[bit] = _path(store, constants, marks, (bit, 1 << place), some[bit])
     return paths
 
 
-def _path(compiled: Compiled, constants: object, marks: Marks, goal: int, length: int) -> list[Step]:
-    state = compiled.machine.initial(constants)
+def _path(store: StateStore, constants: object, marks: Marks, wanted: tuple[int, int], length: int) -> list[Step]:
+    """A path to a state where the bit is seen, of which `wanted` also has the goal's mark."""
+    compiled, (bit, goal) = store.compiled, wanted
+    machine, packing = compiled.machine, compiled.packing
+    state, forgetting = machine.initial(constants), machine.initial(constants)
     path: list[Step] = []
     for level in range(1, length + 1):
         for step, values in successors(state, constants, compiled.steps):
-            if marks.goals_of(compiled.packing.pack(values), level) & goal:
+            if store.kernels.FORGETS and level == length:
+                is_on_it = _is_seen(machine, forgetting.load(values), constants, bit)
+            else:
+                kept = machine.forgotten(forgetting, constants, values) if store.kernels.FORGETS else values
+                is_on_it = bool(marks.goals_of(packing.pack(kept), level) & goal)
+            if is_on_it:
                 path.append(step)
-                state.load(values)
+                state.load(machine.forgotten(forgetting, constants, values))
                 break
         else:
             message = f"the CPython engine finds no step {level} on the way to a state that the compiled engine found"
@@ -79,17 +90,33 @@ def _path(compiled: Compiled, constants: object, marks: Marks, goal: int, length
     return path
 
 
+def _is_seen(machine: Machine, state: MachineState, constants: object, bit: int) -> bool:
+    """Whether a state violates the clause, or is the witness, of a bit."""
+    if bit < len(machine.clauses):
+        return not holds(state, constants, machine.clauses[bit])
+    return is_witnessed(state, constants, machine.witnesses[bit - len(machine.clauses)])
+
+
 def _mark_goals(
     store: StateStore, switches: Counts, levels: Sequence[Counts], level: int, goals: Mapping[int, int], marks: _Bytes
 ) -> int:
-    """Mark the states at a level that are goals themselves; gives all goals at this level."""
-    here = {bit: 1 << place for place, (bit, goal) in enumerate(goals.items()) if goal == level}
+    """Mark the states at a level that are goals themselves; gives all goals at this level.
+
+    Where the machine forgets, they are the states from which a step leads to a goal of the next level.
+    """
+    is_ahead = store.kernels.FORGETS
+    here = {bit: 1 << place for place, (bit, goal) in enumerate(goals.items()) if goal == level + is_ahead}
     if here:
         bits, masks = np.array(list(here), dtype=np.int64), np.array(list(here.values()), dtype=np.uint8)
         verdict = np.zeros(store.compiled.verdict_words, dtype=np.int64)
         for region in range(store.regions):
             first, last = int(levels[level][region]), int(levels[level + 1][region])
-            store.kernels.mark_verdict(*store.place, region, first, last, switches, bits, masks, verdict, marks)
+            if is_ahead:
+                store.kernels.mark_last_steps(
+                    *store.place, region, first, last, switches, *store.buffers[:3], bits, masks, verdict, marks
+                )
+            else:
+                store.kernels.mark_verdict(*store.place, region, first, last, switches, bits, masks, verdict, marks)
     return sum(here.values())
 
 
@@ -99,16 +126,16 @@ class Numbers:
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
         self._levels = levels
-        deepest = max(goals.values())
+        deepest = max(goals.values()) - store.kernels.FORGETS
         self._marks = np.zeros(int(levels[deepest + 1].max()) << store.shift, dtype=np.uint8)
-        found, steps, parents = store.buffers
+        buffers = store.buffers
         known = _mark_goals(store, switches, levels, deepest, goals, self._marks)
         for level in range(deepest - 1, -1, -1):
             starts, ends, next_ends = levels[level : level + 3]
             for region in range(store.regions):
                 store.kernels.mark_before(
                     *store.place, region, int(starts[region]), int(ends[region]), ends, next_ends, store.table.slots,
-                    switches, found, steps, parents, known, self._marks,
+                    switches, *buffers, known, self._marks,
                 )  # fmt: skip
             known |= _mark_goals(store, switches, levels, level, goals, self._marks)
 
@@ -128,8 +155,8 @@ class Keys:
     def __init__(self, store: StateStore, switches: Counts, levels: Sequence[Counts], goals: Mapping[int, int]) -> None:
         self._store = store
         self._marked: list[tuple[npt.NDArray[np.uint64], _Bytes]] = []
-        found, steps, parents = store.buffers
-        deepest = max(goals.values())
+        buffers = store.buffers
+        deepest = max(goals.values()) - store.kernels.FORGETS
         for level in range(deepest, -1, -1):
             starts, ends = levels[level : level + 2]
             marks = np.zeros(int(ends.max()) << store.shift, dtype=np.uint8)
@@ -137,7 +164,7 @@ class Keys:
                 if level < deepest:
                     store.kernels.mark_before_keys(
                         *store.place, region, int(starts[region]), int(ends[region]), *self._marked[-1], store.keep,
-                        switches, found, steps, parents, marks,
+                        switches, *buffers, marks,
                     )  # fmt: skip
             _mark_goals(store, switches, levels, level, goals, marks)
             self._marked.append(self._table(marks, starts))

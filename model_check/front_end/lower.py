@@ -23,6 +23,7 @@ from model_check.front_end.terms import (
     LoweredAction,
     Path,
     Read,
+    Remove,
     Statement,
     Switch,
     Tick,
@@ -77,6 +78,13 @@ class Lowering:
             self._run(self._reader.function(step.action.function), [Int(a) for a in step.arguments])
         self._check_step_back(step)
         return LoweredAction(step.action.name, step.arguments, tuple(self._guard), tuple(self._out[0]))
+
+    def forgetting(self) -> tuple[Statement, ...]:
+        """What the machine forgets behind each step; nothing, where it forgets nothing."""
+        self._guard, self._out, self._named, self._calls = [], [[]], 0, []
+        if self.machine.forget is not None:
+            self._run(self._reader.function(self.machine.forget), [])
+        return tuple(self._out[0])
 
     def claim(self, claim: Property, arguments: tuple[int, ...]) -> Expression:
         """The terms of a property with its parameters chosen."""
@@ -134,6 +142,11 @@ class Lowering:
                     raise _NeverEnabledError
             case Tick():
                 self._out[-1].append(statement)
+            case open_terms.Remove(array=array, place=place, at=at):
+                known = self._value(place, meaning)
+                if not isinstance(known, Int):
+                    at.refuse("the place of a record that is removed is a constant of the instance")
+                self._out[-1].append(Remove(array, known.value))
 
     def _if(
         self,

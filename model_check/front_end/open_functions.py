@@ -22,6 +22,7 @@ from model_check.front_end.open_terms import (
     Number,
     OpenFunction,
     Read,
+    Remove,
     Run,
     Sort,
     Statement,
@@ -32,7 +33,8 @@ from model_check.front_end.open_terms import (
 )
 from model_check.front_end.source import CLOCK_RULE, CONJUNCTS, Origin, Source, source_of, without_slack
 from model_check.front_end.terms import Operator, Tick
-from spec.language import Bits, Kind, Machine, MachineState
+from spec.language import Bits, Kind, Machine, MachineState, remove
+from spec.language.fields import RecordDeclaration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,6 +186,8 @@ class OpenReader(OpenExpressions):
                 callee = self.expression(name, scope)
                 if callee in CONJUNCTS:
                     return self._conjunct(callee, call, scope)
+                if callee is remove:
+                    return self._remove(call, scope)
                 if inspect.isfunction(callee):
                     self._given(call, scope)
                     function = self.function(callee)
@@ -191,6 +195,14 @@ class OpenReader(OpenExpressions):
                         scope.refuse(call, f"{function.name} gives a value")
                     return Run(callee, self.arguments(function, call, scope), Origin(scope.source, call))
         scope.refuse(call, "not a function of the specification")
+
+    def _remove(self, call: ast.Call, scope: Scope) -> Remove:
+        match call:
+            case ast.Call(args=[records, place], keywords=[]):
+                found = self.expression(records, scope)
+                if isinstance(found, Place) and isinstance(found.member, RecordDeclaration) and found.member.length:
+                    return Remove(found.member.length, self.term(place, scope, "number"), Origin(scope.source, call))
+        scope.refuse(call, "an array of records and a place in it are wanted")
 
     def _conjunct(self, callee: Callable[..., Any], call: ast.Call, scope: Scope) -> Conjunct:
         match call.args:

@@ -232,7 +232,16 @@ class Conjunct:
     at: Origin = dataclasses.field(compare=False, repr=False)
 
 
-Statement = Let | Write | If | Loop | Run | Tick | Conjunct
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take a place out of all arrays whose length is an instance constant."""
+
+    array: str
+    place: Term
+    at: Origin = dataclasses.field(compare=False, repr=False)
+
+
+Statement = Let | Write | If | Loop | Run | Tick | Remove | Conjunct
 
 
 @dataclass(frozen=True, slots=True)

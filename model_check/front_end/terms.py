@@ -94,7 +94,15 @@ class Tick:
     is_back: bool = False
 
 
-Statement = Let | Write | If | Tick
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take a place out of all arrays whose length is an instance constant; see `spec.language.remove`."""
+
+    array: str
+    place: int
+
+
+Statement = Let | Write | If | Tick | Remove
 
 
 @dataclass(frozen=True, slots=True)

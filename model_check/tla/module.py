@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.front_end.open_functions import OpenReader
+from model_check.instances import refuse_forgetting
 from model_check.tla.constants import config_value, given_constants
 from model_check.tla.declarations import Declarations
 from model_check.tla.definitions import Definer, Definition
@@ -66,7 +67,10 @@ def export(
     ------
     NotInTheLanguage
         When the source uses something that has no translation; names the file and the line.
+    ModelCheckError
+        When the instance forgets what is over.
     """
+    refuse_forgetting(constants, "the exported module")
     return _Text(machine, constants).finished(machine.clauses if clauses is None else clauses, about)
 
 

@@ -11,7 +11,7 @@ from model_check.clock_events import TICKS
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import OBSERVED
-from model_check.instances import constants_for
+from model_check.instances import constants_for, refuse_forgetting
 from model_check.walks.choices import step_tables
 from spec.events import EVENTS, FIELDS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -49,6 +49,7 @@ class Walker:
     def __init__(self, profile: str, faults: Sequence[str], instance: str, choice: str = "uniform") -> None:
         machine = TRANSACTIONAL_MESSAGES
         self._constants = constants_for(profile, faults, instance)
+        refuse_forgetting(self._constants, "a walk")
         self._tables = step_tables(choice, machine.steps(self._constants))
         self._compiled = compile_machine(machine, self._constants)
         self._K = self._compiled.switches(self._constants)

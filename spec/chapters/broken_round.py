@@ -15,6 +15,7 @@ from spec.check_loop import (
 )
 from spec.constants import Constants
 from spec.half import can_be_copied, can_be_decoded, is_immune
+from spec.half_queue import is_empty
 from spec.language import action, assume, each, require, within
 from spec.observation import OF_AN_OP, PASSED
 from spec.op_pull import pull_throws
@@ -34,7 +35,7 @@ def jump_to_queue_end(s: State, c: Constants) -> None:
     require(s.round.running, "a round runs")
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor > s.half_length, "the cursor stands beyond the end of the half queue")
-    require(s.half_length > 0, "the half queue is not empty")
+    require(not is_empty(s), "the half queue is not empty")
     require(not s.round.null_met, "the round has not jumped before")
     s.round.null_met = True
     s.round.cursor = 0 if c.rewinds_beyond_end else s.half_length

@@ -25,13 +25,22 @@ def persist_offsets(s: State, c: Constants) -> None:
     to the flush of the commit log (B13); a repaired broker flushes first.
     """
     require(s.role != Role.ACTING_MASTER, "the broker is not dead")
-    require(
-        s.saved.half != s.offsets.half or s.saved.op != s.offsets.op, "an offset has moved since the file was written"
-    )
+    require(differs_from_the_file(s), "an offset has moved since the file was written")
     if c.flushes_before_saving:
         flush(s, c)
+    save_offsets(s)
+
+
+def save_offsets(s: State) -> None:
+    """The file has the offsets of this moment."""
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
+    s.unsaved = 0
+
+
+def differs_from_the_file(s: State) -> bool:
+    """An offset has moved since the file was written."""
+    return s.saved.half != s.offsets.half or s.saved.op != s.offsets.op
 
 
 @action(event="log_flushed", place=590)
@@ -87,8 +96,7 @@ def stop(s: State, c: Constants) -> None:
     if c.flushes_on_stop and not s.batch.names.is_empty():
         append_op(s, s.batch.names)
     flush(s, c)
-    s.saved.half = s.offsets.half
-    s.saved.op = s.offsets.op
+    save_offsets(s)
     start_again(s, c)
 
 
@@ -170,6 +178,7 @@ def start_again(s: State, c: Constants) -> None:
     s.round_ended_at = s.now
     s.offsets.half = s.saved.half
     s.offsets.op = s.saved.op
+    s.unsaved = 0
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
         forget_ends(s, h)
@@ -261,6 +270,15 @@ def tick(s: State, c: Constants) -> None:
     )
     assume(c.slow_round or not s.round.running, "a round takes no time")
     assume(not batch_is_overdue(s, c), "the op batch thread wakes up once an interval")
+    assume(
+        c.persist_interval == NONE
+        or s.unsaved < c.persist_interval
+        or not differs_from_the_file(s)
+        or s.role == Role.ACTING_MASTER,
+        "offsets are saved once an interval",
+    )
+    if c.persist_interval != NONE:
+        s.unsaved = min(s.unsaved + 1, c.persist_interval) if differs_from_the_file(s) else 0
     s.now += 1
 
 

@@ -26,6 +26,7 @@ from spec.half import (
     its_op_is_to_come,
     must_be_discarded,
 )
+from spec.half_queue import is_empty
 from spec.language import NONE, action, assume, require
 from spec.observation import PASSED
 from spec.op_pull import (
@@ -165,7 +166,7 @@ def end_round_at_queue_end(s: State, c: Constants) -> None:
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor >= s.half_length, "the cursor stands at the end of the half queue")
     require(
-        s.round.cursor == s.half_length or s.half_length == 0 or s.round.null_met,
+        s.round.cursor == s.half_length or is_empty(s) or s.round.null_met,
         "it is not beyond the end, or has jumped before",
     )
     end_round(s, c, Stuck.NO)

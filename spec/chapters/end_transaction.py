@@ -255,4 +255,6 @@ def is_early_enough(s: State, c: Constants, h: int) -> bool:
 
 def was_checked(s: State, c: Constants, t: int) -> bool:
     """A check was sent for the transaction."""
-    return any(s.half[h].transaction == t and s.half[h].left == Left.FOR_CHECK for h in range(c.half_slots))
+    return s.transaction[t].checked_before or any(
+        s.half[h].transaction == t and s.half[h].left == Left.FOR_CHECK for h in range(c.half_slots)
+    )

@@ -6,7 +6,7 @@ RocketMQ: DefaultMQProducerImpl#sendMessageInTransaction, #endTransaction, #chec
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half_queue import append_half, room_for_a_half
+from spec.half_queue import append_half, room_for_a_half, stored_halves
 from spec.language import action, among, assume, each, require, within
 from spec.observation import ANSWERED, DECIDED, SENT
 from spec.state import Burnt, Cause, Direct, End, Kind, Local, Producer, Role, State
@@ -95,16 +95,11 @@ def send_half_again(s: State, c: Constants, t: int) -> None:
     require(s.transaction[t].local == Local.EXECUTING, "the transaction was sent")
     require(s.role == Role.MASTER, "the broker is the master")
     assume(c.twin_send, "the answer to a send arrives")
-    within(not has_a_second_half(s, c, t), "no copy and no twin of its half is stored")
+    within(stored_halves(s, c, t) < 2, "no copy and no twin of its half is stored")
     room_for_a_half(s, c)
     s.transaction[t].first_half = s.half_length
     s.transaction[t].cause = Cause.TWIN_HALF
     append_half(s, t, s.now)
-
-
-def has_a_second_half(s: State, c: Constants, t: int) -> bool:
-    """More than one half of the transaction is stored."""
-    return sum(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)) >= 2
 
 
 def may_send(s: State, c: Constants, t: int) -> None:

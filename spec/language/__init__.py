@@ -27,10 +27,12 @@ from spec.language.fields import (
     maybe_index,
     number,
     one_of,
+    position,
     record,
     records,
 )
 from spec.language.machine import Machine, Step, holds, is_witnessed, successors, take
+from spec.language.memory import remove
 from spec.language.rules import (
     Action,
     Choices,
@@ -94,8 +96,10 @@ __all__ = [
     "maybe_index",
     "number",
     "one_of",
+    "position",
     "record",
     "records",
+    "remove",
     "require",
     "slots_of_fields",
     "sometimes",

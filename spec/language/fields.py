@@ -70,9 +70,13 @@ class Field:
         The names of the values, for display.
     ahead, slack : str or None
         Of an instant: see `instant`.
+    places : str or None
+        The instance constant that is the length of the arrays whose places the number, or the members of the set, are.
+    is_position : bool
+        It is a position in those arrays, which may lie behind their last place: see `position`.
     """
 
-    __slots__ = ("ahead", "choices", "high", "kind", "length", "low", "name", "slack")
+    __slots__ = ("ahead", "choices", "high", "is_position", "kind", "length", "low", "name", "places", "slack")
 
     def __init__(
         self,
@@ -83,6 +87,8 @@ class Field:
         choices: type[IntEnum] | None = None,
         ahead: str | None = None,
         slack: str | None = None,
+        places: str | None = None,
+        is_position: bool = False,
     ) -> None:
         self.kind = kind
         self.low = low
@@ -91,6 +97,8 @@ class Field:
         self.choices = choices
         self.ahead = ahead
         self.slack = slack
+        self.places = places
+        self.is_position = is_position
         self.name = ""
 
     def __set_name__(self, owner: type[Record], name: str) -> None:
@@ -113,6 +121,10 @@ class Slot:
         The inclusive range of the stored integer (a mask for `Kind.BITS`).
     slack : str or None
         Of an instant: the switch that moves `low` one tick further back.
+    array : str or None
+        The instance constant that is the length of the array that it lies in.
+    places, is_position
+        As of its `Field`.
     """
 
     path: tuple[str, ...]
@@ -123,6 +135,9 @@ class Slot:
     high: int
     choices: type[IntEnum] | None
     slack: str | None = None
+    array: str | None = None
+    places: str | None = None
+    is_position: bool = False
 
     def show(self, value: int) -> str:
         """`value` as a reader writes it: a name, a set, `-` for absent."""
@@ -219,12 +234,20 @@ def number(low: int, high: str | int, *, names: type[IntEnum] | None = None) -> 
 
 def index(size: str) -> int:
     """A place in an array whose length is the instance constant `size`."""
-    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(size, -1)))
+    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(size, -1), places=size))
 
 
 def maybe_index(size: str) -> int:
     """A place in an array whose length is the instance constant `size`, or `NONE`."""
-    return cast("int", Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1)))
+    return cast("int", Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1), places=size))
+
+
+def position(size: str) -> int:
+    """A place in a queue that is an array of length `size`, or how long the queue is: what comes next is there.
+
+    When a place before it is removed, it moves up with what it stands on; so a distance beyond the end stays as it is.
+    """
+    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(size, 0), places=size, is_position=True))
 
 
 def count(most: str) -> int:
@@ -242,14 +265,14 @@ def one_of(choices: type[IntEnum]) -> Any:
     return number(0, len(choices) - 1, names=choices)
 
 
-def flag() -> bool:
-    """Yes or no."""
-    return cast("bool", Field(Kind.FLAG, Bound(None, 0), Bound(None, 1)))
+def flag(where: str | None = None) -> bool:
+    """Yes or no; with `where`, always no in an instance in which that constant is 0, and not 1."""
+    return cast("bool", Field(Kind.FLAG, Bound(None, 0), Bound(None, 1) if where is None else Bound(where, 0)))
 
 
 def bits(size: str) -> Bits:
     """A set of places in an array whose length is the instance constant `size`."""
-    return cast("Bits", Field(Kind.BITS, Bound(None, 0), Bound(size, 0)))
+    return cast("Bits", Field(Kind.BITS, Bound(None, 0), Bound(size, 0), places=size))
 
 
 def instant(cut: str, ahead: str | None = None, slack: str | None = None) -> int:
@@ -287,8 +310,13 @@ def clock() -> int:
 def array_of(field: int, length: str) -> list[int]:
     """An array of integer fields, as long as the instance constant `length`."""
     declared = cast("Field", field)
-    own = (declared.kind, declared.low, declared.high, length, declared.choices, declared.ahead, declared.slack)
-    return cast("list[int]", Field(*own))
+    return cast(
+        "list[int]",
+        Field(
+            declared.kind, declared.low, declared.high, length, declared.choices, declared.ahead, declared.slack,
+            declared.places, declared.is_position,
+        ),
+    )  # fmt: skip
 
 
 def record(kind: type[R]) -> R:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
 from spec.language.rules import Action, Property, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from spec.language.state import MachineState
 
@@ -47,6 +47,12 @@ class Machine:
         The array of records that could be numbered in any order, and are numbered in the order of their first use, so
         that of all states that differ by the numbers only one is looked at. A record that was not used yet holds the
         lowest value in each field. `tests/model_check/explicit/symmetry.py` counts what was not looked at.
+    forget : callable or None
+        What happens to a state behind each step, `f(s, c)`: the claims are judged before it. It takes nothing out of
+        an instance that forgets nothing.
+    queues : mapping
+        Fields of the state that say how long a queue is, with the constants that say how long it may be. Where a
+        machine forgets, a queue that is never full shows that it never wanted more room.
     """
 
     name: str
@@ -56,10 +62,19 @@ class Machine:
     witnesses: tuple[Property, ...]
     switches: tuple[str, ...] = ()
     symmetric: str | None = None
+    forget: Callable[..., None] | None = None
+    queues: Mapping[str, str] = field(default_factory=dict)
 
     def initial(self, constants: object) -> MachineState:
         """The initial state."""
         return self.state(constants)
+
+    def forgotten(self, state: MachineState, constants: object, values: tuple[int, ...]) -> tuple[int, ...]:
+        """What is left of the canonical state `values` when it has forgotten; `state` is changed."""
+        if self.forget is None:
+            return values
+        self.forget(state.load(values), constants)
+        return state.canonical()
 
     def steps(self, constants: object) -> tuple[Step, ...]:
         """Every action with every choice of parameters, in order; `among` nothing gives none."""

@@ -6,11 +6,11 @@ file decides nothing of what a table of verdicts says, and is no part of the spe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 from spec.language.fields import Bits, Field, Kind, RangeViolation, Record, Slot
 
@@ -55,6 +55,35 @@ class Arrangement:
         for position, slot in enumerate(slots):
             start = first.setdefault(slot.path, position)
             self.lengths[start] = self.lengths.get(start, 0) + 1
+        self._lows = [slot.low for slot in slots]
+        self._arrays: dict[str, list[range]] = {}
+        self._referring: dict[str, list[tuple[int, Slot]]] = {}
+        for position, slot in enumerate(slots):
+            if slot.array is not None and slot.index == 0:
+                self._arrays.setdefault(slot.array, []).append(range(position, position + self.lengths[position]))
+            if slot.places is not None:
+                self._referring.setdefault(slot.places, []).append((position, slot))
+
+    def without(self, values: list[int], array: str, place: int) -> list[int]:
+        """A state without a place of the arrays of a length: what is behind it moves up, and what refers there with it.
+
+        What refers to the place itself refers to nothing any more; a position that stood on it stands on the next one.
+        """
+        left = list(values)
+        for member in self._arrays.get(array, ()):
+            first = member.start + place
+            left[first : member.stop - 1] = values[first + 1 : member.stop]
+            left[member.stop - 1] = self._lows[member.stop - 1]
+        for position, slot in self._referring.get(array, ()):
+            value = left[position]
+            if slot.kind is Kind.BITS:
+                below = (1 << place) - 1
+                left[position] = value & below | value >> 1 & ~below
+            elif value > place:
+                left[position] = value - 1
+            elif value == place and not slot.is_position:
+                left[position] = slot.low
+        return left
 
 
 class Memory:
@@ -66,15 +95,18 @@ class Memory:
         One integer a slot; replaced as a whole to look at another state.
     undo : list of (int, int) or None
         When it is a list, each write adds the position and what stood there, so that it can be taken back.
+    removals : list of (str, int) or None
+        When it is a list, each place that is removed from arrays is added.
     """
 
-    __slots__ = ("arrangement", "slots", "undo", "values")
+    __slots__ = ("arrangement", "removals", "slots", "undo", "values")
 
     def __init__(self, arrangement: Arrangement, values: list[int]) -> None:
         self.arrangement = arrangement
         self.slots = arrangement.slots
         self.values = values
         self.undo: list[tuple[int, int]] | None = None
+        self.removals: list[tuple[str, int]] | None = None
 
     def write(self, position: int, value: int | Bits) -> None:
         """Change one slot. Raises `RangeViolation`, which names the slot, when the value is outside its range."""
@@ -88,6 +120,17 @@ class Memory:
         if self.undo is not None:
             self.undo.append((position, self.values[position]))
         self.values[position] = number
+
+    def remove(self, array: str, place: int) -> None:
+        """Take a place out of the arrays of a length; see `Arrangement.without`."""
+        if self.removals is not None:
+            self.removals.append((array, place))
+        values = self.arrangement.without(self.values, array, place)
+        for position, (before, value) in enumerate(zip(self.values, values, strict=True)):
+            if before != value:
+                if self.undo is not None:
+                    self.undo.append((position, before))
+                self.values[position] = value
 
     def take_back(self, length: int) -> None:
         """Undo the latest writes until `undo` is no longer than `length`."""
@@ -147,11 +190,25 @@ class ArrayView(Sequence[int]):
 class RecordViews(dict[int, Record]):
     """The records of an array; an index out of range is an error of the specification, never a wrap-around."""
 
-    __slots__ = ()
+    __slots__ = ("array", "memory")
+
+    def __init__(self, records: Iterable[tuple[int, Record]], memory: Memory, array: str) -> None:
+        super().__init__(records)
+        self.memory = memory
+        self.array = array
 
     def __missing__(self, index: int) -> Record:
         msg = f"record {index}: there are {len(self)} places"
         raise RangeViolation(msg)
+
+
+def remove(records: Sequence[Record], place: int) -> None:
+    """Take a record out of its array: those behind it move up, and the last place is as it was in the beginning.
+
+    So it is in all arrays of the same length. What refers to one of them follows it; what refers to the record that is
+    gone is absent, or 0; a position on it is now one on the next.
+    """
+    cast("RecordViews", records).memory.remove(cast("RecordViews", records).array, place)
 
 
 def view(places: Places, memory: Memory) -> Record:

@@ -54,7 +54,9 @@ class MachineState(Record):
             if isinstance(member, Places):
                 vars(self)[name] = view(member, self.memory)
             else:
-                vars(self)[name] = RecordViews(enumerate(view(places, self.memory) for places in member))
+                records = enumerate(view(places, self.memory) for places in member)
+                length = cast("RecordDeclaration", self.members[name]).length
+                vars(self)[name] = RecordViews(records, self.memory, str(length))
 
     def canonical(self) -> tuple[int, ...]:
         """The state with its clock moved to the horizon, and instants older than their floor made equal.
@@ -126,12 +128,12 @@ def slots_of_fields(state: type[MachineState], constants: object) -> Iterator[tu
         if isinstance(member, Field):
             yield (name,), _slots_of(member, (name,), None, constants)
         else:
-            length = None if member.length is None else int(getattr(constants, member.length))
             for field_name, field in member.kind.fields.items():
-                yield (name, field_name), _slots_of(field, (name, field_name), length, constants)
+                yield (name, field_name), _slots_of(field, (name, field_name), member.length, constants)
 
 
-def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants: object) -> tuple[Slot, ...]:
+def _slots_of(field: Field, path: tuple[str, ...], array: str | None, constants: object) -> tuple[Slot, ...]:
+    length = None if array is None else int(getattr(constants, array))
     own_length = None if field.length is None else int(getattr(constants, field.length))
     if length is not None and own_length is not None:
         msg = f"{'.'.join(path)}: an array inside an array of records"
@@ -140,13 +142,11 @@ def _slots_of(field: Field, path: tuple[str, ...], length: int | None, constants
     if places == 0:
         return ()
     low, high = _range_of(field, path, constants)
+    own = (field.kind, low, high, field.choices, field.slack, array or field.length, field.places, field.is_position)
     if places is None:
-        return (Slot(path, None, ".".join(path), field.kind, low, high, field.choices, field.slack),)
+        return (Slot(path, None, ".".join(path), *own),)
     in_record = length is not None
-    return tuple(
-        Slot(path, i, _label(path, i, in_record), field.kind, low, high, field.choices, field.slack)
-        for i in range(places)
-    )
+    return tuple(Slot(path, i, _label(path, i, in_record), *own) for i in range(places))
 
 
 def _range_of(field: Field, path: tuple[str, ...], constants: object) -> tuple[int, int]:

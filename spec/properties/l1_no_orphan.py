@@ -7,6 +7,7 @@ parked, nothing of it is under way, and no round will ever look at a half of it.
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.half_queue import stored_halves
 from spec.language import always, each, sometimes
 from spec.state import End, Left, Local, RolledBack, Settled, State
 
@@ -30,7 +31,7 @@ def is_ahead_of_a_round(s: State, c: Constants, t: int) -> bool:
 
 
 def was_left(s: State, c: Constants, t: int, how: Left) -> bool:
-    """Some half of the transaction that no END_TRANSACTION settled was left behind in this way."""
+    """Some half of the transaction that no END_TRANSACTION settled was left in this way, and is not forgotten."""
     return any(
         h < s.half_length and s.half[h].transaction == t and s.half[h].left == how and s.half[h].settled == Settled.NO
         for h in range(c.half_slots)
@@ -46,7 +47,8 @@ def was_left(s: State, c: Constants, t: int, how: Left) -> bool:
 )
 def no_transaction_ends_as_a_log_line(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as its half was discarded without a record."""
-    return not (is_lost(s, c, t) and was_left(s, c, t, Left.DROPPED))
+    was_dropped = was_left(s, c, t, Left.DROPPED) or s.transaction[t].dropped_before
+    return not (is_lost(s, c, t) and was_dropped)
 
 
 @always(
@@ -62,6 +64,7 @@ def no_transaction_is_passed_over(s: State, c: Constants, t: int) -> bool:
         was_left(s, c, t, Left.NO)
         or was_left(s, c, t, Left.PASSED_OVER)
         or was_left(s, c, t, Left.SKIPPED_BY_EXCEPTION)
+        or s.transaction[t].unseen_before
     )
     return not (is_lost(s, c, t) and is_unseen)
 
@@ -69,20 +72,21 @@ def no_transaction_is_passed_over(s: State, c: Constants, t: int) -> bool:
 @always("L1", clause="copy_lost", resembles=("B13",), needs=("power_loss",), t=each("transactions"))
 def no_transaction_is_lost_with_its_copy(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as a power loss took the copy, and not the offset that passed the half."""
-    return not (is_lost(s, c, t) and was_left(s, c, t, Left.COPY_LOST))
+    has_lost_its_copy = was_left(s, c, t, Left.COPY_LOST) or s.transaction[t].copy_lost_before
+    return not (is_lost(s, c, t) and has_lost_its_copy)
 
 
 @always("L1", clause="escape_given_up", resembles=("B21",), needs=("acting_slave", "+escapes"), t=each("transactions"))
 def no_transaction_is_given_up(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as an acting slave could not send its half elsewhere."""
-    return not (is_lost(s, c, t) and was_left(s, c, t, Left.GIVEN_UP))
+    was_given_up = was_left(s, c, t, Left.GIVEN_UP) or s.transaction[t].given_up_before
+    return not (is_lost(s, c, t) and was_given_up)
 
 
 @always("L1", clause="half_lost", needs=("power_loss",), t=each("transactions"))
 def no_transaction_is_lost_with_its_half(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as a power loss took its only half, although the send was answered."""
-    has_a_half = any(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots))
-    return not is_lost(s, c, t) or has_a_half
+    return not is_lost(s, c, t) or stored_halves(s, c, t) > 0
 
 
 @sometimes("L1", t=each("transactions"))

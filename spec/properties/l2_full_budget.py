@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from spec.chapters.end_transaction import was_checked
 from spec.constants import Constants
 from spec.language import always, each, sometimes
-from spec.state import Budget, Left, State
+from spec.state import Budget, State
 
 
 @always("L2", clause="immunity_burns_checks", resembles=("A09",), needs=("immunity",), t=each("transactions"))
@@ -16,8 +17,7 @@ def a_half_is_discarded_after_all_its_checks(s: State, c: Constants, t: int) -> 
 @always("L2", clause="never_asked", resembles=("A09",), needs=("immunity",), t=each("transactions"))
 def a_half_is_discarded_after_some_check(s: State, c: Constants, t: int) -> bool:
     """No half is discarded whose checks were all counted for put-backs that sent none."""
-    was_asked = any(s.half[h].transaction == t and s.half[h].left == Left.FOR_CHECK for h in range(c.half_slots))
-    return s.transaction[t].discarded != Budget.BURNT_BY_IMMUNITY or was_asked
+    return s.transaction[t].discarded != Budget.BURNT_BY_IMMUNITY or was_checked(s, c, t)
 
 
 @always(

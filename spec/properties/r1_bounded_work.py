@@ -6,6 +6,7 @@ As a safety property, one clause a way to waste work.
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.half_queue import stored_halves
 from spec.language import always, each, sometimes
 from spec.state import Cause, State, Stuck
 
@@ -43,10 +44,10 @@ def no_half_is_put_back_twice(s: State, c: Constants, t: int) -> bool:
 @always("R1", clause="too_many_copies", resembles=("A09",), needs=("room_for_a_copy_too_many",), t=each("transactions"))
 def a_transaction_is_written_once_a_check(s: State, c: Constants, t: int) -> bool:
     """A transaction has at most `transactionCheckMax` copies beside its first half."""
-    return sum(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)) <= c.check_max + 1
+    return stored_halves(s, c, t) <= c.check_max + 1
 
 
 @sometimes("R1", t=each("transactions"))
 def a_transaction_has_a_copy(s: State, c: Constants, t: int) -> bool:
     """Some transaction has a half that is a copy."""
-    return sum(h < s.half_length and s.half[h].transaction == t for h in range(c.half_slots)) == 2
+    return stored_halves(s, c, t) == 2

@@ -8,7 +8,7 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS
+          STRAY_ENDS, PERSIST_INTERVAL, FORGETS
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
@@ -43,7 +43,9 @@ WAITING_CUT == OP_BATCH_INTERVAL + 1
 HORIZON == Max({BIRTH_CUT, ROUND_CUT, OP_CUT, BATCH_CUT, WAITING_CUT, CHECK_INTERVAL}) + 2
 TIME_OF_ALL_CHECKS == CHECK_MAX * CHECK_INTERVAL
 LOG_SLOTS == HALF_SLOTS + OP_SLOTS
+MOST_GONE == FORGETS * (CHECK_MAX + 2)
 BIRTH_LEAD == Max(Skews \cup {0, 0}) + CLOCK_STEPS
+MOST_UNSAVED == Max({PERSIST_INTERVAL, 0})
 
 \* One truth value: TLC takes a disjunction that stands alone in an action for several ways to act.
 IsTrue(claim) == claim = TRUE
@@ -119,7 +121,14 @@ Transaction ==
      cause : Cause,
      quiet : Quiet,
      discarded : Budget,
-     direct : Direct]
+     direct : Direct,
+     halves_gone : 0..MOST_GONE,
+     checked_before : BOOLEAN,
+     resumed_before : BOOLEAN,
+     dropped_before : BOOLEAN,
+     unseen_before : BOOLEAN,
+     copy_lost_before : BOOLEAN,
+     given_up_before : BOOLEAN]
 
 \* One message of RMQ_SYS_TRANS_HALF_TOPIC, queue 0; its queue offset is its place in the array.
 Half ==
@@ -137,7 +146,8 @@ Half ==
      op_write_failed : BOOLEAN,
      foreign : BOOLEAN,
      burnt : Burnt,
-     left : Left]
+     left : Left,
+     copied_for_good : BOOLEAN]
 
 \* One message of RMQ_SYS_TRANS_OP_HALF_TOPIC, queue 0; its queue offset is its place in the array.
 Op ==
@@ -198,12 +208,15 @@ VARIABLES
     round_ended_at,
     offsets,             \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
     saved,               \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
+    unsaved,
     flushed,             \* How much of the commit log a power loss would leave, at least; kept where there may be one.
     stuck,
     stuck_rounds,
-    op_left_behind
+    op_left_behind,
+    had_halves,
+    had_ops
 
-vars == <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+vars == <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Every field lies in its declared range.
 TypeOK ==
@@ -223,10 +236,13 @@ TypeOK ==
     /\ round_ended_at \in InstantsUpTo(Floor(CHECK_INTERVAL, CLOCK_STEP), CLOCK_STEPS)
     /\ offsets \in Offsets
     /\ saved \in Offsets
+    /\ unsaved \in 0..MOST_UNSAVED
     /\ flushed \in Flushed
     /\ stuck \in Stuck
     /\ stuck_rounds \in 0..2
     /\ op_left_behind \in BOOLEAN
+    /\ had_halves \in BOOLEAN
+    /\ had_ops \in BOOLEAN
 
 \* Nothing, empty, absent, long ago.
 Init ==
@@ -249,7 +265,14 @@ Init ==
                                               cause |-> "NONE",
                                               quiet |-> "NO",
                                               discarded |-> "NO",
-                                              direct |-> "NOTHING"]]
+                                              direct |-> "NOTHING",
+                                              halves_gone |-> 0,
+                                              checked_before |-> FALSE,
+                                              resumed_before |-> FALSE,
+                                              dropped_before |-> FALSE,
+                                              unseen_before |-> FALSE,
+                                              copy_lost_before |-> FALSE,
+                                              given_up_before |-> FALSE]]
     /\ half = [h \in HalfSlots |-> [transaction |-> 0,
                                     check_times |-> 0,
                                     original |-> NONE,
@@ -264,7 +287,8 @@ Init ==
                                     op_write_failed |-> FALSE,
                                     foreign |-> FALSE,
                                     burnt |-> "NO",
-                                    left |-> "NO"]]
+                                    left |-> "NO",
+                                    copied_for_good |-> FALSE]]
     /\ half_length = 0
     /\ op = [o \in OpSlots |-> [names |-> {},
                                 born_at |-> LongAgo(Floor(OP_CUT, CLOCK_STEP)),
@@ -292,11 +316,14 @@ Init ==
                   op |-> 0]
     /\ saved = [half |-> 0,
                 op |-> 0]
+    /\ unsaved = 0
     /\ flushed = [halves |-> 0,
                   ops |-> 0]
     /\ stuck = "NO"
     /\ stuck_rounds = 0
     /\ op_left_behind = FALSE
+    /\ had_halves = FALSE
+    /\ had_ops = FALSE
 
 ----------------------------------------------------------------------------------------------------
 \* Writing to the half queue: a first half, or a put-back copy of an earlier one.
@@ -306,6 +333,9 @@ RoomForAHalf ==
     \* instance: the half queue of the instance has room
     /\ half_length < HALF_SLOTS
 
+\* No half was ever stored, as far as no power loss has taken it.
+IsEmpty == half_length = 0 /\ ~had_halves
+
 \* RocketMQ: TransactionalMessageBridge#putHalfMessage, #putMessageReturnResult.
 AppendHalf(transaction_2, born_at) ==
     /\ half' = [half EXCEPT
@@ -313,6 +343,11 @@ AppendHalf(transaction_2, born_at) ==
                    ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
+
+\* The halves of the transaction, as far as no power loss has taken them: the first, copies, and twins.
+StoredHalves(t) ==
+    transaction[t].halves_gone
+      + Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t})
 
 ----------------------------------------------------------------------------------------------------
 \* The producer: sends the half, runs the local transaction, sends END_TRANSACTION, answers checks.
@@ -347,7 +382,8 @@ SendHalf(t, immunity) ==
     /\ BeginTransaction(t, immunity)
     /\ AppendHalf(t, Now)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
 \*
@@ -361,7 +397,8 @@ SendHalfByAnotherClock(t, immunity, skew) ==
     /\ BeginTransaction(t, immunity)
     /\ AppendHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
 \*
@@ -381,7 +418,8 @@ SendHalfWithChecks(t, immunity, checks) ==
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The same with properties so long that a copy, which has more of them, cannot be stored (B07).
 \*
@@ -398,7 +436,8 @@ SendPoisonHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The same, but what is stored cannot be read again (A07).
 \*
@@ -415,11 +454,8 @@ SendUndecodableHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
-
-\* More than one half of the transaction is stored.
-HasASecondHalf(t) ==
-    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) >= 2
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
 \*
@@ -432,13 +468,13 @@ SendHalfAgain(t) ==
     \* environment: the answer to a send arrives
     /\ TWIN_SEND
     \* instance: no copy and no twin of its half is stored
-    /\ ~HasASecondHalf(t)
+    /\ StoredHalves(t) < 2
     /\ RoomForAHalf
     /\ AppendHalf(t, Now)
     /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The instance holds one END_TRANSACTION for a half at a time.
 RoomForAnEnd(h) ==
@@ -466,8 +502,8 @@ CommitLocally(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The local transaction rolls back, and END_TRANSACTION(rollback) is sent for the half that the send stored.
 \*
@@ -477,8 +513,8 @@ RollBackLocally(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
 \*
@@ -490,8 +526,8 @@ RollBackUnrun(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "NEVER_RUN"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The listener returns UNKNOW; the broker drops the END_TRANSACTION that says so, and leaves it to the checks.
 \*
@@ -501,8 +537,8 @@ LeaveItUnknown(t) ==
     /\ transaction[t].local = "EXECUTING"
     /\ transaction' = [transaction EXCEPT ![t].local = "UNKNOWN"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be committed; only a later check will hear of it.
 ResolveToCommit(t) ==
@@ -510,8 +546,8 @@ ResolveToCommit(t) ==
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be rolled back; only a later check will hear of it.
 ResolveToRollback(t) ==
@@ -519,8 +555,8 @@ ResolveToRollback(t) ==
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
 \*
@@ -532,8 +568,8 @@ CommitWhatIsGone(t) ==
     /\ ~ItsHalfIsThere(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT", ![t].direct = "REFUSED"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
 \*
@@ -553,8 +589,8 @@ CommitAnotherHalf(t) ==
                    ![transaction[t].first_half].end = "COMMIT",
                    ![transaction[t].first_half].foreign = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The producer answers a check by what it knows; unknown is an answer that the broker drops.
 \*
@@ -574,8 +610,8 @@ AnswerCheck(h) ==
                             THEN "ROLLBACK"
                             ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A checker that finds no trace of a local transaction that still runs answers rollback (A12).
 \*
@@ -590,8 +626,8 @@ AnswerCheckTooEarly(h) ==
     /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE, ![h].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Running local transactions are cut off, and checks under way are not answered.
 ProducersEnd ==
@@ -610,8 +646,8 @@ LoseAllProducers ==
     /\ ProducersEnd
     /\ producer' = "OFFLINE"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The producers of the group start again, and the broker hears of them with their next send (A35).
 \*
@@ -624,8 +660,8 @@ RestartProducers ==
     /\ ProducersEnd
     /\ producer' = "UNREGISTERED"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A producer of the group is connected again.
 ConnectAgain ==
@@ -633,8 +669,8 @@ ConnectAgain ==
     /\ producer = "OFFLINE"
     /\ producer' = "ONLINE"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A message of the half queue: its age, its immunity, its checks, and what can be done with it.
@@ -666,7 +702,9 @@ CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
 CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
 
 \* A discarded half of the transaction was put back by an operator.
-WasResumed(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "RESUMED"
+WasResumed(t) ==
+    \/ transaction[t].resumed_before
+    \/ \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "RESUMED"
 
 \* The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again.
 IsKnownAsSettled(t) ==
@@ -757,8 +795,8 @@ WriteOpBatch ==
     /\ AppendOp(batch.names)
     /\ EmptyBatch
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
 \*
@@ -774,8 +812,8 @@ FailToWriteOpBatch ==
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT !.op_write_failed = IF h \in batch.names THEN TRUE ELSE @]]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The batch thread, which wakes once an interval, has had its chance to write what waits.
 \*
@@ -917,7 +955,10 @@ PullOpMessages ==
            /\ offsets' =
                   IF round.next_op > op_length
                   THEN [offsets EXCEPT
-                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                           !.op =
+                               IF op_length > 0 \/ had_ops
+                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
+                               ELSE @]
                   ELSE offsets_then
 
 \* The last op message of the last pull was born so long after the round's start that ops may lag behind.
@@ -1074,8 +1115,8 @@ RefuseLateEnd(h) ==
     /\ RememberRefusal(h, "LATE")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
 \*
@@ -1087,8 +1128,8 @@ RefuseEndAsSlave(h) ==
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be read, so that there is nothing to commit or to roll back.
 \*
@@ -1102,8 +1143,8 @@ RefuseUnreadable(h) ==
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* What it takes to carry an END_TRANSACTION out.
 MayBeEnded(h) ==
@@ -1132,8 +1173,8 @@ RefuseCommitUnstored(h) ==
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The transaction is known as settled: the END_TRANSACTION changes nothing. A repair.
 IgnoreRepeatedEnd(h) ==
@@ -1144,8 +1185,8 @@ IgnoreRepeatedEnd(h) ==
     /\ IsTrue(IsKnownAsSettled(half[h].transaction))
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A commit arrives: the message is stored in its real topic, where consumers see it.
 \*
@@ -1186,8 +1227,8 @@ StoreRealMessage(h) ==
                                  ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
            /\ half' = [half EXCEPT ![h].settled = "COMMITTED", ![h].end = "COMMIT_STORED"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* Nothing stands against a rollback of half h: what a commit asks of it one rule a line.
 MayBeRolledBack(h) ==
@@ -1207,7 +1248,9 @@ AnswersAHandledEnd(h) ==
 IsEarlyEnough(h) == Age(h) <= TIMEOUT \/ Age(h) <= Immunity(h)
 
 \* A check was sent for the transaction.
-WasChecked(t) == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "FOR_CHECK"
+WasChecked(t) ==
+    \/ transaction[t].checked_before
+    \/ \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "FOR_CHECK"
 
 \* SUCCESS was answered to an END_TRANSACTION that named half h.
 Acknowledge(h) ==
@@ -1252,7 +1295,8 @@ WriteOp(h) ==
     /\ AppendOp({h})
     /\ Acknowledge(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
 \*
@@ -1293,8 +1337,8 @@ FailToWriteOp(h) ==
                           ![h].other_end = "NONE",
                           ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The half's offset joins the op batch in memory, and the END_TRANSACTION is answered SUCCESS (B02).
 \*
@@ -1310,8 +1354,8 @@ BufferOp(h) ==
                     !.written_at = IF ~batch.is_open THEN Now ELSE @,
                     !.names = @ \cup {h}]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A check round: its time, what it asks of a half, and its end, where offsets are committed in memory.
@@ -1631,10 +1675,14 @@ BeginRound ==
            /\ offsets' =
                   IF offsets.op > op_length
                   THEN [offsets EXCEPT
-                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                           !.op =
+                               IF op_length > 0 \/ had_ops
+                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
+                               ELSE @]
                   ELSE offsets_then
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* An op message names the half at the cursor: it is settled.
 \*
@@ -1654,8 +1702,8 @@ PassSettledHalf ==
                            !.cursor = @ + 1]
            /\ pulled_op' = [pulled_op EXCEPT ![o].unresolved = @ \ {round.cursor}]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The broker knows the transaction of the half as settled. A repair.
 PassHalfOfSettledTransaction ==
@@ -1686,8 +1734,8 @@ PassHalfOfSettledTransaction ==
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 \*
@@ -1732,8 +1780,8 @@ PassHalfOfSettledOriginal ==
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair.
 PassHalfOfWaitingOp ==
@@ -1742,8 +1790,8 @@ PassHalfOfWaitingOp ==
     /\ IsTrue(ItsOpIsToCome(round.cursor))
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321).
 PassOverLongImmunity ==
@@ -1753,8 +1801,8 @@ PassOverLongImmunity ==
     /\ half' = [half EXCEPT ![round.cursor].left = "PASSED_OVER"]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* It is too early to check the half at the cursor: more op messages are read, and the same half is looked at again.
 \*
@@ -1863,10 +1911,14 @@ PullMoreOps ==
            /\ offsets' =
                   IF round.next_op > op_length
                   THEN [offsets EXCEPT
-                           !.op = IF op_length > 0 THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length ELSE @]
+                           !.op =
+                               IF op_length > 0 \/ had_ops
+                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
+                               ELSE @]
                   ELSE offsets_then
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* No half is left to look at.
 \*
@@ -1880,10 +1932,10 @@ EndRoundAtQueueEnd ==
     \* the cursor stands at the end of the half queue
     /\ round.cursor >= half_length
     \* it is not beyond the end, or has jumped before
-    /\ IsTrue(round.cursor = half_length \/ half_length = 0 \/ round.null_met)
+    /\ IsTrue(round.cursor = half_length \/ IsEmpty \/ round.null_met)
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 \*
@@ -1934,7 +1986,7 @@ EndRoundAtFreshHalf ==
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
 \*
@@ -1951,7 +2003,7 @@ EndRoundBeforeDispatch ==
     /\ SLOW_DISPATCH
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor has no immunity of its own and is younger than the timeout: those behind it wait, too.
 \*
@@ -1966,7 +2018,7 @@ EndRoundAtYoungHalf ==
     /\ IsTrue(IsYoung(round.cursor))
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* There is a half at this place, and it is neither young nor immune.
 IsDue(h) == h < half_length /\ ~IsYoung(h)
@@ -2022,7 +2074,7 @@ EndRoundAtTimeLimit ==
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A half of which nothing more is asked: after `transactionCheckMax` checks, or too old, it is moved away.
@@ -2071,8 +2123,8 @@ DiscardHalf ==
     /\ IsTrue(MustBeDiscarded(round.cursor))
     /\ Discard(round.cursor)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The record in the discard topic is not stored, and the half is passed all the same (B31).
 \*
@@ -2088,8 +2140,8 @@ DiscardHalfUnrecorded ==
     /\ RememberDiscard(round.cursor, "DROPPED")
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A half without checks left is discarded where it would be checked: all op messages were read. A repair (A10).
 DiscardInsteadOfCheck ==
@@ -2098,8 +2150,8 @@ DiscardInsteadOfCheck ==
     /\ HasNoChecksLeft(round.cursor)
     /\ Discard(round.cursor)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be decoded, or its time has come to be put back and its copy cannot be stored.
 IsBeyondKeeping(h) ==
@@ -2117,8 +2169,8 @@ DiscardWhatCannotBeCopied ==
     /\ IsTrue(IsBeyondKeeping(round.cursor))
     /\ Discard(round.cursor)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A half that stays open goes to the end of the half queue as a copy: for its immunity, or to be checked.
@@ -2187,7 +2239,8 @@ PutBackImmuneHalf ==
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* What both need: the time for a check has come, and the copy can be stored.
 MayPutBackForCheck ==
@@ -2246,7 +2299,8 @@ PutBackAndCheck ==
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
 \*
@@ -2305,7 +2359,8 @@ PutBackUnasked ==
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
@@ -2337,15 +2392,15 @@ JumpToQueueEnd ==
     \* the cursor stands beyond the end of the half queue
     /\ round.cursor > half_length
     \* the half queue is not empty
-    /\ half_length > 0
+    /\ ~IsEmpty
     \* the round has not jumped before
     /\ ~round.null_met
     /\ round' = [round EXCEPT
                     !.null_met = TRUE,
                     !.cursor = IF REWINDS_BEYOND_END THEN 0 ELSE half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What both need: a half that the store does not give, or that cannot be decoded without an exception.
 SeesNoHalf ==
@@ -2377,8 +2432,8 @@ JumpOverHalf ==
     /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "PASSED_OVER" ELSE @]
     /\ round' = [round EXCEPT !.null_met = TRUE, !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The store gives no message for the half at the cursor for the second time in the round.
 \*
@@ -2390,7 +2445,7 @@ EndRoundAtMissedHalf ==
     /\ CountMiss(round.cursor)
     /\ EndRound("EXCEPTION")
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, saved, flushed>>
+                   batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The store answers nothing at all for the half at the cursor: a NullPointerException (A08).
 \*
@@ -2405,7 +2460,7 @@ AbortAtNullResult ==
     /\ AbortRound("EXCEPTION")
     /\ mishaps' = mishaps + 1
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
-                   saved, flushed>>
+                   saved, unsaved, flushed, had_halves, had_ops>>
 
 \* A half that cannot be decoded ends the round, and every later one at the same place (A07).
 \*
@@ -2420,7 +2475,7 @@ AbortAtUndecodableHalf ==
     /\ ~PARKS_POISON
     /\ AbortRound("UNDECODABLE_HALF")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message among the first cannot be decoded: the round ends before it begins (B17).
 \*
@@ -2431,7 +2486,7 @@ FailToBeginRound ==
     /\ IsTrue(PullThrows(offsets.op))
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message among the next cannot be decoded (B17).
 \*
@@ -2444,7 +2499,7 @@ AbortAtNextOps ==
     /\ IsTrue(PullThrows(round.next_op))
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The last pull gave only op messages that cannot be decoded, and the loop looks at the last of none (B17).
 \*
@@ -2455,7 +2510,7 @@ AbortAtUnreadablePull ==
     /\ round.last_pull = "UNREADABLE"
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The rest of the round's time goes by without progress; a repaired round ends at once (B08).
 Spin ==
@@ -2519,7 +2574,7 @@ SpinAtFailedCheck ==
     /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
     /\ Spin
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The copy of an immune half cannot be stored: the round reads op messages over and over until its time limit.
 \*
@@ -2534,7 +2589,7 @@ SpinAtFailedImmunity ==
     /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
     /\ Spin
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, flushed>>
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message can no longer be decoded (B17).
 CorruptOp(o) ==
@@ -2548,13 +2603,21 @@ CorruptOp(o) ==
     /\ mishaps' = mishaps + 1
     /\ op' = [op EXCEPT ![o].undecodable = TRUE]
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 \*
 \* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
+
+\* An offset has moved since the file was written.
+DiffersFromTheFile == saved.half # offsets.half \/ saved.op # offsets.op
+
+\* The file has the offsets of this moment.
+SaveOffsets ==
+    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+    /\ unsaved' = 0
 
 \* config/consumerOffset.json is written.
 \*
@@ -2564,15 +2627,15 @@ PersistOffsets ==
     \* the broker is not dead
     /\ role # "ACTING_MASTER"
     \* an offset has moved since the file was written
-    /\ IsTrue(saved.half # offsets.half \/ saved.op # offsets.op)
+    /\ IsTrue(DiffersFromTheFile)
     /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+       IN  /\ SaveOffsets
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN half_length ELSE 0 ELSE @,
                              !.ops = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN op_length ELSE 0 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_left_behind, had_halves, had_ops>>
 
 \* All messages survive a power loss. What no power loss can ask for is not kept.
 Flush ==
@@ -2592,8 +2655,8 @@ FlushLog ==
     /\ RoomForAMishap
     /\ Flush
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Memory is lost; offsets are read from their file.
 StartAgain ==
@@ -2607,6 +2670,7 @@ StartAgain ==
                        !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
+    /\ unsaved' = 0
 
 \* The broker's process is killed and started again. What was written to the page cache stays; memory is lost.
 \*
@@ -2619,7 +2683,7 @@ Crash ==
     /\ role = "MASTER"
     /\ StartAgain
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   op_length, saved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
 \*
@@ -2657,6 +2721,7 @@ Stop ==
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT !.half = @, !.op = @]
            /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+           /\ unsaved' = 0
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF matters THEN half_length ELSE 0,
                              !.ops =
@@ -2664,7 +2729,7 @@ Stop ==
                                  THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
                                  ELSE 0]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, stuck,
-                   stuck_rounds, op_left_behind>>
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* How many op messages are among the first records of the log: one has its number of records before it.
 OpsAmong(records) ==
@@ -2748,11 +2813,12 @@ LosePower(records) ==
                           [[after_h[HALF_SLOTS - 1].half[h_2] EXCEPT
                                !.left =
                                    IF /\ @ = "FOR_CHECK" \/ @ = "FOR_IMMUNITY"
-                                      /\ ~(\E k \in HalfSlots :
-                                               /\ k > h_2
-                                               /\ k < halves
-                                               /\ after_h[HALF_SLOTS - 1].half[k].transaction
-                                                    = after_h[HALF_SLOTS - 1].half[h_2].transaction)
+                                      /\ ~(\/ after_h[HALF_SLOTS - 1].half[h_2].copied_for_good
+                                           \/ \E k \in HalfSlots :
+                                                  /\ k > h_2
+                                                  /\ k < halves
+                                                  /\ after_h[HALF_SLOTS - 1].half[k].transaction
+                                                       = after_h[HALF_SLOTS - 1].half[h_2].transaction)
                                    THEN "COPY_LOST"
                                    ELSE @] EXCEPT
                               !.check_in_flight = FALSE,
@@ -2779,10 +2845,12 @@ LosePower(records) ==
            /\ saved' = [saved EXCEPT
                            !.half = IF CLAMPS_OFFSETS THEN IF @ <= halves THEN @ ELSE halves ELSE @,
                            !.op = IF CLAMPS_OFFSETS THEN IF @ <= ops THEN @ ELSE ops ELSE @]
+           /\ unsaved' = 0
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF matters THEN halves ELSE 0,
                              !.ops = IF matters THEN ops ELSE 0]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, stuck, stuck_rounds, op_left_behind>>
+    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
 \*
@@ -2798,8 +2866,8 @@ SetHalfOffsetBack(h) ==
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.half = h]
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The op offset goes back.
 SetOpOffsetBack(o) ==
@@ -2813,8 +2881,8 @@ SetOpOffsetBack(o) ==
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.op = o]
     /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
 \*
@@ -2838,8 +2906,8 @@ ResumeDiscarded(h) ==
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The transaction's half is as old as a half may be before its first check.
 MustHearFromItsProducer(t) ==
@@ -2860,6 +2928,11 @@ Tick ==
     /\ IsTrue(SLOW_ROUND \/ ~round.running)
     \* environment: the op batch thread wakes up once an interval
     /\ ~BatchIsOverdue
+    \* environment: offsets are saved once an interval
+    /\ IsTrue(\/ PERSIST_INTERVAL = NONE
+              \/ unsaved < PERSIST_INTERVAL
+              \/ ~DiffersFromTheFile
+              \/ role = "ACTING_MASTER")
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT
                        !.born_at = Older(@, Floor(BIRTH_CUT, CLOCK_STEP)),
@@ -2870,8 +2943,15 @@ Tick ==
                     !.written_at = Older(@, Floor(BATCH_CUT, CLOCK_STEP))]
     /\ round' = [round EXCEPT !.started_at = Older(@, Floor(ROUND_CUT, CLOCK_STEP))]
     /\ round_ended_at' = Older(round_ended_at, Floor(CHECK_INTERVAL, CLOCK_STEP))
+    /\ unsaved' =
+           IF PERSIST_INTERVAL # NONE
+           THEN IF DiffersFromTheFile
+                THEN IF unsaved + 1 <= PERSIST_INTERVAL THEN unsaved + 1 ELSE PERSIST_INTERVAL
+                ELSE 0
+           ELSE unsaved
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op_length,
-                   pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind, had_halves,
+                   had_ops>>
 
 \* The broker's clock goes back by a tick (B28).
 StepClockBack ==
@@ -2886,7 +2966,8 @@ StepClockBack ==
     /\ round' = [round EXCEPT !.started_at = @ + 1]
     /\ round_ended_at' = round_ended_at + 1
     /\ UNCHANGED <<mishaps, stray_ends, role, producer, transaction, half_length, op_length, pulled_op,
-                   offsets, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves,
+                   had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
@@ -2902,8 +2983,8 @@ LoseEnd(h) ==
     /\ RememberRefusal(h, "LOST")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A check request never arrives, or no producer of the group answers it.
 LoseCheck(h) ==
@@ -2913,8 +2994,8 @@ LoseCheck(h) ==
     /\ LOSE_CHECK
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION that was handled arrives a second time (A13).
 DuplicateEnd(h) ==
@@ -2928,8 +3009,8 @@ DuplicateEnd(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = IF half[h].settled = "COMMITTED" THEN "COMMIT" ELSE "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION is sent again before the first is handled, or while a thread handles it.
 DoubleEnd(h) ==
@@ -2943,8 +3024,8 @@ DoubleEnd(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].other_end = IF half[h].end = "ROLLBACK" THEN "ROLLBACK" ELSE "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
 \*
@@ -2959,8 +3040,8 @@ Overtake(h) ==
     /\ LET first == half[h].end
        IN  /\ half' = [half EXCEPT ![h].end = half[h].other_end, ![h].other_end = first]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What a wrong END_TRANSACTION needs: a half to name.
 MayBeEndedByMistake(h) ==
@@ -2980,8 +3061,8 @@ SendWrongCommit(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 \*
@@ -2991,8 +3072,8 @@ SendWrongRollback(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same, and the commit says that it answers a check: it is never late.
 \*
@@ -3004,8 +3085,8 @@ AnswerWithWrongCommit(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same, and the rollback says that it answers a check: it is never late.
 \*
@@ -3017,8 +3098,8 @@ AnswerWithWrongRollback(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A slave that acts for a dead master, and lets unresolved halves escape to another master (5.1.0 and later).
@@ -3041,8 +3122,8 @@ BecomeSlave ==
     /\ mishaps' = mishaps + 1
     /\ role' = "SLAVE"
     /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The slave becomes the master again.
 \*
@@ -3052,8 +3133,8 @@ BecomeMaster ==
     /\ role = "SLAVE"
     /\ role' = "MASTER"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master dies, and a slave with the same messages and the offsets that were saved acts for it.
 \*
@@ -3079,7 +3160,7 @@ ActForDeadMaster ==
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
     /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half_length, op, op_length, saved,
-                   flushed, stuck, stuck_rounds, op_left_behind>>
+                   unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master is back and takes the offsets of the slave that acted for it.
 \*
@@ -3092,8 +3173,8 @@ BringMasterBack ==
     /\ role' = "MASTER"
     /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master is back, thinks its own offsets newer than the slave's, and keeps them (B23).
 \*
@@ -3110,8 +3191,8 @@ BringMasterBackWithItsOwnOffsets ==
     /\ role' = "MASTER"
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What the escape needs: an acting slave, and a half that nothing read so far settles (B20).
 StandsOnAHalfToEscape ==
@@ -3150,8 +3231,8 @@ LetHalfEscape ==
     /\ RememberEscape(round.cursor)
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
 \*
@@ -3162,8 +3243,8 @@ LetHalfEscapeUnclearly ==
     /\ transaction[half[round.cursor].transaction].escaped < 2
     /\ RememberEscape(round.cursor)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The half could not be sent for ten times, and is passed (B21).
 \*
@@ -3175,8 +3256,8 @@ GiveHalfUp ==
     /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "GIVEN_UP" ELSE @]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, flushed, stuck,
-                   stuck_rounds, op_left_behind>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An acting slave reads on before it lets a half escape. A repair (B20).
 PullMoreOpsBeforeEscape ==
@@ -3187,7 +3268,8 @@ PullMoreOpsBeforeEscape ==
     /\ READS_OPS_BEFORE_ESCAPE /\ round.next_op < op_length
     /\ PullOpMessages
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, flushed, stuck, stuck_rounds, op_left_behind>>
+                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, its producer answers commit, and the message is delivered there.
 DeliverEscaped(t) ==
@@ -3197,8 +3279,8 @@ DeliverEscaped(t) ==
     /\ transaction[t].local = "COMMIT"
     /\ transaction' = [transaction EXCEPT ![t].escaped = @ - 1, ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, and its producer answers rollback.
 RollBackEscaped(t) ==
@@ -3213,8 +3295,8 @@ RollBackEscaped(t) ==
                               THEN IF transaction[t].deliveries = 0 THEN "UNDELIVERED" ELSE "DELIVERED"
                               ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, flushed, stuck, stuck_rounds,
-                   op_left_behind>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* S1, at-most-once resolution: a transaction is delivered at most once, however many END_TRANSACTIONs say commit.
@@ -3484,7 +3566,7 @@ IsLost(t) ==
         is_running == transaction[t].local = "NOT_SENT" \/ transaction[t].local = "EXECUTING"
     IN  ~is_over /\ ~is_elsewhere /\ ~is_running /\ ~IsAheadOfARound(t)
 
-\* Some half of the transaction that no END_TRANSACTION settled was left behind in this way.
+\* Some half of the transaction that no END_TRANSACTION settled was left in this way, and is not forgotten.
 WasLeft(t, how) ==
     \E h \in HalfSlots :
         /\ h < half_length
@@ -3493,23 +3575,31 @@ WasLeft(t, how) ==
         /\ half[h].settled = "NO"
 
 \* No transaction is lost as its half was discarded without a record.
-NoTransactionEndsAsALogLine(t) == ~(IsLost(t) /\ WasLeft(t, "DROPPED"))
+NoTransactionEndsAsALogLine(t) ==
+    LET was_dropped == WasLeft(t, "DROPPED") \/ transaction[t].dropped_before
+    IN  ~(IsLost(t) /\ was_dropped)
 
 \* No transaction is lost as no round looked at its half.
 NoTransactionIsPassedOver(t) ==
-    LET is_unseen == WasLeft(t, "NO") \/ WasLeft(t, "PASSED_OVER") \/ WasLeft(t, "SKIPPED_BY_EXCEPTION")
+    LET is_unseen ==
+            \/ WasLeft(t, "NO")
+            \/ WasLeft(t, "PASSED_OVER")
+            \/ WasLeft(t, "SKIPPED_BY_EXCEPTION")
+            \/ transaction[t].unseen_before
     IN  ~(IsLost(t) /\ is_unseen)
 
 \* No transaction is lost as a power loss took the copy, and not the offset that passed the half.
-NoTransactionIsLostWithItsCopy(t) == ~(IsLost(t) /\ WasLeft(t, "COPY_LOST"))
+NoTransactionIsLostWithItsCopy(t) ==
+    LET has_lost_its_copy == WasLeft(t, "COPY_LOST") \/ transaction[t].copy_lost_before
+    IN  ~(IsLost(t) /\ has_lost_its_copy)
 
 \* No transaction is lost as an acting slave could not send its half elsewhere.
-NoTransactionIsGivenUp(t) == ~(IsLost(t) /\ WasLeft(t, "GIVEN_UP"))
+NoTransactionIsGivenUp(t) ==
+    LET was_given_up == WasLeft(t, "GIVEN_UP") \/ transaction[t].given_up_before
+    IN  ~(IsLost(t) /\ was_given_up)
 
 \* No transaction is lost as a power loss took its only half, although the send was answered.
-NoTransactionIsLostWithItsHalf(t) ==
-    LET has_a_half == \E h \in HalfSlots : h < half_length /\ half[h].transaction = t
-    IN  ~IsLost(t) \/ has_a_half
+NoTransactionIsLostWithItsHalf(t) == ~IsLost(t) \/ StoredHalves(t) > 0
 
 \* Some transaction lands in the discard topic, undelivered.
 ATransactionIsParked(t) == transaction[t].parked /\ transaction[t].deliveries = 0
@@ -3521,9 +3611,7 @@ ATransactionIsParked(t) == transaction[t].parked /\ transaction[t].deliveries = 
 AHalfIsDiscardedAfterAllItsChecks(t) == transaction[t].discarded # "BURNT_BY_IMMUNITY"
 
 \* No half is discarded whose checks were all counted for put-backs that sent none.
-AHalfIsDiscardedAfterSomeCheck(t) ==
-    LET was_asked == \E h \in HalfSlots : half[h].transaction = t /\ half[h].left = "FOR_CHECK"
-    IN  transaction[t].discarded # "BURNT_BY_IMMUNITY" \/ was_asked
+AHalfIsDiscardedAfterSomeCheck(t) == transaction[t].discarded # "BURNT_BY_IMMUNITY" \/ WasChecked(t)
 
 \* No half is discarded whose checks were counted while no producer was connected.
 AHalfIsDiscardedAfterItsProducerWasAsked(t) == transaction[t].discarded # "NOBODY_TO_ASK"
@@ -3626,12 +3714,10 @@ NoRoundTriesAWriteUntilItsTimeLimit ==
 NoHalfIsPutBackTwice(t) == transaction[t].cause # "FORKED_COPY"
 
 \* A transaction has at most `transactionCheckMax` copies beside its first half.
-ATransactionIsWrittenOnceACheck(t) ==
-    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) <= CHECK_MAX + 1
+ATransactionIsWrittenOnceACheck(t) == StoredHalves(t) <= CHECK_MAX + 1
 
 \* Some transaction has a half that is a copy.
-ATransactionHasACopy(t) ==
-    Cardinality({h \in HalfSlots : h < half_length /\ half[h].transaction = t}) = 2
+ATransactionHasACopy(t) == StoredHalves(t) = 2
 
 ----------------------------------------------------------------------------------------------------
 Next ==

@@ -95,7 +95,7 @@ def compile_machine(machine: Machine, constants: object, *, fingerprints: bool =
     `fingerprints`, the kernels are those of a search that keeps hashes in place of states.
     """
     written = _written_once(machine, constants)
-    module = load_generated(_kernels(written.packing, fingerprints=fingerprints))
+    module = load_generated(_kernels(written.packing, forgets=written.forgets, fingerprints=fingerprints))
     native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
     return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words)
 
@@ -108,24 +108,26 @@ class _Written:
     packing: Packing
     steps: tuple[Step, ...]
     verdict_words: int
+    forgets: bool
 
 
 def _write(machine: Machine, constants: object) -> _Written:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
-    return _Written(emitter.source(), packing, emitter.steps, emitter.verdict_words)
+    return _Written(emitter.source(), packing, emitter.steps, emitter.verdict_words, emitter.forgets)
 
 
 _written_once = WrittenOnce(_write)
 
 
-def _kernels(packing: Packing, *, fingerprints: bool) -> str:
+def _kernels(packing: Packing, *, forgets: bool, fingerprints: bool) -> str:
     """The text of the kernels' module; what it never does is left to constants, and not compiled."""
     whole = packing.fits_into_a_slot and not fingerprints
     constants = {
         "WORDS": packing.words,
         "WHOLE": whole,
         "NUMBERED": not whole and not fingerprints,
+        "FORGETS": forgets,
         "CLAIMS_A_WORD": CLAIMS_A_WORD,
     }
     lines = [f"{name} = {value}" for name, value in constants.items()]

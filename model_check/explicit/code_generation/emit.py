@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
 """The event fields that an action may show, in the order of a row."""
 
-FUNCTIONS = ("expand", "judge", "observe")
+FUNCTIONS = ("expand", "judge", "observe", "forget")
 """What the module gives; `model_check.explicit.kernel_texts.calls` says what they take."""
 
 CLAIMS_A_WORD = 62
@@ -63,7 +63,13 @@ class Emitter(StepWriter):
         guards = self._guards(actions)
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards))
-        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), DECLARATIONS, ""])
+        forget = self._forget(self.lowering.forgetting())
+        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), forget, DECLARATIONS, ""])
+
+    @property
+    def forgets(self) -> bool:
+        """Whether anything can be taken out of a state."""
+        return bool(self.lowering.forgetting())
 
     @property
     def verdict_words(self) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
-from model_check.front_end.terms import Apply, Expression, Int, Let, LoweredAction, Switch
+from model_check.front_end.terms import Apply, Expression, If, Int, Let, LoweredAction, Statement, Switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,17 @@ ptr %found, ptr %steps, ptr %parents, i64 {before})
 done.{number}:
   %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
   br label %call.{next}"""
+
+_FORGET = """\
+define i64 @forget(ptr noalias nocapture %states, i64 %count, ptr noalias nocapture readonly %K, \
+ptr noalias nocapture %before) nounwind {{
+{text}
+over:
+  %n.over = phi i64 [ 0, %entry ], [ %n.next, %next ]
+  ret i64 %n.over
+{out_of_range}:
+  ret i64 -1
+}}"""
 
 _RUNS = """\
 define i64 @{function}({given}) nounwind {{
@@ -182,6 +193,47 @@ class StepWriter(StatementWriter):
         name = " ".join([action.name, *map(str, action.arguments)])
         text = code.text()
         return _STEP.format(name=name, number=number, found=_FOUND, text=text, out_of_range=OUT_OF_RANGE, steps=steps)
+
+    def _forget(self, forgetting: Sequence[Statement]) -> str:
+        """`forget(states, count, K, before)`: forgets, and copies what each changed state was; how many these are."""
+        code, width = self._begin(), self.packing.words
+        code.branch(code.at_entry("icmp sgt i64 %count, 0"), "each", "over")
+        code.start("each")
+        code.do("%x = phi i64 [ 0, %entry ], [ %x.next, %next ]")
+        code.do("%n = phi i64 [ 0, %entry ], [ %n.next, %next ]")
+        before = [self._word(i) for i in range(width)]
+        self.words = list(before)
+        match forgetting:
+            case (If(test, then, ()),):
+                code.branch(self._truth(test), "some", "none")
+            case _:
+                then = ()
+                code.branch("false", "some", "none")
+        code.start("none")
+        code.jump("next")
+        code.start("some")
+        self._put("%before", "%n", before)
+        for statement in then:
+            self._statement(statement)
+        self._put("%states", "%x", [self._word(i) for i in range(width)])
+        code.do("%n.more = add nsw i64 %n, 1")
+        some_end = code.block
+        code.jump("next")
+        code.start("next")
+        code.do(f"%n.next = phi i64 [ %n, %none ], [ %n.more, %{some_end} ]")
+        code.do("%x.next = add nsw i64 %x, 1")
+        code.do("%is.over = icmp sge i64 %x.next, %count")
+        code.branch("%is.over", "over", "each")
+        return _FORGET.format(text=code.text(), out_of_range=OUT_OF_RANGE)
+
+    def _put(self, array: str, x: str, words: Sequence[str]) -> None:
+        """Write the words of state x of an array."""
+        to = self.code.value(f"mul nsw i64 {x}, {self.packing.words}")
+        for i, word in enumerate(words):
+            place = self.code.value(
+                f"getelementptr inbounds i64, ptr {array}, i64 {self.code.value(f'add nsw i64 {to}, {i}')}"
+            )
+            self.code.do(f"store i64 {word}, ptr {place}")
 
     def _expand(self, steps: int, guards: int) -> str:
         """`expand(states, first, last, K, found, steps, parents)`: the successors of some states, at least one."""

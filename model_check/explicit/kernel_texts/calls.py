@@ -8,7 +8,7 @@ the switches of a profile and an environment, then how many steps there are, the
 @inlined
 def steps_of(K):
     """Actions with their parameters chosen: the successors that a state can have."""
-    return K[K.shape[0] - 4]
+    return K[K.shape[0] - 5]
 
 
 @compiled
@@ -21,7 +21,7 @@ def expand(states, first, last, K, found, steps, parents, room):
     last = min(last, first + room // steps_of(K))
     if last <= first:
         return 0, last
-    n = call_native(K[K.shape[0] - 3], (states, first, last, K, found, steps, parents))
+    n = call_native(K[K.shape[0] - 4], (states, first, last, K, found, steps, parents))
     if n < 0:
         return -1 - (-1 - n) % steps_of(K), first + (-1 - n) // steps_of(K)
     return n, last
@@ -31,7 +31,7 @@ def expand(states, first, last, K, found, steps, parents, room):
 def judge_run(states, first, last, K, verdict):
     """Add to the words of `verdict` the bit of each claim that is true in some of the states first … last - 1."""
     if first < last:
-        call_native(K[K.shape[0] - 2], (states, first, last, K, verdict))
+        call_native(K[K.shape[0] - 3], (states, first, last, K, verdict))
 
 
 @compiled
@@ -43,4 +43,13 @@ def judge(states, x, K, verdict):
 @compiled
 def observe(states, x, step, K, row):
     """What a step that led to state x shows, one number an observed field."""
-    call_native(K[K.shape[0] - 1], (states, x, step, K, row))
+    call_native(K[K.shape[0] - 2], (states, x, step, K, row))
+
+
+@compiled
+def forget(states, count, K, before):
+    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed."""
+    changed = call_native(K[K.shape[0] - 1], (states, count, K, before))
+    if changed < 0:
+        raise OverflowError  # a value has left its declared range
+    return changed

@@ -144,6 +144,7 @@ def search(
     hashes,
     slot_of,
     recent,
+    before,
     seen,
     out,
 ):
@@ -184,7 +185,9 @@ def search(
                     return
                 x = reached - base
                 generated += m
-                before = n
+                if FORGETS:
+                    judge_run(before, 0, forget(found, m, K, before), K, seen)
+                old = n
                 rest = left_over(found, m, states, room, regions, table, keep, hashes, parents, steps, slot_of, recent)
                 for i in range(rest):
                     j = i64(steps[i])
@@ -194,6 +197,6 @@ def search(
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
                     else:
                         n += stored_by_key(found, j * WORDS, h, p, states, room, region, n, table)
-                judge_run(states, region * room + before, region * room + n, K, seen)
+                judge_run(states, region * room + old, region * room + n, K, seen)
     out[0] = n
     out[1] = generated

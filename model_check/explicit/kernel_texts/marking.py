@@ -29,8 +29,26 @@ def mark_verdict(states, room, regions, region, first, last, K, bits, goals, ver
 
 
 @compiled
+def mark_last_steps(states, room, regions, region, first, last, K, found, steps, parents, bits, goals, verdict, marks):
+    """Mark the states of a region for whose successors, before they forget, `judge` gives some of the bits."""
+    most = steps.shape[0]
+    base = region * room
+    x = first
+    while x < last:
+        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        x = reached - base
+        verdict[:] = 0
+        judge_run(found, 0, m, K, verdict)
+        if goals_in(verdict, bits, goals) != 0:
+            for j in range(m):
+                verdict[:] = 0
+                judge(found, j, K, verdict)
+                marks[((parents[j] - base) << regions) | region] |= goals_in(verdict, bits, goals)
+
+
+@compiled
 def mark_before(
-    states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, goals, marks
+    states, room, regions, region, first, last, starts, ends, table, K, found, steps, parents, before, goals, marks
 ):
     """Mark the states of a region with the goals of their successors in the level that starts and ends say.
 
@@ -42,6 +60,8 @@ def mark_before(
     while x < last:
         m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
         x = reached - base
+        if FORGETS:
+            forget(found, m, K, before)
         for j in range(m):
             parent = ((parents[j] - base) << regions) | region
             if marks[parent] != goals:
@@ -53,7 +73,9 @@ def mark_before(
 
 
 @compiled
-def mark_before_keys(states, room, regions, region, first, last, table, beside, keep, K, found, steps, parents, marks):
+def mark_before_keys(
+    states, room, regions, region, first, last, table, beside, keep, K, found, steps, parents, before, marks
+):
     """Mark the states of a region with what is marked beside the keys of their successors."""
     slots = table.shape[0]
     most = steps.shape[0]
@@ -62,6 +84,8 @@ def mark_before_keys(states, room, regions, region, first, last, table, beside, 
     while x < last:
         m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
         x = reached - base
+        if FORGETS:
+            forget(found, m, K, before)
         for j in range(m):
             key = key_of(found, j * WORDS, keep)
             p = place_of(key, slots)

@@ -80,6 +80,7 @@ class StateStore:
                 np.zeros(most, dtype=np.uint64),
                 np.zeros(most, dtype=np.int64),
                 np.zeros(self.kernels.RECENT, dtype=np.uint64),
+                np.zeros(most * self.width if self.kernels.FORGETS else 0, dtype=np.int64),
             )
             for _ in range(self.regions)
         ]
@@ -115,9 +116,12 @@ class StateStore:
         return self.found.states, self.found.room, self.shift
 
     @property
-    def buffers(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """Where `expand` may write successors, steps and parents while no search runs."""
-        return self._buffers[0][:3]
+    def buffers(
+        self,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where `expand` may write successors, steps and parents, and `forget` what was, while no search runs."""
+        found, steps, parents, _, _, _, before = self._buffers[0]
+        return found, steps, parents, before
 
     # --- filling ------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.compile import Compiled, compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from model_check.instances import constants_for
+from model_check.instances import constants_for, refuse_forgetting
 from model_check.walks.choices import step_tables
 from model_check.walks.guided.views import GRAINS, Hashes, ViewTable, Words, view_keys, view_table
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -69,6 +69,7 @@ class StateSpace:
     def of(cls, profile: str, faults: Sequence[str], instance: str) -> StateSpace:
         """That of these names, as for `model_check.instances.constants_for`."""
         machine, constants = TRANSACTIONAL_MESSAGES, constants_for(profile, faults, instance)
+        refuse_forgetting(constants, "a walk")
         compiled = compile_machine(machine, constants)
         return cls(
             compiled,

@@ -12,7 +12,7 @@ import pytest
 
 from model_check.errors import NotInTheLanguage
 from model_check.front_end.lower import Lowering
-from spec.language import Bits, require
+from spec.language import Bits, remove, require
 from tests.model_check.front_end.constructs import Sizes, State, machine_of
 
 if TYPE_CHECKING:
@@ -241,6 +241,14 @@ def place_that_is_not_in_this_instance(s: State, c: Sizes) -> None:
     s.box.numbers[3] = 1  # here
 
 
+def removal_of_a_place_that_is_computed(s: State, c: Sizes) -> None:
+    remove(s.cell, s.box.numbers[0])  # here
+
+
+def removal_from_an_array_of_numbers(s: State, c: Sizes) -> None:
+    remove(s.box.numbers, 0)  # type: ignore[arg-type]  # here
+
+
 def return_from_an_action(s: State, c: Sizes) -> None:
     if s.is_on:
         return  # here
@@ -319,6 +327,8 @@ REFUSED: tuple[Callable[..., None], ...] = (
     least_of_an_array,
     greatest_of_sets,
     place_that_is_not_in_this_instance,
+    removal_of_a_place_that_is_computed,
+    removal_from_an_array_of_numbers,
     return_from_an_action,
     two_targets,
     assignment_to_a_constant,

@@ -80,6 +80,7 @@ StartAgain ==
                        !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
+    /\ unsaved' = 0
 """.strip("\n")
     )
 

@@ -1,0 +1,71 @@
+"""A path of an instance that forgets, told in the queue offsets that a broker would show, and without forgetting.
+
+What was forgotten on the way is counted, so that each half, op message and transaction has the number that it was given
+when it came; and the instance gets room for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from model_check.errors import EvaluationError
+from spec.language import Step, take
+from spec.language.fields import RecordDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spec.constants import Instance
+    from spec.language import Machine
+
+    InstanceT = TypeVar("InstanceT", bound=Instance)
+
+
+def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> tuple[list[Step], dict[str, int]]:
+    """The steps of the path as they are without forgetting, and the sizes of an instance that has room for them.
+
+    Raises
+    ------
+    EvaluationError
+        When a step of the path cannot be taken.
+    """
+    arrays = {m.length for m in machine.state.members.values() if isinstance(m, RecordDeclaration) and m.length}
+    room = {array: int(getattr(constants, array)) for array in arrays}
+    numbers = {array: list(range(size)) for array, size in room.items()}
+    gone = dict.fromkeys(arrays, 0)
+    state = machine.initial(constants)
+    removals: list[tuple[str, int]] = []
+    state.memory.removals = removals
+    told: list[Step] = []
+    for step in path:
+        larger: dict[str, Any] = {array: room[array] + gone[array] for array in arrays}
+        grown = replace(constants, **larger)
+        arguments = (
+            numbers[choices.constant][value]
+            if choices.constant in numbers
+            else value + (getattr(grown, choices.constant) - getattr(constants, choices.constant))
+            if choices.is_included
+            else value
+            for choices, value in zip(step.action.parameters.values(), step.arguments, strict=True)
+        )
+        told.append(Step(step.action, tuple(arguments)))
+        refused = take(state, constants, step)
+        if refused is not None:
+            message = f"{step}, on a path that a search gave, cannot be taken: {refused}"
+            raise EvaluationError(message)
+        state.load(machine.forgotten(state, constants, state.canonical()))
+        for array, place in removals:
+            numbers[array].append(numbers[array][-1] + 1)
+            del numbers[array][place]
+            gone[array] += 1
+        removals.clear()
+    return told, {array: room[array] + gone[array] for array in arrays}
+
+
+def without_forgetting(instance: InstanceT, sizes: Mapping[str, int]) -> InstanceT:
+    """The instance with these sizes, which forgets nothing; its name says so."""
+    own = instance.name.partition("@")[0]
+    name = f"{own}@{sizes['transactions']}x{sizes['half_slots']}x{sizes['op_slots']}"
+    given: dict[str, Any] = dict(sizes)
+    return replace(instance, name=name, forgets=0, **given)

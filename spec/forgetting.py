@@ -1,0 +1,165 @@
+"""What nothing can ever ask about again is forgotten, so that runs of any length have finitely many states.
+
+Mark and sweep. What can act is alive, and so is what it refers to; the rest goes, what stands behind it moves up, and
+the place of a transaction that is over is free for a new one. What may still be asked of the dead is noted before they
+go. Properties are judged before anything is forgotten. RocketMQ knows nothing of this: its queues only grow.
+"""
+
+from __future__ import annotations
+
+from spec.constants import Constants
+from spec.language import remove
+from spec.state import End, Left, Local, Settled, State
+
+
+def forget(s: State, c: Constants) -> None:
+    """Take out what is dead: halves, then op messages, then transactions, each from the last on."""
+    if c.forgets == 1 and something_is_dead(s, c):
+        for i in range(c.half_slots):
+            if is_dead_half(s, c, c.half_slots - 1 - i):
+                s.had_halves = True
+                note_what_was(s, c, c.half_slots - 1 - i)
+                remove(s.half, c.half_slots - 1 - i)
+        for i in range(c.op_slots):
+            if is_dead_op(s, c, c.op_slots - 1 - i):
+                s.had_ops = True
+                remove(s.op, c.op_slots - 1 - i)
+        for i in range(c.transactions):
+            if is_dead_transaction(s, c, c.transactions - 1 - i):
+                remove(s.transaction, c.transactions - 1 - i)
+
+
+def something_is_dead(s: State, c: Constants) -> bool:
+    """There is something to take out; an op message whose halves all go may follow them."""
+    return (
+        any(is_dead_half(s, c, h) for h in range(c.half_slots))
+        or any(is_dead_op(s, c, o) for o in range(c.op_slots))
+        or any(is_dead_transaction(s, c, t) for t in range(c.transactions))
+    )
+
+
+# --- halves -----------------------------------------------------------------------------------------------------------
+
+
+def is_dead_half(s: State, c: Constants, h: int) -> bool:
+    """The half is stored, nothing can act on it, and nothing that can act refers to it."""
+    return h < s.half_length and not acts(s, c, h) and not is_referred_to(s, c, h)
+
+
+def acts(s: State, c: Constants, h: int) -> bool:
+    """A round may come to the half, or something that names it is on its way or may come back."""
+    return (
+        is_ahead(s, c, h)
+        or s.half[h].end != End.NONE
+        or s.half[h].check_in_flight
+        or s.batch.names.has(h)
+        or may_be_named_again(s, c, h)
+        or may_be_lost(s, c, h)
+    )
+
+
+def is_ahead(s: State, c: Constants, h: int) -> bool:
+    """Not below the half offset, in memory and in the file, nor behind the cursor of a round that went back."""
+    return h >= s.offsets.half or h >= s.saved.half or (s.round.running and h >= s.round.cursor)
+
+
+def may_be_named_again(s: State, c: Constants, h: int) -> bool:
+    """A fault can make something of a half that all rounds have passed."""
+    has_mishaps = s.mishaps < c.mishaps
+    has_stray_ends = s.stray_ends < c.stray_ends
+    lies_aside = (
+        s.half[h].left == Left.KEPT_ASIDE or s.half[h].left == Left.SETTLED_ASIDE or s.half[h].left == Left.RESUMED
+    )
+    return (
+        (c.offset_regression and has_mishaps)
+        or (c.resume_discarded and lies_aside)
+        or (c.duplicate_end and has_stray_ends and s.half[h].settled != Settled.NO)
+        or (c.wrong_end and has_stray_ends)
+    )
+
+
+def may_be_lost(s: State, c: Constants, h: int) -> bool:
+    """A power loss can take the half or the copy for which it was passed, or set an offset back to the beginning."""
+    was_copied = s.half[h].left == Left.FOR_CHECK or s.half[h].left == Left.FOR_IMMUNITY
+    return c.power_loss and (
+        c.rewinds_beyond_end
+        or (s.mishaps < c.mishaps and (h >= s.flushed.halves or (was_copied and not has_a_lasting_copy(s, c, h))))
+    )
+
+
+def has_a_lasting_copy(s: State, c: Constants, h: int) -> bool:
+    """A later half of the transaction was flushed."""
+    return s.half[h].copied_for_good or any(
+        k > h and k < s.flushed.halves and s.half[k].transaction == s.half[h].transaction for k in range(c.half_slots)
+    )
+
+
+def is_referred_to(s: State, c: Constants, h: int) -> bool:
+    """It is the first half of a transaction that goes on, or the original of a copy that does."""
+    return any(s.transaction[t].first_half == h and goes_on(s, c, t) for t in range(c.transactions)) or any(
+        s.half[k].original == h and k < s.half_length and acts(s, c, k) for k in range(c.half_slots)
+    )
+
+
+def goes_on(s: State, c: Constants, t: int) -> bool:
+    """Its local transaction runs, a half of it waits elsewhere, or something can act on a half of it."""
+    return (
+        s.transaction[t].local == Local.EXECUTING
+        or s.transaction[t].escaped > 0
+        or any(s.half[h].transaction == t and h < s.half_length and acts(s, c, h) for h in range(c.half_slots))
+    )
+
+
+def note_what_was(s: State, c: Constants, h: int) -> None:
+    """What may be asked of a half that is to be forgotten, for its transaction and for its earlier halves."""
+    t = s.half[h].transaction
+    if s.transaction[t].halves_gone < c.most_gone:
+        s.transaction[t].halves_gone += 1
+    if s.half[h].left == Left.FOR_CHECK:
+        s.transaction[t].checked_before = True
+    if s.half[h].left == Left.RESUMED:
+        s.transaction[t].resumed_before = True
+    if s.half[h].settled == Settled.NO:
+        if s.half[h].left == Left.DROPPED:
+            s.transaction[t].dropped_before = True
+        elif s.half[h].left in (Left.NO, Left.PASSED_OVER, Left.SKIPPED_BY_EXCEPTION):
+            s.transaction[t].unseen_before = True
+        elif s.half[h].left == Left.COPY_LOST:
+            s.transaction[t].copy_lost_before = True
+        elif s.half[h].left == Left.GIVEN_UP:
+            s.transaction[t].given_up_before = True
+    for k in range(c.half_slots):
+        if k < h and s.half[k].transaction == t:
+            s.half[k].copied_for_good = True
+
+
+# --- op messages ------------------------------------------------------------------------------------------------------
+
+
+def is_dead_op(s: State, c: Constants, o: int) -> bool:
+    """All offsets have passed the op message, it names no half that is alive, and no fault brings it back."""
+    is_ahead_of_the_round = s.round.running and (o >= s.round.first_op or o >= s.round.next_op)
+    comes_back = (c.offset_regression and s.mishaps < c.mishaps) or (
+        c.power_loss and (c.rewinds_beyond_end or (s.mishaps < c.mishaps and o >= s.flushed.ops))
+    )
+    return (
+        o < s.op_length
+        and o < s.offsets.op
+        and o < s.saved.op
+        and not is_ahead_of_the_round
+        and not comes_back
+        and s.op[o].names.is_empty()
+    )
+
+
+# --- transactions -----------------------------------------------------------------------------------------------------
+
+
+def is_dead_transaction(s: State, c: Constants, t: int) -> bool:
+    """It was sent, does not run and waits nowhere, and no half of it is left."""
+    return (
+        s.transaction[t].local != Local.NOT_SENT
+        and s.transaction[t].local != Local.EXECUTING
+        and s.transaction[t].escaped == 0
+        and not any(s.half[h].transaction == t and h < s.half_length for h in range(c.half_slots))
+    )

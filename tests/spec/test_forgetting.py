@@ -1,0 +1,172 @@
+"""What is over can be forgotten: nothing that is left behaves otherwise, and no root can be left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from model_check.check import Verdict, check
+from model_check.cpython.search import explore as explore_slowly
+from model_check.explicit.search import explore
+from model_check.instances import constants_for, load_instance
+from spec.faults import Faults
+from spec.language import successors
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.spec.bisimulation import Comparison, constants_of_world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORLDS = [
+    ("5.3.3", ()),
+    ("4.5.1", ("crash",)),
+    ("5.3.3", ("power_loss",)),
+    ("5.4.0", ("late_end", "lose_check")),
+    ("fixed", ("acting_slave",)),
+]
+
+
+@pytest.fixture(autouse=True, params=["lasting"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def compared(
+    profile: str, faults: tuple[str, ...], walks: int, forget: Callable[..., None] | None = None
+) -> Comparison:
+    comparison = Comparison(constants_of_world(profile, faults), forget)
+    for seed in range(walks):
+        for values in comparison.walk(seed, 90):
+            comparison.look_at(values)
+    return comparison
+
+
+@pytest.mark.parametrize(("profile", "faults"), WORLDS)
+def test_what_is_left_goes_on_as_before(profile: str, faults: tuple[str, ...]) -> None:
+    comparison = compared(profile, faults, walks=6)
+    assert +comparison.differences == {}
+    assert comparison.changed > 50
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("fault", sorted(vars(Faults())))
+@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "5.3.3", "5.4.0", "fixed"])
+def test_so_it_does_with_every_fault(profile: str, fault: str) -> None:
+    comparison = compared(profile, (fault,), walks=10)
+    assert +comparison.differences == {}
+
+
+MUTANTS = [
+    ("h >= s.offsets.half or h >= s.saved.half or ", "h >= s.saved.half or ", ("offset_regression",)),
+    ("h >= s.offsets.half or h >= s.saved.half or ", "h >= s.offsets.half or ", ("crash",)),
+    ("        or s.half[h].end != End.NONE\n", "", ("late_end",)),
+    ("        or s.half[h].check_in_flight\n", "", ("late_end",)),
+    ("        or s.batch.names.has(h)\n", "", ()),
+    ("        or may_be_named_again(s, c, h)\n", "", ("resume_discarded",)),
+    ("        or may_be_named_again(s, c, h)\n", "", ("duplicate_end",)),
+    ("        or may_be_named_again(s, c, h)\n", "", ("wrong_end",)),
+    ("        or may_be_named_again(s, c, h)\n", "", ("offset_regression",)),
+    ("        or may_be_lost(s, c, h)\n", "", ("power_loss",)),
+    ("s.transaction[t].first_half == h and goes_on(s, c, t)", "False", ()),
+    ("s.half[k].original == h and k < s.half_length and acts(s, c, k)", "False", ("slow_local", "late_end")),
+    ("s.transaction[t].local == Local.EXECUTING\n        or s", "s", ("slow_local",)),
+    ("        and s.transaction[t].local != Local.EXECUTING\n", "", ("slow_local", "power_loss")),
+    ("        and s.transaction[t].escaped == 0\n", "", ("acting_slave",)),
+    ("        and o < s.offsets.op\n", "", ("offset_regression",)),
+    ("        and o < s.saved.op\n", "", ("crash",)),
+    ("        and not is_ahead_of_the_round\n", "", ("slow_round",)),
+    ("        and not comes_back\n", "", ("offset_regression",)),
+    ("        and not comes_back\n", "", ("power_loss",)),
+    ("        and s.op[o].names.is_empty()\n", "", ()),
+    ("        s.transaction[t].checked_before = True\n", "        pass\n", ("slow_local", "late_end")),
+    ("                s.had_halves = True\n", "", ("power_loss",)),
+]
+"""A root, a reference or a note that is left out, and faults with which that shows."""
+
+
+def mutated(right: str, wrong: str) -> Callable[..., None]:
+    text = resources.files("spec").joinpath("forgetting.py").read_text(encoding="utf-8")
+    assert text.count(right) == 1, right
+    names: dict[str, Any] = {"__name__": "mutant"}
+    exec(compile(text.replace(right, wrong), "mutant", "exec"), names)  # noqa: S102 (the text is the specification's)
+    forget: Callable[..., None] = names["forget"]
+    return forget
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("right", "wrong", "faults"), MUTANTS)
+def test_nothing_of_it_can_be_left_out(right: str, wrong: str, faults: tuple[str, ...]) -> None:
+    forget = mutated(right, wrong)
+    for walks in (20, 300):
+        for profile in ("5.3.3", "4.5.1", "4.9.7"):
+            if +compared(profile, faults, walks, forget).differences:
+                return
+    pytest.fail("nobody has noticed")
+
+
+def test_both_engines_forget_the_same_in_states_of_runs_of_any_length() -> None:
+    constants = constants_for("4.9.7", (), load_instance("lasting"))
+    found = explore(TRANSACTIONAL_MESSAGES, constants)
+    assert found.complete
+    assert found.full_queues() == ()
+    assert found.distinct > 20_000
+    again = explore(TRANSACTIONAL_MESSAGES, constants, threads=2)
+    assert (again.distinct, again.generated, again.seen_at) == (found.distinct, found.generated, found.seen_at)
+
+    packing, kernels, width = found.compiled.packing, found.compiled.module, found.compiled.packing.words
+    switches = found.compiled.switches(constants)
+    state, forgetting = (TRANSACTIONAL_MESSAGES.initial(constants) for _ in range(2))
+    words = found.store.all_words()
+    successor_words, before = np.zeros((2, 400 * width), np.int64)
+    forgot = 0
+    for number in np.random.default_rng(5).choice(len(words), 400, replace=False):
+        state.load(packing.unpack(words[number]))
+        after = [values for _, values in successors(state, constants, found.compiled.steps)]
+        for place, values in enumerate(after):
+            successor_words[place * width :][:width] = packing.pack(values)
+        changed = kernels.forget(successor_words, len(after), switches, before)
+        expected = [TRANSACTIONAL_MESSAGES.forgotten(forgetting, constants, values) for values in after]
+        rows = successor_words.reshape(-1, width)
+        assert [packing.unpack(rows[place]) for place in range(len(after))] == expected
+        were = [values for values, left in zip(after, expected, strict=True) if values != left]
+        assert [packing.unpack(before.reshape(-1, width)[place]) for place in range(changed)] == were
+        forgot += changed
+    assert forgot > 50
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "fixed"])
+def test_the_slow_search_agrees(profile: str) -> None:
+    constants = constants_for(profile, (), load_instance("lasting"))
+    found, slow = explore(TRANSACTIONAL_MESSAGES, constants), explore_slowly(TRANSACTIONAL_MESSAGES, constants)
+    assert (found.distinct, found.generated, found.depth) == (slow.distinct, slow.generated, slow.depth)
+    bits = range(len(TRANSACTIONAL_MESSAGES.clauses))
+    depths = {clause: len(slow.path_to(state)) for clause, state in slow.violations.items()}
+    assert depths == {TRANSACTIONAL_MESSAGES.clauses[bit]: found.seen_at[bit] for bit in bits if found.seen_at[bit]}
+    assert found.full_queues() == slow.full_queues(TRANSACTIONAL_MESSAGES, constants) == ()
+
+
+def test_a_counterexample_is_told_in_plain_offsets() -> None:
+    """After 15 checks: the half queue has 16 halves of one transaction by then, of which the search held five."""
+    answer = check("4.9.7", (), "lasting", properties=["L2"])
+    row = next(row for row in answer.clauses if row.name == "L2.immunity_burns_checks")
+    assert row.verdict is Verdict.VIOLATED
+    assert row.instance is not None
+    assert row.instance.name.startswith("lasting@1x1")
+    assert row.instance.forgets == 0
+    assert row.replayed is not None
+    assert row.clause in row.replayed.violated
+    assert max(step.arguments[0] for step in row.path or () if step.action.name == "answer_check") >= 13
+    assert load_instance(row.instance.name) == row.instance
+
+
+def test_where_a_queue_is_full_nothing_is_said_to_hold() -> None:
+    narrow = replace(load_instance("lasting"), half_slots=3, op_slots=2)
+    answer = check("4.9.7", (), narrow, properties=["S3"])
+    assert [row.verdict for row in answer.clauses] == [Verdict.UNKNOWN] * len(answer.clauses)
+    assert "half_length" in answer.clauses[0].reason
