@@ -42,7 +42,10 @@ def load_instance(name: str) -> Instance:
         When the file is not TOML, or a field is missing, unknown, of the wrong type or out of its range.
     """
     if (sized := re.fullmatch(r"(\w+)@([0-9]{1,3})x([0-9]{1,3})x([0-9]{1,3})", name)) and sized[1] in instance_names():
-        transactions, halves, ops = map(int, sized.groups()[1:])
+        transactions, halves, ops = sizes = tuple(map(int, sized.groups()[1:]))
+        if not all(1 <= size <= _MOST for size in sizes):
+            msg = f"instance {name}: give NAME@TRANSACTIONSxHALVESxOPS, each from 1 to {_MOST}"
+            raise ModelCheckError(msg)
         own = load_instance(sized[1])
         return replace(own, name=name, forgets=0, transactions=transactions, half_slots=halves, op_slots=ops)
     if name in instance_names():

@@ -158,12 +158,14 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
     if not rows:
         return
     size = answer.bounds
-    bounds = (
-        f"{counted(size['transactions'], 'transaction')}, {size['half_slots']} half slots and {size['op_slots']} op "
-        f"slots, {counted(size['checks'], 'check')}, times of up to {size['ticks']} ticks"
-    )
+    alive, times = counted(size["transactions"], "transaction"), f"times of up to {size['ticks']} ticks"
+    if all(search.instance.forgets for search in answer.searched):
+        extent = f"for runs of any length: at most {alive} alive at a time"
+    else:
+        extent = f"to the bounds of the search: at most {alive}, {size['half_slots']} half slots and "
+        extent += f"{size['op_slots']} op slots"
     verb = "holds" if len(rows) == 1 else "hold"
-    holds = f"{counted(len(rows), 'guarantee')} {verb}, to the bounds of the search: at most {bounds}"
+    holds = f"{counted(len(rows), 'guarantee')} {verb}, {extent}, {counted(size['checks'], 'check')}, {times}"
     print_holding(console, rows, holds, everything=everything)
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from halfcheck.app import run
+from halfcheck.errors import ExitCode
 from model_check.check import Verdict, check
 from model_check.cpython.search import explore as explore_slowly
+from model_check.errors import ModelCheckError
 from model_check.explicit.search import explore
 from model_check.instances import constants_for, load_instance
 from spec.faults import Faults
@@ -20,6 +23,7 @@ from tests.spec.bisimulation import Comparison, constants_of_world
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 WORLDS = [
     ("5.3.3", ()),
@@ -170,3 +174,34 @@ def test_where_a_queue_is_full_nothing_is_said_to_hold() -> None:
     answer = check("4.9.7", (), narrow, properties=["S3"])
     assert [row.verdict for row in answer.clauses] == [Verdict.UNKNOWN] * len(answer.clauses)
     assert "half_length" in answer.clauses[0].reason
+
+
+def test_what_holds_is_said_to_hold_for_runs_of_any_length(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--profile", "4.9.7", "--instance", "lasting", "--property", "L4"]) == ExitCode.OK
+    told = " ".join(capsys.readouterr().out.split())
+    assert "1 guarantee holds, for runs of any length: at most 1 transaction alive at a time, 15 checks" in told
+
+
+@pytest.mark.parametrize("name", ["lasting@0x3x2", "lasting@1x3x80"])
+def test_sizes_that_are_none_are_refused(name: str) -> None:
+    with pytest.raises(ModelCheckError, match="give NAME@TRANSACTIONSxHALVESxOPS, each from 1 to 62"):
+        load_instance(name)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check", "--engine", "z3", "--property", "S3"],
+        ["export", "--tla", "tla"],
+        ["simulate", "--traces", "10", "--out", "traces"],
+    ],
+)
+def test_what_knows_nothing_of_forgetting_refuses_it(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*command, "--profile", "5.3.3", "--instance", "lasting"]) == ExitCode.BAD_OPTION
+    told = capsys.readouterr().err
+    assert "forgets what is over" in told
+    assert told.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
