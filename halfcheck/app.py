@@ -89,11 +89,11 @@ def run(arguments: Sequence[str]) -> int:
         # Rich, where it meets a pipe that nobody reads any more, ends the process by itself, with the exit code 1.
         if not isinstance(leaving.__context__, BrokenPipeError):
             raise
-        _discard_output()
+        _discard(sys.stdout)
         return ExitCode.OUTPUT_CLOSED
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, BrokenPipeError) and _has_no_reader(sys.stdout, sys.stderr):
-            _discard_output()
+            _discard(sys.stdout)
             return ExitCode.OUTPUT_CLOSED
         _say(error)
         return exit_code_of(error)
@@ -106,10 +106,11 @@ def _say(error: BaseException) -> None:
         if os.environ.get("HALFCHECK_DEBUG"):
             traceback.print_exception(error)
         typer.echo(f"halfcheck: {one_line(error)}", err=True)
-    with suppress(OSError):
-        sys.stdout.flush()
-        return
-    _discard_output()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _discard(stream)
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -161,9 +162,9 @@ def _has_no_reader(*streams: TextIO) -> bool:
     return any(event & select.POLLERR for _, event in asked.poll(0))
 
 
-def _discard_output() -> None:
-    """Let standard output swallow what is written from now on; Python's own flush at exit must meet no error."""
+def _discard(stream: TextIO) -> None:
+    """Let a stream swallow what is written from now on; Python's own flush at exit must meet no error."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

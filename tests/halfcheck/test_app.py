@@ -297,7 +297,7 @@ def test_a_reader_that_leaves_ends_a_process_in_silence(tmp_path: Path) -> None:
 
 def in_a_shell(script: str) -> tuple[int, str]:
     """The exit code and stderr of a shell line in which $H is the command line; of a pipe, that of its first part."""
-    command = f"set -o pipefail; H='{sys.executable} -m halfcheck'; {script}"
+    command = f"set -o pipefail; unset PYTHONUNBUFFERED; H='{sys.executable} -m halfcheck'; {script}"
     finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=120)
     return finished.returncode, finished.stderr
 
