@@ -165,12 +165,14 @@ _LEAST = {
     "stray_ends": 0,
     "persist_interval": -1,
     "forgets": 0,
+    "endless": 0,
 }
 _LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
 _MOST = 62
 _MOST_OF = {
     "clock_steps": 1,
     "forgets": 1,
+    "endless": 1,
 }  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 
 

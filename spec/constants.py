@@ -53,6 +53,9 @@ class Instance:
         `flushConsumerOffsetInterval` in ticks: so long an offset may be ahead of its file. `NONE`: for ever.
     forgets : int
         1 where what is over is forgotten (`spec.forgetting`), so that runs go on for ever; else 0.
+    endless : int
+        1 where it is asked what must happen in the end; else 0. A transaction is not forgotten before it has an outcome
+        (`spec.outcome`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
     """
 
     name: str
@@ -75,6 +78,7 @@ class Instance:
     stray_ends: int = 1
     persist_interval: int = NONE
     forgets: int = 0
+    endless: int = 0
 
     @property
     def most_unsaved(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import remove
+from spec.outcome import has_an_outcome
 from spec.state import End, Left, Local, Settled, State
 
 
@@ -161,5 +162,6 @@ def is_dead_transaction(s: State, c: Constants, t: int) -> bool:
         s.transaction[t].local != Local.NOT_SENT
         and s.transaction[t].local != Local.EXECUTING
         and s.transaction[t].escaped == 0
+        and (c.endless == 0 or has_an_outcome(s, t))
         and not any(s.half[h].transaction == t and h < s.half_length for h in range(c.half_slots))
     )

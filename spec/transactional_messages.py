@@ -15,14 +15,16 @@ from spec.chapters import (
     putting_back,
 )
 from spec.constants import FAULTS, SWITCHES
+from spec.fairness import FAIRNESS
 from spec.forgetting import forget
-from spec.language import Machine, actions_of, clauses_of, witnesses_of
+from spec.language import Machine, actions_of, clauses_of, responses_of, witnesses_of
 from spec.properties import (
     l1_no_orphan,
     l2_full_budget,
     l3_head_of_line,
     l4_op_progress,
     l5_commit_progress,
+    p_progress,
     r1_bounded_work,
     s1_at_most_once,
     s2_decision_agreement,
@@ -78,4 +80,6 @@ TRANSACTIONAL_MESSAGES = Machine(
     symmetric="transaction",
     forget=forget,
     queues={"half_length": "half_slots", "op_length": "op_slots"},
+    responses=responses_of(p_progress),
+    fairness=FAIRNESS,
 )

@@ -33,6 +33,7 @@ from spec.language.fields import (
 )
 from spec.language.machine import Machine, Step, holds, is_witnessed, successors, take
 from spec.language.memory import remove
+from spec.language.responses import Fairness, Response, infinitely_often, leads_to, responses_of
 from spec.language.rules import (
     Action,
     Choices,
@@ -62,6 +63,7 @@ __all__ = [
     "Action",
     "Bits",
     "Choices",
+    "Fairness",
     "Kind",
     "Machine",
     "MachineState",
@@ -69,6 +71,7 @@ __all__ = [
     "RangeViolation",
     "Record",
     "Refused",
+    "Response",
     "Slot",
     "SpecificationError",
     "Step",
@@ -89,9 +92,11 @@ __all__ = [
     "flag",
     "holds",
     "index",
+    "infinitely_often",
     "instant",
     "is_witnessed",
     "layout",
+    "leads_to",
     "maybe_count",
     "maybe_index",
     "number",
@@ -101,6 +106,7 @@ __all__ = [
     "records",
     "remove",
     "require",
+    "responses_of",
     "slots_of_fields",
     "sometimes",
     "successors",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
+from spec.language.responses import Fairness, Response
 from spec.language.rules import Action, Property, Refused
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class Machine:
     queues : mapping
         Fields of the state that say how long a queue is, with the constants that say how long it may be. Where a
         machine forgets, a queue that is never full shows that it never wanted more room.
+    responses : tuple of Response
+        What must happen in the end.
+    fairness : mapping
+        The promises that these may need, by their names.
     """
 
     name: str
@@ -64,6 +69,8 @@ class Machine:
     symmetric: str | None = None
     forget: Callable[..., None] | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
+    responses: tuple[Response, ...] = ()
+    fairness: Mapping[str, Fairness] = field(default_factory=dict)
 
     def initial(self, constants: object) -> MachineState:
         """The initial state."""

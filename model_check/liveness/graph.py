@@ -1,0 +1,191 @@
+"""The graph of all states of an instance that forgets: rows of successors, and what is true of each state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from model_check.errors import EvaluationError
+from model_check.explicit.search import explore
+from model_check.explicit.state_store.resources import Resources
+from spec.language import is_witnessed, successors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from model_check.explicit.exploration import Exploration, Report
+    from spec.language import Machine, Property, Response, Step
+
+Flags = npt.NDArray[np.bool_]
+
+EDGES_AT_ONCE = 1 << 22
+"""For so many edges there is room in one call of the kernel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """States in the order in which they were found, the initial one first.
+
+    Attributes
+    ----------
+    starts : array, shape (states + 1,)
+        Where each state's edges begin.
+    targets : array, shape (edges,)
+        The state that each edge leads to; -1 for one that was not found, as the search was cut short.
+    labels : array, shape (edges,)
+        The number of the step of each edge.
+    levels : array, shape (states,)
+        Steps from the initial state.
+    given, wanted : mapping
+        Of each response the states where it is; see `spec.language.Response`.
+    at_the_edge : array, shape (states,)
+        States with a full queue, or not expanded: what can happen next is not all known.
+    """
+
+    machine: Machine
+    constants: object
+    steps: tuple[Step, ...]
+    starts: npt.NDArray[np.int64]
+    targets: npt.NDArray[np.int32]
+    labels: npt.NDArray[np.int32]
+    levels: npt.NDArray[np.int32]
+    given: Mapping[Response, Flags]
+    wanted: Mapping[Response, Flags]
+    at_the_edge: Flags
+    seconds: float
+
+    @property
+    def states(self) -> int:
+        """How many there are."""
+        return len(self.levels)
+
+    @property
+    def sources(self) -> npt.NDArray[np.int32]:
+        """The state from which each edge leads."""
+        return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.starts))
+
+
+def _predicates(responses: Sequence[Response]) -> tuple[Property, ...]:
+    """What is asked of each state: given and wanted of each response, one after the other."""
+    return tuple(predicate for one in responses for predicate in (one.giving, one.wanting) if predicate is not None)
+
+
+def _by_response(responses: Sequence[Response], truths: npt.NDArray[np.bool_]) -> tuple[dict[Response, Flags], ...]:
+    """Given and wanted of each response; `truths` has a row a predicate."""
+    given: dict[Response, Flags] = {}
+    wanted: dict[Response, Flags] = {}
+    rows = iter(truths)
+    for one in responses:
+        given[one] = np.ones(truths.shape[1], dtype=np.bool_) if one.given is None else next(rows)
+        wanted[one] = next(rows)
+    return given, wanted
+
+
+def compiled_graph(
+    machine: Machine,
+    constants: object,
+    responses: Sequence[Response],
+    *,
+    threads: int = 1,
+    most_states: int | None = None,
+    report: Report | None = None,
+) -> tuple[Graph, Exploration]:
+    """The graph by the compiled search, whose states are numbered in the order in which one thread finds them.
+
+    Raises
+    ------
+    EvaluationError
+        When a step leaves a declared range.
+    """
+    asked = replace(machine, clauses=(), witnesses=_predicates(responses))
+    found = explore(
+        asked, constants, threads=1, most_states=most_states, report=report, resources=Resources(spill=False)
+    )
+    store, kernels = found.store, found.store.kernels
+    if not store.has_numbers:
+        message = "the states of this instance are too small to be numbered: ask the engine cpython"
+        raise EvaluationError(message)
+    count = int(store.counts[0])
+    switches = found.compiled.switches(constants)
+    words = found.compiled.verdict_words
+    into, verdict = np.zeros(count * words, dtype=np.int64), np.zeros(words, dtype=np.int64)
+    states, room, shift = store.place
+    kernels.verdicts(states, room, 0, 0, count, switches, verdict, into)
+    a_word = kernels.CLAIMS_A_WORD
+    truths = np.array(
+        [into[bit // a_word :: words] >> bit % a_word & 1 for bit in range(len(asked.witnesses))], dtype=np.bool_
+    ).reshape(len(asked.witnesses), count)
+    ends, targets, labels = np.zeros(count, dtype=np.int64), [], []
+    bases, first, total = np.zeros(1, dtype=np.int64), 0, 0
+    to, by = np.empty(EDGES_AT_ONCE, dtype=np.int32), np.empty(EDGES_AT_ONCE, dtype=np.int32)
+    while first < count:
+        reached, n = kernels.edges(
+            states, room, shift, 0, first, count, bases, store.table.slots, switches, *store.buffers, ends[first:], to, by
+        )  # fmt: skip
+        if reached < 0:
+            message = f"a step from state {-1 - reached} leaves a declared range"
+            raise EvaluationError(message)
+        ends[first:reached] += total
+        targets.append(to[:n].copy())
+        labels.append(by[:n].copy())
+        first, total = reached, total + n
+    levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
+    edge = _at_full_queues(found, count)
+    given, wanted = _by_response(responses, truths)
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    all_targets = np.concatenate(targets)
+    if not found.complete:
+        unknown = np.zeros(count, dtype=np.int64)
+        np.add.at(unknown, np.repeat(np.arange(count), np.diff(starts))[all_targets < 0], 1)
+        edge |= unknown > 0
+    return (
+        Graph(
+            machine, constants, found.compiled.steps, starts, all_targets, np.concatenate(labels), levels,
+            given, wanted, edge, found.seconds,
+        ),
+        found,
+    )  # fmt: skip
+
+
+def _at_full_queues(found: Exploration, count: int) -> Flags:
+    """States in which some queue is as long as it may be."""
+    machine, packing = found.compiled.machine, found.compiled.packing
+    cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
+    words, full = found.store.all_words(), np.zeros(count, dtype=np.bool_)
+    for name, size in machine.queues.items():
+        word, shift, mask, low = cells[name]
+        full |= (words[:, word] >> shift & mask) + low >= getattr(found.constants, size)
+    return full
+
+
+def cpython_graph(machine: Machine, constants: object, responses: Sequence[Response]) -> Graph:
+    """The same graph by the slow judge: its states are numbered otherwise."""
+    predicates = _predicates(responses)
+    steps = machine.steps(constants)
+    number = {step: place for place, step in enumerate(steps)}
+    state, forgetting = machine.initial(constants), machine.initial(constants)
+    states = {state.canonical(): 0}
+    queue, levels = list(states), [0]
+    starts, targets, labels, truths = [0], [], [], []
+    full: list[bool] = []
+    for place, values in enumerate(queue):
+        state.load(values)
+        truths.append([is_witnessed(state, constants, predicate) for predicate in predicates])
+        full.append(any(getattr(state, name) >= getattr(constants, size) for name, size in machine.queues.items()))
+        for step, after in successors(state, constants, steps):
+            kept = machine.forgotten(forgetting, constants, after)
+            if kept not in states:
+                states[kept] = len(queue)
+                queue.append(kept)
+                levels.append(levels[place] + 1)
+            targets.append(states[kept])
+            labels.append(number[step])
+        starts.append(len(targets))
+    given, wanted = _by_response(responses, np.array(truths, dtype=np.bool_).reshape(len(queue), -1).T)
+    return Graph(
+        machine, constants, steps, np.array(starts), np.array(targets, dtype=np.int32),
+        np.array(labels, dtype=np.int32), np.array(levels, dtype=np.int32), given, wanted, np.array(full), 0.0,
+    )  # fmt: skip
