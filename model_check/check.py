@@ -220,6 +220,8 @@ def chosen_clauses(machine: Machine, wanted: Sequence[str]) -> tuple[Property, .
         known.setdefault(f"{clause.identifier}.{clause.clause}", []).append(clause)
     names = {name.lower(): name for name in known}
     there = f"{', '.join(k for k in known if '.' not in k)}, and clauses such as {next(k for k in known if '.' in k)}"
+    if machine.responses:
+        there += f"; of endless runs {', '.join(dict.fromkeys(one.identifier for one in machine.responses))}"
     for name in wanted:
         require_known("property", names.get(name.lower(), name), known, there=there)
     chosen = {clause for name in wanted for clause in known[names[name.lower()]]}
@@ -307,8 +309,9 @@ def _result(
     if path is None:
         return ClauseResult(clause, Verdict.UNKNOWN if reason else Verdict.HOLDS, reason=reason)
     if instance.forgets:
-        path, sizes = unfolded(machine, constants, path)
-        constants, instance = without_forgetting(constants, sizes), without_forgetting(instance, sizes)
+        told = unfolded(machine, constants, path)
+        path = list(told.steps)
+        constants, instance = without_forgetting(constants, told.sizes), without_forgetting(instance, told.sizes)
     replayed = replay(machine, constants, path)
     if clause not in replayed.violated:
         msg = f"the path to a violation of {clause.identifier}.{clause.clause} does not violate it"

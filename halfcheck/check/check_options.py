@@ -39,8 +39,8 @@ class CheckOptions:
     instance: Annotated[
         str | None,
         typer.Option(
-            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, or a .toml. "
-            "Nothing: the portfolio, tiny, odd, skewed, deep and small, one after the other."
+            help="One of tiny, patient, odd, skewed, deep, small, trio, medium, large, shared, lasting, endless, or a "
+            ".toml. Nothing: the portfolio, tiny, odd, skewed, deep and small, one after the other."
         ),
     ] = None
     faults: Faults = ""
@@ -120,6 +120,13 @@ class CheckOptions:
         bool,
         typer.Option("--suggest", help="With --broker-conf: search what to change, what it mends, and what it costs."),
     ] = False
+    liveness: Annotated[
+        bool, typer.Option("--liveness", help="What must happen in the end, in runs of any length: P1 to P9.")
+    ] = False
+    fairness: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="With --liveness: who goes on, in place of those that each response needs."),
+    ] = None
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Count which rules of which guards were ever the first to be false.")
     ] = False

@@ -29,6 +29,7 @@ def run(options: CheckOptions) -> ExitCode:
     if options.given(OF_BROKER_CONF):
         message = "--version, --immunity, --local and --suggest speak of a broker.conf: give --broker-conf FILE, too"
         raise CommandLineError(message)
+    options.refuse(["fairness"], "speaks of endless runs, as --liveness does")
     options.refuse(["fresh"], "speaks of the searches that --minimal-faults keeps")
     profile = options.only_profile
     if options.width:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from halfcheck.check.check_options import CheckOptions
+from halfcheck.check.liveness import asks_of_endless_runs
 from halfcheck.errors import ExitCode
 
 
@@ -21,6 +22,9 @@ def command(options: CheckOptions) -> ExitCode:
     With --minimal-faults, every clause gets all minimal sets of faults that break it, the quiet world first, in all
     profiles or in those given; --faults says of which faults, of all if it is not given. Finished searches are kept, so
     that an interrupted run goes on where it stopped.
+
+    --liveness asks what must happen in the end, in runs of any length and under fairness: a violation is a way into a
+    cycle and the cycle, and the exit code is 13.
 
     --compare A B searches two profiles, and prints the clauses on which they differ. With --minimal-repairs, every
     clause that is broken gets all minimal sets of repairs with which it holds.
@@ -41,6 +45,8 @@ def command(options: CheckOptions) -> ExitCode:
     halfcheck check --broker-conf broker.conf --version 5.3.3 --immunity 60s
     halfcheck check --compare 5.4.0 5.4.0+heeds_settled_originals
     halfcheck check --minimal-repairs --profile 5.4.0 --property S1.immune_half
+    halfcheck check --liveness --profile 4.5.1
+    halfcheck check --property P5.at_one_moment --profile 5.3.3 --svg spinning.svg
     halfcheck check --broker-conf broker.conf --version 5.5.1 --local 1s --suggest
     """
     if options.compare is not None:
@@ -53,6 +59,8 @@ def command(options: CheckOptions) -> ExitCode:
         from halfcheck.check.broker_conf import run as judge
 
         return judge(options, options.broker_conf)
+    elif asks_of_endless_runs(options):
+        from halfcheck.check.liveness import run
     else:
         from halfcheck.check.search import run
     return run(options)

@@ -12,7 +12,11 @@ from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import AsJson, names_in, say_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model_check.counterexample.steps import Replay
+    from spec.constants import Constants
+    from spec.language import Step
 
 
 def command(
@@ -38,7 +42,8 @@ def command(
 
     The CPython engine takes the steps, where every guard and every field's range is checked. Another profile or
     environment than the counterexample's shows where its guards refuse it. The exit code is 12 when a property is
-    violated, 0 when none is, 151 when a step is refused.
+    violated, 0 when none is, 151 when a step is refused. Of a run for ever, the cycle is taken once; that it leads back
+    is looked at, and the exit code is 150 when it does not.
 
     Examples
     --------
@@ -63,7 +68,10 @@ def command(
         name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, chosen, given.path)
         say_choice(name, "the smallest in which the steps can be taken")
     constants = constants_for(release, chosen, name)
-    replayed = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, given.path))
+    path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
+    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    if given.loop is not None:
+        _require_closed(file, constants, path, given.loop)
     if as_json:
         of = {"profile": release, "faults": list(chosen), "instance": name}
         trace = [event.to_json() for event in replayed.events]
@@ -74,6 +82,18 @@ def command(
 
         _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
     return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
+
+
+def _require_closed(file: Path | None, constants: Constants, path: Sequence[Step], loop: int) -> None:
+    """Refuse a run for ever whose cycle does not lead back."""
+    from model_check.errors import BadFile
+    from model_check.liveness.lasso import what_does_not_close
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    differences = what_does_not_close(TRANSACTIONAL_MESSAGES, constants, path, loop)
+    if differences:
+        message = f"{file}: the steps behind step {loop} are no cycle: {differences[0]}; give a lasso that closes"
+        raise BadFile(message)
 
 
 def _names_of_violated(replayed: Replay) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.counterexample.itf import to_itf
-from model_check.counterexample.sequence_diagram import draw, drawn_path, to_mermaid
+from model_check.counterexample.sequence_diagram import draw, drawn_lasso, drawn_path, to_mermaid
 from model_check.errors import BadFile
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from model_check.check import CheckResult, ClauseResult
     from model_check.counterexample.steps import Replay
+    from model_check.liveness.check import LivenessResult, ResponseResult
 
 _PYTEST_FILE = '''"""{title}
 
@@ -101,6 +102,33 @@ def write_files(result: CheckResult, row: ClauseResult, wanted: Written) -> None
         write_whole(wanted.mermaid, to_mermaid(drawn_path(row.replayed.events), title))
     if wanted.pytest is not None:
         write_whole(wanted.pytest, _pytest_file(result, row, row.replayed))
+
+
+def write_lasso(result: LivenessResult, row: ResponseResult, wanted: Written) -> None:
+    """Write a run for ever in the wanted forms: in ITF, `loop` is the number of the state that the cycle goes back to.
+
+    Raises
+    ------
+    BadFile
+        When a file cannot be written; names it and why.
+    """
+    lasso, name = row.lasso, row.response.name
+    if lasso is None:
+        msg = f"{name} is not violated"
+        raise AssertionError(msg)
+    world = ", ".join(result.faults) or "the quiet world"
+    title = f"{name} is violated in {result.profile}, {world}. Claimed: {row.response.sentence}"
+    steps = lasso.again[: len(lasso.stem) + len(lasso.cycle)]
+    if wanted.itf is not None:
+        constants = constants_for(result.profile, result.faults, lasso.instance)
+        origin = {"profile": result.profile, "faults": list(result.faults), "instance": lasso.instance.name}
+        trace = to_itf(TRANSACTIONAL_MESSAGES, constants, steps, origin, title) | {"loop": len(lasso.stem)}
+        write_whole(wanted.itf, json.dumps(trace, ensure_ascii=False, indent=1) + "\n")
+    drawn = drawn_lasso(lasso.stem, lasso.cycle)
+    if wanted.svg is not None:
+        write_whole(wanted.svg, draw(drawn, title, "diagram"))
+    if wanted.mermaid is not None:
+        write_whole(wanted.mermaid, to_mermaid(drawn, title))
 
 
 def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> str:

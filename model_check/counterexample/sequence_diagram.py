@@ -57,6 +57,17 @@ def drawn_path(events: Sequence[Event]) -> tuple[DiagramStep, ...]:
     return (*messages[:-1], replace(messages[-1], is_violation=True))
 
 
+def drawn_lasso(stem: Sequence[Event], cycle: Sequence[Event]) -> tuple[DiagramStep, ...]:
+    """The messages up to a cycle, a line, and those of the cycle."""
+    number = len(stem) + 1
+    again = "from here on, again and again" if cycle else "from here on, nothing happens any more"
+    line = DiagramStep(number, PARTICIPANTS[0], PARTICIPANTS[0], again, kind=StepKind.BREAK)
+    return tuple(
+        [*(s for e in stem for s in drawn_step(e)), line]
+        + [replace(step, is_violation=True) for event in cycle for step in drawn_step(event)]
+    )
+
+
 def drawn_step(event: Event) -> tuple[DiagramStep, ...]:
     """The messages of one step."""
     return tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from model_check.counterexample.itf import read_itf
 from model_check.errors import BadFile, ModelCheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -24,12 +25,15 @@ class TraceFile:
     faults : tuple of str
     path : str
         The steps, as `model_check.counterexample.write_path` gives them.
+    loop : int or None
+        Of a run for ever the number of steps behind which the others are taken again and again.
     """
 
     profile: str
     instance: str
     faults: tuple[str, ...]
     path: str
+    loop: int | None = None
 
 
 def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
@@ -46,7 +50,7 @@ def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
     if isinstance(content, dict) and "states" in content:
         return _from_itf(file, content)
     try:
-        traces = dict(_traces(content["properties"]))
+        traces = dict(_lassos(content["responses"]) if "responses" in content else _traces(content["properties"]))
         name = wanted or next(iter(traces), None)
         if name is None:
             msg = f"{file}: no property is violated in it, so there is nothing to replay"
@@ -54,10 +58,10 @@ def read_trace_file(file: Path, wanted: str | None) -> TraceFile:
         if name not in traces:
             msg = f"{file}: no counterexample of {name!r}; there are {', '.join(traces) or 'none'}"
             raise ModelCheckError(msg)
-        events, instance = traces[name]
+        events, instance, loop = traces[name]
         steps = "; ".join(_step(event["action"], event["parameters"]) for event in events)
         where = instance or content["instance"]["name"]
-        return _trace_file(file, content["profile"], where, content["environment"], steps)
+        return _trace_file(file, content["profile"], where, content["environment"], steps, loop)
     except (KeyError, TypeError, AttributeError) as error:
         msg = f"{file}: {error} is missing or not as `halfcheck check --json` prints it"
         raise BadFile(msg) from error
@@ -67,17 +71,20 @@ def _from_itf(file: Path, content: dict[str, Any]) -> TraceFile:
     origin, steps = read_itf(file, content)
     try:
         path = "; ".join(_step(*step) for step in steps)
-        return _trace_file(file, origin["profile"], origin["instance"], origin["faults"], path)
+        return _trace_file(file, origin["profile"], origin["instance"], origin["faults"], path, content.get("loop"))
     except KeyError as error:
         msg = f"{file}: its #meta does not say {error}; give --profile, --instance and --faults with --steps instead"
         raise BadFile(msg) from error
 
 
-def _trace_file(file: Path, profile: Any, instance: Any, faults: Any, path: str) -> TraceFile:
+def _trace_file(file: Path, profile: Any, instance: Any, faults: Any, path: str, loop: Any) -> TraceFile:
     if not isinstance(faults, list) or not all(isinstance(name, str) for name in (profile, instance, *faults)):
         msg = f"{file}: the profile and the instance are to be texts, and the faults a list of texts"
         raise BadFile(msg)
-    return TraceFile(profile, instance, tuple(faults), path)
+    if loop is not None and not (isinstance(loop, int) and 0 <= loop <= path.count(";") + 1):
+        msg = f"{file}: loop is {loop!r}: give the number of a state of the trace, from which on it goes round"
+        raise BadFile(msg)
+    return TraceFile(profile, instance, tuple(faults), path, loop)
 
 
 def read_json(file: Path) -> Any:
@@ -98,14 +105,25 @@ def read_json(file: Path) -> Any:
         raise BadFile(msg) from error
 
 
-def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, tuple[list[Mapping[str, Any]], Any]]]:
+_Trace = tuple[list[Mapping[str, Any]], Any, int | None]
+"""The events, the instance if that is said, and the loop."""
+
+
+def _lassos(responses: Mapping[str, Any]) -> Iterator[tuple[str, _Trace]]:
+    """Each violated response."""
+    for name, answer in responses.items():
+        if answer["verdict"] == "violated":
+            yield name, (answer["stem"] + answer["cycle"], answer["instance"], len(answer["stem"]))
+
+
+def _traces(properties: Mapping[str, Any]) -> Iterator[tuple[str, _Trace]]:
     """Each violated property and clause with the events of its counterexample, and its instance if that is said."""
     for name, answer in properties.items():
         if answer["trace"]:
-            yield name, (answer["trace"], answer.get("instance"))
+            yield name, (answer["trace"], answer.get("instance"), None)
         for clause, part in answer["clauses"].items():
             if part["trace"]:
-                yield f"{name}.{clause}", (part["trace"], part.get("instance"))
+                yield f"{name}.{clause}", (part["trace"], part.get("instance"), None)
 
 
 def _step(action: str, parameters: Mapping[str, int]) -> str:

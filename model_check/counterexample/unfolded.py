@@ -6,7 +6,7 @@ when it came; and the instance gets room for all of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_check.errors import EvaluationError
@@ -22,8 +22,26 @@ if TYPE_CHECKING:
     InstanceT = TypeVar("InstanceT", bound=Instance)
 
 
-def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> tuple[list[Step], dict[str, int]]:
-    """The steps of the path as they are without forgetting, and the sizes of an instance that has room for them.
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """A path as it is without forgetting.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    sizes : mapping
+        Of an instance that has room for all of it.
+    numbers : mapping
+        What each place of each array is called at the end of the path, by the array's length.
+    """
+
+    steps: tuple[Step, ...]
+    sizes: Mapping[str, int]
+    numbers: Mapping[str, tuple[int, ...]]
+
+
+def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unfolded:
+    """The steps of the path as they are without forgetting, in an instance that has room for them.
 
     Raises
     ------
@@ -60,7 +78,8 @@ def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> tup
             del numbers[array][place]
             gone[array] += 1
         removals.clear()
-    return told, {array: room[array] + gone[array] for array in arrays}
+    sizes = {array: room[array] + gone[array] for array in arrays}
+    return Unfolded(tuple(told), sizes, {array: tuple(names) for array, names in numbers.items()})
 
 
 def without_forgetting(instance: InstanceT, sizes: Mapping[str, int]) -> InstanceT:

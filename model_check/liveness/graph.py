@@ -89,7 +89,6 @@ def compiled_graph(
     constants: object,
     responses: Sequence[Response],
     *,
-    threads: int = 1,
     most_states: int | None = None,
     report: Report | None = None,
 ) -> tuple[Graph, Exploration]:
@@ -112,8 +111,7 @@ def compiled_graph(
     switches = found.compiled.switches(constants)
     words = found.compiled.verdict_words
     into, verdict = np.zeros(count * words, dtype=np.int64), np.zeros(words, dtype=np.int64)
-    states, room, shift = store.place
-    kernels.verdicts(states, room, 0, 0, count, switches, verdict, into)
+    kernels.verdicts(*store.place[:2], 0, 0, count, switches, verdict, into)
     a_word = kernels.CLAIMS_A_WORD
     truths = np.array(
         [into[bit // a_word :: words] >> bit % a_word & 1 for bit in range(len(asked.witnesses))], dtype=np.bool_
@@ -123,8 +121,8 @@ def compiled_graph(
     to, by = np.empty(EDGES_AT_ONCE, dtype=np.int32), np.empty(EDGES_AT_ONCE, dtype=np.int32)
     while first < count:
         reached, n = kernels.edges(
-            states, room, shift, 0, first, count, bases, store.table.slots, switches, *store.buffers, ends[first:], to, by
-        )  # fmt: skip
+            *store.place, 0, first, count, bases, store.table.slots, switches, *store.buffers, ends[first:], to, by
+        )
         if reached < 0:
             message = f"a step from state {-1 - reached} leaves a declared range"
             raise EvaluationError(message)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from model_check.liveness.graph import Flags, Graph
-    from spec.language import Fairness, Machine, MachineState, Response, Step
+    from spec.constants import Constants
+    from spec.language import Action, Fairness, Machine, MachineState, Response, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,11 @@ def _cycle(graph: Graph, response: Response, promises: Sequence[Fairness], insid
     is_kept = [bool(free[entry]) for _, free in open_promises]
     while not all(is_kept):
         wanted = [pair for pair, kept in zip(open_promises, is_kept, strict=True) if not kept]
-        part = _nearest(
-            graph, inside & True, may_be_taken, at,
-            lambda edge, target, wanted=wanted: any(edges[edge] or free[target] for edges, free in wanted),
-        )  # fmt: skip
+
+        def keeps_one(edge: int, target: int, wanted: list[tuple[Flags, Flags]] = wanted) -> bool:
+            return any(bool(edges[edge] or free[target]) for edges, free in wanted)
+
+        part = _nearest(graph, inside, may_be_taken, at, keeps_one)
         path += part
         for edge in part:
             at = int(graph.targets[edge])
@@ -160,51 +162,60 @@ def require_lasso(
     EvaluationError
         When it is no violation; says why.
     """
-    state, forgetting = machine.initial(constants), machine.initial(constants)
-    steps = machine.steps(constants)
-    giving = response.giving
-
-    def go(step: Step) -> None:
-        refused = take(state, constants, step)
-        if refused is not None:
-            _refuse(response, f"{step} is refused: {refused}")
-        state.load(machine.forgotten(forgetting, constants, state.canonical()))
-
-    def must_be_owed() -> None:
-        if is_witnessed(state, constants, response.wanting):
+    states = _taken(machine, constants, (*lasso.stem, *lasso.cycle, *lasso.cycle))
+    state = machine.initial(constants)
+    for number, values in enumerate(states):
+        if number >= lasso.owed_from and is_witnessed(state.load(values), constants, response.wanting):
             _refuse(response, "what is wanted comes")
-
-    for number, step in enumerate(lasso.stem):
-        if number == lasso.owed_from and giving is not None and not is_witnessed(state, constants, giving):
-            _refuse(response, "nothing is owed")
-        if number > lasso.owed_from:
-            must_be_owed()
-        go(step)
-    must_be_owed()
-    if lasso.owed_from == len(lasso.stem) and giving is not None and not is_witnessed(state, constants, giving):
+    giving = response.giving
+    if giving is not None and not is_witnessed(state.load(states[lasso.owed_from]), constants, giving):
         _refuse(response, "nothing is owed")
-    begin = tuple(state.canonical())
-    enabled = [_enabled(state, constants, steps)]
-    for _ in range(2):
-        for step in lasso.cycle:
-            go(step)
-            must_be_owed()
-            enabled.append(_enabled(state, constants, steps))
-        if tuple(state.canonical()) != begin:
-            _refuse(response, "the cycle does not close")
-    taken = {step.action for step in lasso.cycle}
-    for promise in promises:
-        allowing = [any(action in promise.actions for action in actions) for actions in enabled]
-        is_broken = any(allowing) if promise.is_strong else all(allowing)
-        if is_broken and not any(action in promise.actions for action in taken):
-            _refuse(response, f"the promise {promise.name} is broken")
+    first, once = len(lasso.stem), len(lasso.cycle)
+    if not states[first] == states[first + once] == states[-1]:
+        _refuse(response, "the cycle does not close")
     if any(step.action.event in response.once for step in lasso.cycle):
         _refuse(response, "what comes to an end comes again and again")
+    steps = machine.steps(constants)
+    enabled = [_enabled(state.load(values), constants, steps) for values in states[first : first + once + 1]]
+    taken = {step.action for step in lasso.cycle}
+    for promise in promises:
+        allowing = [not actions.isdisjoint(promise.actions) for actions in enabled]
+        is_asked = any(allowing) if promise.is_strong else all(allowing)
+        if is_asked and taken.isdisjoint(promise.actions):
+            _refuse(response, f"the promise {promise.name} is broken")
 
 
-def _enabled(state: MachineState, constants: object, steps: Sequence[Step]) -> set[object]:
+def what_does_not_close(machine: Machine, constants: Constants, path: Sequence[Step], loop: int) -> tuple[str, ...]:
+    """What is not alike before and after the steps behind `loop`, once what is over is forgotten; none if they close.
+
+    The constants are those of an instance with room for the whole path.
+    """
+    forgetting = replace(constants, forgets=1)
+    states = _taken(replace(machine, forget=None), forgetting, path)
+    first, last = (machine.initial(forgetting), machine.initial(forgetting))
+    for state, values in ((first, states[loop]), (last, states[-1])):
+        state.load(machine.forgotten(state, forgetting, values))
+    before, after = first.show(), last.show()
+    return tuple(f"{name}: {before[name]} → {after[name]}" for name in before if before[name] != after[name])
+
+
+def _taken(machine: Machine, constants: object, path: Sequence[Step]) -> list[tuple[int, ...]]:
+    """The states along a path, what is over forgotten behind each step."""
+    state, forgetting = machine.initial(constants), machine.initial(constants)
+    states = [state.canonical()]
+    for step in path:
+        refused = take(state, constants, step)
+        if refused is not None:
+            message = f"{step}, on a path that a search gave, cannot be taken: {refused}"
+            raise EvaluationError(message)
+        state.load(machine.forgotten(forgetting, constants, state.canonical()))
+        states.append(tuple(state.memory.values))
+    return states
+
+
+def _enabled(state: MachineState, constants: object, steps: Sequence[Step]) -> set[Action]:
     """The actions that a state allows."""
-    found = set()
+    found: set[Action] = set()
     before = tuple(state.memory.values)
     for step in steps:
         try:
@@ -216,6 +227,6 @@ def _enabled(state: MachineState, constants: object, steps: Sequence[Step]) -> s
     return found
 
 
-def _refuse(response: Response, why: str) -> None:
+def _refuse(response: Response, why: str) -> NoReturn:
     message = f"a lasso of {response.name} violates nothing: {why}"
     raise EvaluationError(message)

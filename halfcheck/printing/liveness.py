@@ -1,0 +1,81 @@
+"""The answer of `check --liveness` in words: each violation as a way into a cycle and the cycle, then what holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from halfcheck.printing.check import MOST_COUNTEREXAMPLES
+from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
+from model_check.check import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from model_check.liveness.check import LivenessResult, ResponseResult, ToldLasso
+
+
+def print_responses(result: LivenessResult, *, everything: bool = False) -> None:
+    """What is violated, with the shortest ways into a cycle; what is unknown and what holds, and under what."""
+    console, size = wide_console(), result.instance
+    violated = result.violated
+    verb = "is" if len(violated) == 1 else "are"
+    say(
+        console,
+        f"RocketMQ {result.profile} {in_world(result.faults)}, runs of any length, instance {size.name} "
+        f"({counted(size.transactions, 'transaction')} at a time, {counted(size.check_max, 'check')}): "
+        f"{len(violated) or 'none'} of {counted(len(result.rows), 'response')} {verb} violated",
+        style="bold",
+    )
+    for row in violated:
+        like = f" ({', '.join(row.response.resembles)})" if row.response.resembles else ""
+        say(console, f"{row.response.name}{like}, {_extent(row.lasso)}. Claimed: {row.response.sentence}", "bold red")
+    shown = violated if everything else violated[:MOST_COUNTEREXAMPLES]
+    for row in shown:
+        if row.lasso is not None:
+            _print_lasso(console, result, row, row.lasso)
+    console.print()
+    if len(shown) < len(violated):
+        say(console, f"{counted(len(violated) - len(shown), 'more lasso')}: --property ID shows one, --all shows all")
+    _print_rest(console, result.rows)
+    extent = "all reachable states" if result.complete else "CUT SHORT: not all reachable states"
+    say(
+        console,
+        f"{extent}: {result.distinct:,} distinct, {result.generated:,} generated, depth {result.depth}; "
+        f"{result.seconds:.3f} s",
+    )
+
+
+def _extent(lasso: ToldLasso | None) -> str:
+    if lasso is None or not lasso.cycle:
+        return f"{len(lasso.stem) if lasso else 0} steps, and nothing more happens"
+    return f"{len(lasso.stem)} steps, then {len(lasso.cycle)} again and again"
+
+
+def _print_lasso(console: Console, result: LivenessResult, row: ResponseResult, lasso: ToldLasso) -> None:
+    console.print()
+    say(console, f"{row.response.name} is violated; it is owed from step {lasso.owed_from} on:", style="bold")
+    console.print(counterexample_table(lasso.stem))
+    if lasso.cycle:
+        say(console, "from here on, again and again:", style="bold")
+        console.print(counterexample_table(lasso.cycle))
+    renamed = [f"{name} {a} is now {name} {b}" for name, names in lasso.renaming.items() for a, b in names.items()]
+    if renamed:
+        say(console, f"when it begins anew, {', '.join(renamed)}")
+    say(console, result.replay_command(lasso))
+
+
+def _print_rest(console: Console, rows: Sequence[ResponseResult]) -> None:
+    unknown = [row for row in rows if row.verdict is Verdict.UNKNOWN]
+    for reason in dict.fromkeys(row.reason for row in unknown):
+        names = [row.response.name for row in unknown if row.reason == reason]
+        listed(console, f"{len(names)} {'is' if len(names) == 1 else 'are'} unknown: {reason}", names)
+    for row in rows:
+        if row.verdict is Verdict.HOLDS:
+            say(console, f"{row.response.name} holds: {row.response.sentence}", style="green")
+    promises = dict.fromkeys(promise for row in rows for promise in row.promises)
+    told = [f"{promise.name}{' (strong)' if promise.is_strong else ''}: {promise.sentence}" for promise in promises]
+    say(console, f"fairness, as far as a response needs it: {'; '.join(told) or 'none'}")
+    ends = dict.fromkeys(event for row in rows for event in row.response.once)
+    say(console, f"of runs in which these come to an end, as far as a response says so: {', '.join(ends)}")

@@ -1,0 +1,61 @@
+"""The verdicts on endless runs of all profiles in some environments, as the page `docs/generated/liveness.md`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.liveness.check import check_responses
+from spec.profiles import PROFILES
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from model_check.liveness.check import LivenessResult, ResponseResult
+
+ENVIRONMENTS = ((), ("crash",), ("lose_check",), ("offline_producer",), ("slow_round",))
+"""The faults of each table."""
+
+MOST_STATES = 6_000_000
+"""Where a search would find more, what is not violated is unknown."""
+
+
+def searched(report: Callable[[str], None]) -> list[LivenessResult]:
+    """Every profile in every environment, with all 15 checks."""
+    results = []
+    for faults in ENVIRONMENTS:
+        for profile in PROFILES:
+            report(f"{profile} with {', '.join(faults) or 'no fault'}")
+            results.append(check_responses(profile, faults, most_states=MOST_STATES))
+    return results
+
+
+def page(results: Sequence[LivenessResult]) -> str:
+    """The page as Markdown."""
+    lines = [
+        "# What must happen in the end",
+        "",
+        "Written by `make liveness`. Instance `endless`: one transaction at a time, any number in a row, all 15 checks.",
+        "*a + b* is a violation: the shortest way of *a* steps into a cycle of *b* steps. *holds* is for runs of any",
+        "length; *?* is not known: the search was cut short, or a queue was full.",
+        "",
+        "| response | what is claimed |",
+        "|---|---|",
+        *(f"| {one.name} | {one.sentence} |" for one in TRANSACTIONAL_MESSAGES.responses),
+    ]
+    for faults in dict.fromkeys(result.faults for result in results):
+        mine = [result for result in results if result.faults == faults]
+        title = f"With {', '.join(faults)}" if faults else "In the quiet world"
+        lines += ["", f"## {title}", "", f"| response | {' | '.join(result.profile for result in mine)} |"]
+        lines.append("|---|" + "---|" * len(mine))
+        for rows in zip(*(result.rows for result in mine), strict=True):
+            lines.append(f"| {rows[0].response.name} | {' | '.join(map(_cell, rows))} |")
+        states = [f"{result.distinct:,}{'' if result.complete else ' and more'}" for result in mine]
+        lines.append(f"| distinct states | {' | '.join(states)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: ResponseResult) -> str:
+    if row.lasso is None:
+        return "?" if row.reason else "holds"
+    return f"**{len(row.lasso.stem)} + {len(row.lasso.cycle)}**"
