@@ -103,26 +103,42 @@ def compiled_graph(
     found = explore(
         asked, constants, threads=1, most_states=most_states, report=report, resources=Resources(spill=False)
     )
-    store, kernels = found.store, found.store.kernels
-    if not store.has_numbers:
+    if not found.store.has_numbers:
         message = "the states of this instance are too small to be numbered: ask the engine cpython"
         raise EvaluationError(message)
-    count = int(store.counts[0])
-    switches = found.compiled.switches(constants)
-    words = found.compiled.verdict_words
+    starts, targets, labels = _rows(found)
+    levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
+    given, wanted = _by_response(responses, _truths(found))
+    edge = _at_full_queues(found)
+    edge[np.repeat(np.arange(len(edge)), np.diff(starts))[targets < 0]] = True
+    steps = found.compiled.steps
+    return Graph(machine, constants, steps, starts, targets, labels, levels, given, wanted, edge, found.seconds), found
+
+
+def _truths(found: Exploration) -> npt.NDArray[np.bool_]:
+    """What is true of each state, a row a witness of the machine."""
+    kernels, words = found.compiled.module, found.compiled.verdict_words
+    count = int(found.store.counts[0])
     into, verdict = np.zeros(count * words, dtype=np.int64), np.zeros(words, dtype=np.int64)
-    kernels.verdicts(*store.place[:2], 0, 0, count, switches, verdict, into)
-    a_word = kernels.CLAIMS_A_WORD
-    truths = np.array(
-        [into[bit // a_word :: words] >> bit % a_word & 1 for bit in range(len(asked.witnesses))], dtype=np.bool_
-    ).reshape(len(asked.witnesses), count)
-    ends, targets, labels = np.zeros(count, dtype=np.int64), [], []
-    bases, first, total = np.zeros(1, dtype=np.int64), 0, 0
+    states, room, _ = found.store.place
+    kernels.verdicts(states, room, 0, 0, count, found.compiled.switches(found.constants), verdict, into)
+    a_word, witnesses = kernels.CLAIMS_A_WORD, len(found.compiled.machine.witnesses)
+    rows = [into[bit // a_word :: words] >> bit % a_word & 1 for bit in range(witnesses)]
+    return np.array(rows, dtype=np.bool_).reshape(witnesses, count)
+
+
+def _rows(found: Exploration) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Where the edges of each state begin, where they lead, and their steps."""
+    store, count = found.store, int(found.store.counts[0])
+    ends, bases = np.zeros(count, dtype=np.int64), np.zeros(1, dtype=np.int64)
     to, by = np.empty(EDGES_AT_ONCE, dtype=np.int32), np.empty(EDGES_AT_ONCE, dtype=np.int32)
+    targets, labels = [], []
+    first = total = 0
     while first < count:
-        reached, n = kernels.edges(
-            *store.place, 0, first, count, bases, store.table.slots, switches, *store.buffers, ends[first:], to, by
-        )
+        reached, n = found.compiled.module.edges(
+            *store.place, 0, first, count, bases, store.table.slots, found.compiled.switches(found.constants),
+            *store.buffers, ends[first:], to, by,
+        )  # fmt: skip
         if reached < 0:
             message = f"a step from state {-1 - reached} leaves a declared range"
             raise EvaluationError(message)
@@ -130,29 +146,15 @@ def compiled_graph(
         targets.append(to[:n].copy())
         labels.append(by[:n].copy())
         first, total = reached, total + n
-    levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
-    edge = _at_full_queues(found, count)
-    given, wanted = _by_response(responses, truths)
     starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
-    all_targets = np.concatenate(targets)
-    if not found.complete:
-        unknown = np.zeros(count, dtype=np.int64)
-        np.add.at(unknown, np.repeat(np.arange(count), np.diff(starts))[all_targets < 0], 1)
-        edge |= unknown > 0
-    return (
-        Graph(
-            machine, constants, found.compiled.steps, starts, all_targets, np.concatenate(labels), levels,
-            given, wanted, edge, found.seconds,
-        ),
-        found,
-    )  # fmt: skip
+    return starts, np.concatenate(targets), np.concatenate(labels)
 
 
-def _at_full_queues(found: Exploration, count: int) -> Flags:
+def _at_full_queues(found: Exploration) -> Flags:
     """States in which some queue is as long as it may be."""
     machine, packing = found.compiled.machine, found.compiled.packing
     cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
-    words, full = found.store.all_words(), np.zeros(count, dtype=np.bool_)
+    words, full = found.store.all_words(), np.zeros(int(found.store.counts[0]), dtype=np.bool_)
     for name, size in machine.queues.items():
         word, shift, mask, low = cells[name]
         full |= (words[:, word] >> shift & mask) + low >= getattr(found.constants, size)

@@ -8,7 +8,7 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS, PERSIST_INTERVAL, FORGETS
+          STRAY_ENDS, PERSIST_INTERVAL, FORGETS, ENDLESS
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
@@ -2925,7 +2925,7 @@ Tick ==
     \* environment: an END_TRANSACTION is handled without a pause
     /\ IsTrue(LATE_END \/ (\A h \in HalfSlots : half[h].end # "COMMIT_STORED"))
     \* environment: a round takes no time
-    /\ IsTrue(SLOW_ROUND \/ ~round.running)
+    /\ IsTrue(SLOW_ROUND \/ ~round.running \/ (ENDLESS = 1 /\ round.pulls_nothing))
     \* environment: the op batch thread wakes up once an interval
     /\ ~BatchIsOverdue
     \* environment: offsets are saved once an interval
