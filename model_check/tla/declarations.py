@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 
 class Declarations:
-    """Writes what follows from the declaration of the state."""
+    """Writes what follows from the declaration of the state.
+
+    Attributes
+    ----------
+    members : dict
+        The members of the state but the clock, which stands still.
+    """
 
     def __init__(self, machine: Machine, names: Vocabulary, printer: Printer) -> None:
-        self._members = {
+        self.members = {
             name: member
             for name, member in machine.state.members.items()
             if not (isinstance(member, Field) and member.kind is Kind.CLOCK)
@@ -34,11 +40,11 @@ class Declarations:
     def variable_list(self) -> Block:
         """The declaration of the variables, each with the first sentence on its record."""
         lines = []
-        for number, (name, member) in enumerate(self._members.items()):
-            comma = "," if number < len(self._members) - 1 else ""
+        for number, (name, member) in enumerate(self.members.items()):
+            comma = "," if number < len(self.members) - 1 else ""
             doc = first_line(member.kind) if isinstance(member, RecordDeclaration) else ""
             lines.append(f"    {name + comma:<20} \\* {doc}" if doc else f"    {name}{comma}")
-        return ["VARIABLES", *lines, "", f"vars == <<{', '.join(self._members)}>>"]
+        return ["VARIABLES", *lines, "", f"vars == <<{', '.join(self.members)}>>"]
 
     def kinds(self) -> Block:
         """The sets of the enumerations and of the records."""
@@ -54,17 +60,18 @@ class Declarations:
 
     def type_invariant(self) -> Block:
         """Each variable lies in its declared range."""
-        items = [[f"{name} \\in {self._member_set(member)}"] for name, member in self._members.items()]
+        items = [[f"{name} \\in {self.member_set(member)}"] for name, member in self.members.items()]
         return ["\\* Every field lies in its declared range.", "TypeOK ==", *indented(junction("/\\", items))]
 
     def initial(self) -> Block:
         """Each field holds its lowest value."""
-        items = [hang(f"{name} = ", self._first_of(member)) for name, member in self._members.items()]
+        items = [hang(f"{name} = ", self.first_of(member)) for name, member in self.members.items()]
         return ["\\* Nothing, empty, absent, long ago.", "Init ==", *indented(junction("/\\", items))]
 
     # --- what a field may be ------------------------------------------------------------------------------------------
 
-    def _member_set(self, member: Field | RecordDeclaration) -> str:
+    def member_set(self, member: Field | RecordDeclaration) -> str:
+        """What a member of the state may be."""
         if isinstance(member, Field):
             return self._field_set(member)
         own = self._names.kind(member.kind)
@@ -108,7 +115,8 @@ class Declarations:
 
     # --- what it is at first ------------------------------------------------------------------------------------------
 
-    def _first_of(self, member: Field | RecordDeclaration) -> Block:
+    def first_of(self, member: Field | RecordDeclaration) -> Block:
+        """What it is at first."""
         if isinstance(member, Field):
             return [self._first_of_field(member)]
         fields = [[f"{name} |-> {self._first_of_field(field)}"] for name, field in member.kind.fields.items()]

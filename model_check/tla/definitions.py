@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from model_check.front_end.open_terms import Conjunct, If, Let, LetIn, Loop, OpenFunction, Run, Statement
-from model_check.front_end.terms import parts
 from model_check.tla.effects import Effect
 from model_check.tla.layout import WIDTH, Block, comment, filled, hang, indented, junction
-from model_check.tla.values import Binding, Local, Use, Value, Variable, with_local
+from model_check.tla.tidying import tidied
+from model_check.tla.values import Local, Value
 from model_check.tla.vocabulary import LocalNames
 
 if TYPE_CHECKING:
@@ -49,17 +48,28 @@ class Definer:
     actions: frozenset[Callable[..., Any]]
 
     def define(self, function: Callable[..., Any], name: str) -> tuple[tuple[str, ...], Block]:
-        """The parameters and the text of the definition of a function."""
+        """The parameters, without the state, and the text of the definition of a function."""
         opened = self.reader.function(function)
-        point = Effect(self.reader, self.uses, LocalNames(self.taken))
+        point = self.point(function)
         meaning: Meaning = {p.name: Local(point.names.give(p.name)) for p in opened.parameters}
-        parameters = tuple(self.printer.flat(meaning[p.name]) for p in opened.parameters)
+        given = [self.printer.flat(point.state)] if isinstance(point.state, Local) else []
+        parameters = tuple(self.printer.flat(each) for each in meaning.values())
         if opened.value is not None:
             body = self._value(point, opened, meaning)
         else:
-            body = self._statements(point, opened, meaning, is_action=function in self.actions)
-        head = f"{name}({', '.join(parameters)}) ==" if parameters else f"{name} =="
+            body = self.statements(point, opened, meaning)
+        head = f"{name}({', '.join([*given, *parameters])}) ==" if given or parameters else f"{name} =="
         return parameters, [*comment(inspect.getdoc(function) or ""), *self._headed(head, body)]
+
+    def point(self, function: Callable[..., Any]) -> Effect:
+        """Where a definition begins."""
+        del function
+        return Effect(self.reader, self.uses, LocalNames(self.taken))
+
+    def takes_state(self, function: Callable[..., Any]) -> bool:
+        """Whether the first parameter of a definition is a state."""
+        del function
+        return False
 
     def _headed(self, head: str, body: Block) -> Block:
         if len(body) == 1 and len(head) + len(body[0]) < WIDTH and not body[0].startswith("/\\"):
@@ -78,19 +88,24 @@ class Definer:
 
     # --- a guard and an effect ----------------------------------------------------------------------------------------
 
-    def _statements(self, point: Effect, opened: OpenFunction, meaning: Meaning, *, is_action: bool) -> Block:
-        items = [item for statement in opened.guard for item in self._rule(point, statement, meaning)]
+    def statements(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> Block:
+        """A guard and an effect."""
+        items = self.guard(point, opened, meaning)
         point.carry_out(opened.effect, meaning, opened)
-        changed = {name: p.whole for name, p in point.pending.items() if p.whole != Variable(name)}
-        bindings, changed = _tidied(point, changed)
+        changed = {name: p.whole for name, p in point.pending.items() if p.whole != point.origin(name)}
+        bindings, changed = tidied(point.bindings, changed, point.made_up, point.uses_of_effects)
         effect = [[self.printer.flat(use)] for use in point.uses_of_effects]
         effect += [self._next(name, value) for name, value in changed.items()]
         if bindings:
             effect = [self.printer.let(bindings, junction("/\\", effect), ROOM)]
         items += effect
-        if is_action:
+        if opened.function in self.actions:
             items += self._unchanged(point, changed)
         return junction("/\\", items)
+
+    def guard(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
+        """The conjuncts of a guard."""
+        return [item for statement in opened.guard for item in self._rule(point, statement, meaning)]
 
     def _rule(self, point: Effect, statement: Statement, meaning: Meaning) -> list[Block]:
         match statement:
@@ -109,7 +124,7 @@ class Definer:
                     at.refuse(f"{function.__name__} is neither a part of a guard nor an effect")
                 given = tuple(point.value(argument, meaning) for argument in arguments)
                 self._note_rules(point, function, given)
-                return [[self.printer.flat(Use(function, given))]]
+                return [[self.printer.flat(point.use(function, given))]]
             case If(then=[*inner], otherwise=[*others]):
                 _refuse_rules((*inner, *others))
             case Loop(body=[*inner]):
@@ -157,23 +172,3 @@ def clocks(reader: OpenReader) -> frozenset[str]:
     """The members of the state that are no variables, since the clock stands still."""
     members = reader.machine.state.members.items()
     return frozenset(name for name, member in members if getattr(getattr(member, "kind", None), "name", "") == "CLOCK")
-
-
-def _tidied(point: Effect, changed: dict[str, Value]) -> tuple[list[Binding], dict[str, Value]]:
-    """Without names that nothing uses, and with what has no name in the source in the one place that uses it."""
-    bindings = list(point.bindings)
-    for binding in reversed(point.bindings):
-        used = Counter(p for v in [*changed.values(), *(b.value for b in bindings)] for p in parts(v))[
-            Local(binding.name)
-        ]
-        arguments = Counter(p for use in point.uses_of_effects for p in parts(use))[Local(binding.name)]
-        if used + arguments == 0:
-            bindings.remove(binding)
-        elif used == 1 and arguments == 0 and binding.name in point.made_up and binding.variable is None:
-            bindings.remove(binding)
-            changed = {name: with_local(value, binding.name, binding.value) for name, value in changed.items()}
-            bindings = [
-                Binding(b.name, with_local(b.value, binding.name, binding.value), b.variable, b.domain)
-                for b in bindings
-            ]
-    return bindings, changed

@@ -18,6 +18,7 @@ from model_check.front_end.open_terms import (
     Loop,
     Now,
     Number,
+    Remove,
     Run,
     Statement,
     Write,
@@ -97,13 +98,15 @@ class Effect(Point):
                     place = None if index is None else self.value(index, meaning)
                     self.write(path, place, field, self.value(value, meaning))
                 case If():
-                    self._branch(statement, meaning, within)
+                    self.branch(statement, meaning, within)
                 case Loop():
-                    carry_out_loop(self, statement, meaning, within)
+                    self.loop(statement, meaning, within)
                 case Run():
                     self._call_effect(statement, meaning, rest, is_always_run)
                 case Tick(is_back=is_back):
                     self._let_time_pass(younger if is_back else older)
+                case Remove():
+                    self.remove(statement, meaning)
                 case _:
                     raise AssertionError(statement)
 
@@ -125,6 +128,11 @@ class Effect(Point):
             value = kept(value, field)
         self.note_index(path, index)
         self.pending[path[0]] = self.pending[path[0]].written(self.accessors(path, index), value, self.places)
+
+    def remove(self, statement: Remove, meaning: Meaning) -> None:
+        """Take a place out of the arrays of a length."""
+        del meaning
+        statement.at.refuse("a step removes no record; only what a machine forgets is removed")
 
     def _let_time_pass(self, aged: Aging) -> None:
         """Each instant is a tick further back, down to the oldest that is kept of it; or a tick less far back."""
@@ -171,7 +179,12 @@ class Effect(Point):
 
     # --- branches and calls -------------------------------------------------------------------------------------------
 
-    def _branch(self, statement: If, meaning: Meaning, within: OpenFunction) -> None:
+    def loop(self, loop: Loop, meaning: Meaning, within: OpenFunction) -> None:
+        """Carry out a loop."""
+        carry_out_loop(self, loop, meaning, within)
+
+    def branch(self, statement: If, meaning: Meaning, within: OpenFunction) -> None:
+        """Carry out an `if`."""
         self._name_large_values(statement)
         test = self.value(statement.test, meaning)
         before, known = dict(self.pending), set(self.evaluated)
@@ -212,18 +225,19 @@ class Effect(Point):
     def _call_effect(self, call: Run, meaning: Meaning, following: tuple[Statement, ...], is_always_run: bool) -> None:
         opened = self.reader.function(call.function)
         arguments = [self.value(argument, meaning) for argument in call.arguments]
-        if is_always_run and self._may_stand_apart(call, following):
+        if is_always_run and self.may_stand_apart(call, following):
             self.uses_of_effects.append(Use(call.function, tuple(arguments)))
             return
         names = (parameter.name for parameter in opened.parameters)
         self.carry_out(opened.effect, dict(zip(names, arguments, strict=True)), opened, following, is_always_run)
 
-    def _may_stand_apart(self, call: Run, following: tuple[Statement, ...]) -> bool:
+    def may_stand_apart(self, call: Run, following: tuple[Statement, ...]) -> bool:
+        """Whether a call can stay a use of its definition."""
         reads, writes = self.uses.reads(call.function), self.uses.writes(call.function)
         later_reads, later_writes = self.uses.of(following)
         variables = {path[0] for path in writes}
         return (
-            all(self.pending[name] == Pending(Variable(name)) for name in variables)
+            all(self.pending[name] == Pending(self.origin(name)) for name in variables)
             and self.is_untouched(reads)
             and not later_reads & writes
             and variables.isdisjoint(path[0] for path in later_writes)

@@ -42,7 +42,7 @@ from model_check.tla.values import (
 from spec.language.fields import Field, RecordDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from model_check.front_end.open_functions import OpenReader
@@ -71,13 +71,16 @@ class Point(ABC):
         Names of bindings that are not names of the source.
     gives_names : bool
         Whether a value may be given a name here.
+    state : Value or None
+        The state on which the variables stand, where it is one value with the variables for its fields.
     """
 
-    def __init__(self, reader: OpenReader, uses: Uses, names: LocalNames) -> None:
+    def __init__(self, reader: OpenReader, uses: Uses, names: LocalNames, state: Value | None = None) -> None:
         self.reader = reader
         self.uses = uses
         self.names = names
-        self.pending = {name: Pending(Variable(name)) for name in reader.machine.state.members}
+        self.state = state
+        self.pending = {name: Pending(self.origin(name)) for name in reader.machine.state.members}
         self.bindings: list[Binding] = []
         self.apart: set[frozenset[Value]] = set()
         self.evaluated: set[tuple[str, Value]] = set()
@@ -95,6 +98,16 @@ class Point(ABC):
         is_always_run: bool = True,
     ) -> None:
         """Carry out statements of a function, when those that follow are known."""
+
+    def origin(self, name: str) -> Value:
+        """A variable that nothing was written to."""
+        return Variable(name) if self.state is None else Select(self.state, (name,))
+
+    def use(self, function: Callable[..., Any], arguments: Iterable[Value]) -> Use:
+        """A definition used in the state on which the variables stand."""
+        if self.state is not None and self.uses.reads(function):
+            return Use(function, (self.state, *arguments))
+        return Use(function, tuple(arguments))
 
     @property
     def places(self) -> Places:
@@ -147,7 +160,7 @@ class Point(ABC):
     def _call(self, function: Callable[..., Any], arguments: list[Value]) -> Value:
         """A definition used where it speaks of the state before the action, or else what it gives here."""
         if self.is_untouched(self.uses.reads(function)):
-            return Use(function, tuple(arguments))
+            return self.use(function, arguments)
         opened = self.reader.function(function)
         if opened.value is None:
             raise AssertionError(function)
@@ -222,7 +235,7 @@ class Point(ABC):
     def is_untouched(self, paths: frozenset[Path]) -> bool:
         """Whether these fields are what they were before the action."""
         return all(
-            self.pending[path[0]].base == Variable(path[0])
+            self.pending[path[0]].base == self.origin(path[0])
             and not self.pending[path[0]].is_touched(self.accessors(path, None))
             for path in paths
         )

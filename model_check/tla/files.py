@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from model_check.errors import ModelCheckError
-from model_check.tla.module import MARK
+from model_check.tla.text import MARK
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -28,6 +28,8 @@ from model_check.tla.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from model_check.front_end.open_terms import OpenFunction
     from model_check.tla.expressions import Meaning, Point
 
@@ -50,7 +52,7 @@ def carry_out_loop(point: Point, loop: Loop, meaning: Meaning, within: OpenFunct
     if changed is None:
         if not names_given:
             raise TurnsDependError
-        _turn_by_turn(point, loop, domain, meaning, within)
+        _variables_turn_by_turn(point, loop, domain, meaning, within)
     else:
         point.pending.update(changed)
 
@@ -181,32 +183,52 @@ def _cell(whole: Value, array: Accessors, own: list[Update], place: Local) -> Va
 # --- turn by turn -----------------------------------------------------------------------------------------------------
 
 
-def _turn_by_turn(point: Point, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction) -> None:
-    """A recursive function of the loop's variable: what the variables are worth after that turn."""
+def _variables_turn_by_turn(point: Point, loop: Loop, domain: Range, meaning: Meaning, within: OpenFunction) -> None:
     reads, writes = point.uses.of(loop.body)
     changed = [name for name in point.pending if any(path[0] == name for path in writes)]
     for name in point.pending:
         if name not in changed and point.pending[name].updates and any(path[0] == name for path in reads):
             point.name_variable(name)
-    start = {name: point.pending[name].whole for name in changed}
+
+    def together() -> Value:
+        return _together({name: point.pending[name].whole for name in changed})
+
+    def stand_on(value: Value) -> None:
+        for name in changed:
+            point.pending[name] = Pending(_one_of(changed, name, value))
+
+    pending = dict(point.pending)
+    last = turn_by_turn(point, loop, domain, meaning, within, together, stand_on)
+    point.pending = pending
+    stand_on(last)
+
+
+def turn_by_turn(
+    point: Point,
+    loop: Loop,
+    domain: Range,
+    meaning: Meaning,
+    within: OpenFunction,
+    together: Callable[[], Value],
+    stand_on: Callable[[Value], None],
+) -> Value:
+    """A recursive function of the loop's variable: what changes, after that turn. Gives what it is after the last."""
+    start = together()
     variable = point.names.give(loop.variable)
     after = point.names.give(f"after_{loop.variable}")
     previous = point.names.give(f"before_{loop.variable}")
-    outer, pending, evaluated = point.bindings, dict(point.pending), set(point.evaluated)
+    outer, evaluated = point.bindings, set(point.evaluated)
     point.bindings = [*outer, Binding(previous, Select(Local(after), (Index(plus(Local(variable), -1)),)))]
-    for name in changed:
-        point.pending[name] = Pending(_one_of(changed, name, Local(previous)))
+    stand_on(Local(previous))
     for length in _lengths_of(domain):
         point.evaluated.add((length, Local(variable)))
     point.carry_out(loop.body, {**meaning, loop.variable: Local(variable)}, within, is_always_run=False)
-    turn = LetIn(tuple(point.bindings[len(outer) :]), _together({name: point.pending[name].whole for name in changed}))
+    turn = LetIn(tuple(point.bindings[len(outer) :]), together())
     first = operation("==", Local(variable), plus(domain.low, -1))
-    body = operation("if", first, _together(start), turn)
+    body = operation("if", first, start, turn)
     point.bindings = [*outer, Binding(after, body, variable, Range(plus(domain.low, -1), domain.high))]
-    point.pending, point.evaluated = pending, evaluated
-    last = Select(Local(after), (Index(plus(domain.high, -1)),))
-    for name in changed:
-        point.pending[name] = Pending(_one_of(changed, name, last))
+    point.evaluated = evaluated
+    return Select(Local(after), (Index(plus(domain.high, -1)),))
 
 
 def _together(variables: dict[str, Value]) -> Value:

@@ -14,6 +14,7 @@ from model_check.tla.values import (
     LetIn,
     Local,
     Mapping,
+    Noted,
     Operation,
     Quantified,
     Range,
@@ -24,6 +25,7 @@ from model_check.tla.values import (
     Use,
     Value,
     Variable,
+    Without,
     plus,
     replace,
 )
@@ -95,6 +97,10 @@ class Printer:
                 return self.flat(base, ATOM) + self._way(accessors), ATOM
             case Use(function=function, arguments=arguments):
                 return self._applied(self._names.operator(function), [self.flat(a) for a in arguments]), ATOM
+            case Noted(note=note, arguments=arguments):
+                return self._applied(self._names.note(note), [self.flat(a) for a in arguments]), ATOM
+            case Without(state=state, array=array, place=place):
+                return self._applied(self._names.removal(array), [self.flat(state), self.flat(place)]), ATOM
             case Aged(how=how, instant=instant, cut=cut, slack=slack):
                 own = [] if instant is None else [self.flat(instant)]
                 return self._applied(self._names.note(how), [*own, self.floor(cut, slack)]), ATOM
@@ -240,6 +246,9 @@ class Printer:
             case RecordOf(entries=entries):
                 blocks = [hang(f"{name} |-> ", self.block(entry, room - len(name) - 6)) for name, entry in entries]
                 return hang("[", separated(blocks), "]")
+            case Without(state=state, array=array, place=place):
+                head = f"{self._names.removal(array)}("
+                return hang(head, separated([self.block(state, room - len(head)), [self.flat(place)]]), ")")
         return [self.flat(value)]
 
     def _broken_if(self, test: Value, then: Value, otherwise: Value, room: int) -> Block:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Read, Run, Write
+from model_check.front_end.open_terms import Apply, Call, LetIn, Over, Read, Remove, Run, Write
 from model_check.front_end.terms import Path, Tick, parts
 from spec.language import Kind
 from spec.language.fields import Field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from model_check.front_end.open_functions import OpenReader
     from model_check.front_end.open_terms import Statement, Term
-    from spec.language import MachineState
+    from spec.language import Machine, MachineState
 
 
 class Uses:
@@ -22,7 +22,8 @@ class Uses:
 
     def __init__(self, reader: OpenReader) -> None:
         self._reader = reader
-        self._instants = frozenset(path for path, field in declared(reader.machine.state) if field.kind is Kind.INSTANT)
+        self._fields = tuple(declared(reader.machine.state))
+        self._instants = frozenset(path for path, field in self._fields if field.kind is Kind.INSTANT)
         self._known: dict[Callable[..., Any], tuple[frozenset[Path], frozenset[Path]]] = {}
 
     def reads(self, function: Callable[..., Any]) -> frozenset[Path]:
@@ -46,10 +47,21 @@ class Uses:
                 case Tick():
                     reads |= self._instants
                     writes |= self._instants
+                case Remove(array=array):
+                    moved = {path for path, field in self._fields if is_moved(self._reader.machine, path, field, array)}
+                    reads |= moved
+                    writes |= moved
                 case Call(function=function) | Run(function=function):
                     reads |= self._of(function)[0]
                     writes |= self._of(function)[1]
         return frozenset(reads), frozenset(writes)
+
+    def removes(self, statements: Iterable[Statement]) -> bool:
+        """Whether statements, or functions that they call, take places out of arrays."""
+        return any(
+            isinstance(part, Remove) or (isinstance(part, Run) and self.removes(self._effect(part)))
+            for part in parts(tuple(statements))
+        )
 
     def branches(self, term: object) -> bool:
         """Whether TLC would take a condition for several ways to take a step: a disjunction shows in it."""
@@ -66,6 +78,9 @@ class Uses:
                 return self.branches(body)
         return isinstance(term, Over) and term.fold == "any"
 
+    def _effect(self, call: Run) -> tuple[Statement, ...]:
+        return self._reader.function(call.function).effect
+
     def _of(self, function: Callable[..., Any]) -> tuple[frozenset[Path], frozenset[Path]]:
         if function not in self._known:
             opened = self._reader.function(function)
@@ -81,3 +96,9 @@ def declared(state: type[MachineState]) -> Iterator[tuple[Path, Field]]:
         else:
             for field_name, field in member.kind.fields.items():
                 yield (name, field_name), field
+
+
+def is_moved(machine: Machine, path: Path, field: Field, array: str) -> bool:
+    """Whether a field lies in the arrays of a length, or refers to their places."""
+    member = machine.state.members[path[0]]
+    return array in (member.length, field.length, field.places)

@@ -115,6 +115,23 @@ class Aged:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """One of the definitions that every module may have, used with arguments."""
+
+    note: str
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """A state without a place of all arrays whose length is the constant `array`."""
+
+    state: Value
+    array: str
+    place: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operator and its arguments, as in `Apply`."""
 
@@ -124,7 +141,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A definition of the module, used with arguments, in the state before the action."""
+    """A definition of the module, used with arguments; the state, too, where it is a value."""
 
     function: Callable[..., Any]
     arguments: tuple[Value, ...]
@@ -159,7 +176,9 @@ class LetIn:
 
 
 Atom = Number | Truth | EmptySet | Member | Named | Now | Constant | Variable | Local
-Value = Atom | Select | Except | Mapping | SetOf | RecordOf | Aged | Operation | Use | Quantified | LetIn
+Value = (
+    Atom | Select | Except | Mapping | SetOf | RecordOf | Aged | Noted | Without | Operation | Use | Quantified | LetIn
+)
 
 
 def replace(value: Value, change: Callable[[Value], Value | None]) -> Value:

@@ -47,6 +47,22 @@ NOTES: Final[dict[str, tuple[str, ...]]] = {
     "InstantsUpTo": ("InstantsUpTo(cut, ahead) == {horizon} - cut..{horizon} + ahead",),
     "LongAgo": ("LongAgo(cut) == {horizon} - cut",),
     "NotBefore": ("NotBefore(instant, cut) == IF instant < {horizon} - cut THEN {horizon} - cut ELSE instant",),
+    "MovedUp": (
+        r"\* What is left of an array without a place: what is behind it moves up, and the last place is as at first.",
+        r"MovedUp(array, place, first) ==",
+        r"    [i \in DOMAIN array |->",
+        r"        IF i < place THEN array[i] ELSE IF i + 1 \in DOMAIN array THEN array[i + 1] ELSE first[i]]",
+    ),
+    "Follow": (
+        r"\* What refers to a place when one is taken out; a reference to that one is gone.",
+        "Follow(reference, place, gone) ==",
+        "    IF reference > place THEN reference - 1 ELSE IF reference = place THEN gone ELSE reference",
+    ),
+    "FollowPosition": (
+        r"\* A position on the place that is taken out is now one on the next.",
+        "FollowPosition(position, place) == IF position > place THEN position - 1 ELSE position",
+    ),
+    "FollowMembers": (r"FollowMembers(members, place) == {IF m > place THEN m - 1 ELSE m : m \in members \ {place}}",),
     "Older": ("Older(instant, cut) == IF instant > {horizon} - cut THEN instant - 1 ELSE instant",),
 }
 """Definitions that a module has when it uses them, in this order."""
@@ -141,18 +157,26 @@ class Vocabulary:
         since a configuration of TLC knows no negative numbers.
     numbers : dict
         Names of numbers → the numbers.
+    removals : dict
+        Constants that are the length of arrays from which something is removed → the definitions that do.
     notes : set
         See `NOTES`.
     needed : dict
         Functions whose definitions were used since it was last emptied.
     """
 
-    def __init__(self, machine: Machine, constants: object, functions: Iterable[Callable[..., Any]]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        constants: object,
+        functions: Iterable[Callable[..., Any]],
+        reserved: Iterable[str] = (),
+    ) -> None:
         self._constants = constants
         self._given = given_constants(constants)
         self._derive = Derived(constants, self.constant, self.note)
         self.names = Names()
-        for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars"):
+        for note in (*NOTES, "Init", "Next", "Spec", "TypeOK", "vars", *reserved):
             self.names.give(note)
         if any(self.names.give(name) != name for name in machine.state.members):
             msg = f"a field of {machine.state.__name__} has a name that TLA+ keeps for itself"
@@ -171,12 +195,14 @@ class Vocabulary:
         kinds: tuple[type, ...] = (*enumerations(machine), *records(machine))
         self._classes = {kind: self.names.give(kind.__name__) for kind in kinds}
         self._operators = {f: self.names.give(camel_case(f.__name__)) for f in functions}
+        self._removals = {name: self.names.give(f"RemoveFrom{camel_case(name)}") for name in sorted(self._lengths)}
         self._named: dict[Named, str] = {}
         self.constants_used: dict[str, tuple[str, object]] = {}
         self.derived: dict[str, str] = {}
         self.index_sets: dict[str, str] = {}
         self.listed: dict[str, tuple[str, str]] = {}
         self.numbers: dict[str, int] = {}
+        self.removals: dict[str, str] = {}
         self.notes: set[str] = set()
         self.needed: dict[Callable[..., Any], None] = {}
 
@@ -216,6 +242,11 @@ class Vocabulary:
             return None
         self.index_sets[self._sets[constant]] = self.constant(constant)
         return self._sets[constant]
+
+    def removal(self, array: str) -> str:
+        """The definition that takes a place out of all arrays of a length."""
+        self.removals[array] = self._removals[array]
+        return self._removals[array]
 
     def kind(self, kind: type[IntEnum] | type[Record]) -> str:
         """The set of the members of an enumeration, or of the records of a class."""
