@@ -44,6 +44,7 @@ WORKLOADS: dict[str, tuple[Machine, object]] = {
     "trio 4.5.1 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.5.1", [], "trio")),
     "trio 4.9.7 quiet": (TRANSACTIONAL_MESSAGES, constants_for("4.9.7", [], "trio")),
     "medium 5.3.3 quiet": (TRANSACTIONAL_MESSAGES, constants_for("5.3.3", [], "medium")),
+    "lasting fixed quiet": (TRANSACTIONAL_MESSAGES, constants_for("fixed", [], "lasting")),
 }
 
 
@@ -57,7 +58,7 @@ class TlcResult:
         States, successors (the initial state included in both), and states on the longest shortest path; None when the
         run ended with an error.
     violated : str or None
-        The invariant that is violated.
+        The invariant that is violated, or the property of each step.
     trace : tuple of str
         The names of the actions on the way to the violation, the initial state's excluded.
     output : str
@@ -121,7 +122,7 @@ def read_tlc(output: str, seconds: float = 0.0) -> TlcResult:
     """
     counts = re.findall(r"^([\d,]+) states generated, ([\d,]+) distinct states found", output, re.MULTILINE)
     depth = re.search(r"^The depth of the complete state graph search is (\d+)", output, re.MULTILINE)
-    violated = re.search(r"^Error: Invariant (\S+) is violated", output, re.MULTILINE)
+    violated = re.search(r"^Error: (?:Invariant|Action property) (\S+) is violated", output, re.MULTILINE)
     is_error = "Error: " in output and violated is None
     generated, distinct = (int(n.replace(",", "")) for n in counts[-1]) if counts and not is_error else (None, None)
     return TlcResult(

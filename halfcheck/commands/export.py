@@ -29,14 +29,15 @@ def command(
     """Write the specification as a TLA+ module, and a configuration that TLC runs as it is.
 
     The module is the same for all versions, environments and instances: they are constants, which the configuration
-    gives. TLC reaches exactly the states that ``halfcheck check`` reaches. An export that is in the folder is replaced;
-    other files are left alone.
+    gives; but instances that forget have a module of their own. TLC reaches exactly the states that ``halfcheck check``
+    reaches. An export that is in the folder is replaced; other files are left alone.
 
     Examples
     --------
     halfcheck export --tla build/tla
     halfcheck export --tla build/tla --profile 4.9.7 --instance tiny --faults crash
     halfcheck export --tla build/tla --profile 5.3.3 --instance tiny --property S1.immune_half
+    halfcheck export --tla build/tla --profile 4.5.1 --instance lasting --property S9
     """
     from halfcheck.printing.console import in_world
     from model_check.check import chosen_clauses

@@ -192,7 +192,6 @@ def test_sizes_that_are_none_are_refused(name: str) -> None:
     "command",
     [
         ["check", "--engine", "z3", "--property", "S3"],
-        ["export", "--tla", "tla"],
         ["simulate", "--traces", "10", "--out", "traces"],
     ],
 )

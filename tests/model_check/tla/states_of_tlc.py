@@ -17,6 +17,7 @@ def states_of(dump: str, machine: Machine, constants: object) -> set[tuple[int, 
     for text in re.split(r"^State \d+:\n", dump, flags=re.MULTILINE)[1:]:
         lines = re.findall(r"^(?:/\\ )?(\w+) = (.*(?:\n(?!/\\).+)*)", text, flags=re.MULTILINE)
         variables = {name: read(value) for name, value in lines}
+        variables = variables.get("state", variables)  # the one variable of a machine that forgets
         state = []
         for slot in slots:
             if slot.kind is Kind.CLOCK:

@@ -11,7 +11,18 @@ import pytest
 
 from model_check.errors import NotInTheLanguage
 from model_check.tla.module import export
-from spec.language import LONG_AGO, Bits, Machine, action, always, among, declared_action, declared_always, require
+from spec.language import (
+    LONG_AGO,
+    Bits,
+    Machine,
+    action,
+    always,
+    among,
+    declared_action,
+    declared_always,
+    remove,
+    require,
+)
 from tests.model_check.tla.awkward_machine import AWKWARD, Cell, Colour, Constants, State
 
 if TYPE_CHECKING:
@@ -160,6 +171,10 @@ def take_a_record(cell: Cell) -> None:
     cell.number = 0
 
 
+def removed(s: State, c: Constants) -> None:
+    remove(s.cell, 0)
+
+
 class Other(IntEnum):
     RED = 0
 
@@ -196,6 +211,7 @@ CASES = [
     (endless, "endless calls itself"),
     (deleted, "not a statement of the language"),
     (record_as_argument, "a parameter cannot be a Cell"),
+    (removed, "a step removes no record"),
 ]
 
 

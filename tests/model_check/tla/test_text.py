@@ -17,7 +17,9 @@ from model_check.instances import constants_for
 from model_check.tla.files import write_export
 from model_check.tla.module import TlaModule, export
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.tla import forgetful_machine
 from tests.model_check.tla.awkward_machine import AWKWARD, Constants
+from tests.model_check.tla.forgetful_machine import FORGETFUL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +129,8 @@ def test_one_module_serves_all_instances_profiles_and_environments(protocol: Tla
 
 def test_the_parser_of_tla_has_nothing_to_say(tmp_path: Path, protocol: TlaModule) -> None:
     sizes = two_phase_commit.Constants(resource_managers=3)
-    for exported in (protocol, export(TWO_PHASE_COMMIT, sizes), export(AWKWARD, Constants())):
+    forgetful = export(FORGETFUL, forgetful_machine.Constants())
+    for exported in (protocol, forgetful, export(TWO_PHASE_COMMIT, sizes), export(AWKWARD, Constants())):
         write_export(exported, tmp_path)
         assert run_sany(tmp_path, exported.name) == ""
 
