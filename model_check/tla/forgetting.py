@@ -113,7 +113,7 @@ class TextThatForgets(Text):
     definer = DefinerOfStates
     declarations = DeclarationsOfStates
     reserved = (LEFT, REACHED, "State", "View", FIRST.name, "Reach")
-    why_runs_end = "a run may end where a queue is full"
+    why_no_deadlock = "no clause speaks of it"
 
     def __init__(self, machine: Machine, constants: object) -> None:
         super().__init__(machine, constants)

@@ -41,7 +41,7 @@ class Text:
     definer: type[Definer] = Definer
     declarations: type[Declarations] = Declarations
     reserved: tuple[str, ...] = ()
-    why_runs_end = "an instance is finite"
+    why_no_deadlock = "an instance is finite"
 
     def __init__(self, machine: Machine, constants: object) -> None:
         self._machine = machine
@@ -251,7 +251,8 @@ class Text:
         return sorted(used, key=lambda own: (order.index(used[own][0]), own))
 
     def _config(self, name: str, about: str, checked: list[str], witnesses: list[str]) -> str:
-        lines = [f"\\* {MARK}{f': {about}' if about else ''}.", f"\\* Deadlock is not asked for: {self.why_runs_end}."]
+        lines = [f"\\* {MARK}{f': {about}' if about else ''}."]
+        lines += [f"\\* Deadlock is not asked for: {self.why_no_deadlock}."]
         lines += [f"\\* java -cp tla2tools.jar tlc2.TLC -deadlock -config {name}.cfg {name}.tla", "SPECIFICATION Spec"]
         used = self._names.constants_used
         values = {own: config_value(*used[own]) for own in self._constants_in_order()}

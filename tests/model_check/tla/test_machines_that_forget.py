@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.untraced
 SMALL = Constants(cells=2)
 
 
-def protocol(profile: str, faults: list[str], instance: str, **sizes: int) -> OfTheProtocol:
+def protocol(profile: str, faults: list[str], instance: str, **sizes: Any) -> OfTheProtocol:
     return constants_for(profile, faults, replace(load_instance(instance), persist_interval=2, forgets=1, **sizes))
 
 
