@@ -8,35 +8,43 @@ go. Properties are judged before anything is forgotten. RocketMQ knows nothing o
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.language import remove
+from spec.language import Bits, remove
 from spec.outcome import has_an_outcome
 from spec.state import End, Left, Local, Settled, State
 
 
 def forget(s: State, c: Constants) -> None:
-    """Take out what is dead: halves, then op messages, then transactions, each from the last on."""
-    if c.forgets == 1 and something_is_dead(s, c):
-        for i in range(c.half_slots):
-            if is_dead_half(s, c, c.half_slots - 1 - i):
-                s.had_halves = True
-                note_what_was(s, c, c.half_slots - 1 - i)
-                remove(s.half, c.half_slots - 1 - i)
-        for i in range(c.op_slots):
-            if is_dead_op(s, c, c.op_slots - 1 - i):
-                s.had_ops = True
-                remove(s.op, c.op_slots - 1 - i)
-        for i in range(c.transactions):
-            if is_dead_transaction(s, c, c.transactions - 1 - i):
-                remove(s.transaction, c.transactions - 1 - i)
+    """Take out what is dead: halves, then op messages, then transactions, each from the last on.
+
+    A half that is dead holds no other alive, so that all are marked before the first goes.
+    """
+    if c.forgets == 1:
+        dead = Bits.of(h for h in range(c.half_slots) if is_dead_half(s, c, h))
+        if not dead.is_empty() or another_is_dead(s, c):
+            sweep(s, c, dead)
 
 
-def something_is_dead(s: State, c: Constants) -> bool:
-    """There is something to take out; an op message whose halves all go may follow them."""
-    return (
-        any(is_dead_half(s, c, h) for h in range(c.half_slots))
-        or any(is_dead_op(s, c, o) for o in range(c.op_slots))
-        or any(is_dead_transaction(s, c, t) for t in range(c.transactions))
+def another_is_dead(s: State, c: Constants) -> bool:
+    """There is something to take out beside halves; an op message whose halves all go may follow them."""
+    return any(is_dead_op(s, c, o) for o in range(c.op_slots)) or any(
+        is_dead_transaction(s, c, t) for t in range(c.transactions)
     )
+
+
+def sweep(s: State, c: Constants, dead: Bits) -> None:
+    """Take out these halves, then the op messages and the transactions that are dead."""
+    for i in range(c.half_slots):
+        if dead.has(c.half_slots - 1 - i):
+            s.had_halves = True
+            note_what_was(s, c, c.half_slots - 1 - i)
+            remove(s.half, c.half_slots - 1 - i)
+    for i in range(c.op_slots):
+        if is_dead_op(s, c, c.op_slots - 1 - i):
+            s.had_ops = True
+            remove(s.op, c.op_slots - 1 - i)
+    for i in range(c.transactions):
+        if is_dead_transaction(s, c, c.transactions - 1 - i):
+            remove(s.transaction, c.transactions - 1 - i)
 
 
 # --- halves -----------------------------------------------------------------------------------------------------------

@@ -58,8 +58,8 @@ class Exploration:
         places = {slot.label: place for place, slot in enumerate(machine.initial(constants).memory.slots)}
         return tuple(
             name
-            for name, size in machine.queues.items()
-            if any(state[places[name]] >= getattr(constants, size) for state in self.parents)
+            for name in machine.queues
+            if any(state[places[name]] >= machine.room(constants, name) for state in self.parents)
         )
 
     def path_to(self, state: State) -> list[Step]:

@@ -116,17 +116,17 @@ class Exploration:
 
     def full_queues(self) -> tuple[str, ...]:
         """The lengths of queues that are as long as they may be in some state; none where nothing is forgotten."""
-        machine, packing, words = self.compiled.machine, self.compiled.packing, self.store.all_words
         if not self.store.kernels.FORGETS:
             return ()
+        return tuple(name for name in self.compiled.machine.queues if self.at_full_queue(name).any())
+
+    def at_full_queue(self, name: str) -> npt.NDArray[np.bool_]:
+        """Whether a queue is as long as it may be, for each state; `name` is the field that says how long it is."""
+        machine, packing = self.compiled.machine, self.compiled.packing
         cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
-        found = []
-        for name, size in machine.queues.items():
-            word, shift, mask, low = cells[name]
-            lengths = words()[:, word] >> shift & mask
-            if int(lengths.max()) + low >= getattr(self.constants, size):
-                found.append(name)
-        return tuple(found)
+        word, shift, mask, low = cells[name]
+        lengths = (self.store.all_words()[:, word] >> shift & mask) + low
+        return np.asarray(lengths >= machine.room(self.constants, name))
 
     def path_to(self, bit: int) -> list[Step] | None:
         """The first shortest path to a state that violates the clause (is the witness) with this number.

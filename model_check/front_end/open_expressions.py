@@ -238,6 +238,9 @@ class OpenExpressions(ABC):
             case ast.Call(func=ast.Attribute(value=value, attr="only"), args=[member]):
                 if self.expression(value, scope) is Bits:
                     return Apply("only", (self.term(member, scope, "number"),), "set")
+            case ast.Call(func=ast.Attribute(value=value, attr="of"), args=[members]):
+                if self.expression(value, scope) is Bits:
+                    return self._set(members, node, scope)
             case ast.Call(func=ast.Attribute(value=value, attr="has"), args=[member]):
                 return Apply("has", (self.term(value, scope, "set"), self.term(member, scope, "number")), "truth")
             case ast.Call(func=ast.Attribute(value=value, attr="is_empty"), args=[]):
@@ -289,11 +292,24 @@ class OpenExpressions(ABC):
                     elt=element, generators=[ast.comprehension(target=ast.Name(id=variable), iter=over, ifs=[])]
                 )
             ]:
-                low, high = self.range_of(over, scope)
-                inner = self.block_over(variable, node, scope)
-                body = self.term(element, inner, "truth")
-                return Over(fold, variable, low, high, body, Origin(scope.source, node))
+                return self._over(fold, variable, over, element, node, scope)
         scope.refuse(node, f"{fold} takes one generator of truth values over a range")
+
+    def _set(self, members: ast.expr, node: ast.Call, scope: Scope) -> Term:
+        match members:
+            case ast.GeneratorExp(
+                elt=ast.Name(id=member),
+                generators=[ast.comprehension(target=ast.Name(id=variable), iter=over, ifs=[condition])],
+            ) if member == variable:
+                return self._over("set", variable, over, condition, node, scope)
+        scope.refuse(node, "Bits.of takes the numbers of a range for which one condition is true")
+
+    def _over(
+        self, fold: Fold, variable: str, over: ast.expr, body: ast.expr, node: ast.Call, scope: Scope
+    ) -> Term:
+        low, high = self.range_of(over, scope)
+        inner = self.block_over(variable, node, scope)
+        return Over(fold, variable, low, high, self.term(body, inner, "truth"), Origin(scope.source, node))
 
     def block_over(self, variable: str, node: ast.expr | ast.stmt, scope: Scope) -> Scope:
         """The block in which `variable` runs over a range."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spec.language.fields import Field
 
 Sort = Literal["number", "truth", "set", "long ago"] | type[IntEnum]
-Fold = Literal["any", "all", "sum"]
+Fold = Literal["any", "all", "sum", "set"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """`any`, `all` or `sum` of a truth value over `variable` from `low` to below `high`."""
+    """`any`, `all` or `sum` of a truth value over `variable` from `low` to below `high`, or the `set` where it is true."""
 
     fold: Fold
     variable: str
@@ -167,7 +167,7 @@ def sort_of(term: Term) -> Sort:
         case Read(field=field):
             return sort_of_field(field)
         case Over(fold=fold):
-            return "number" if fold == "sum" else "truth"
+            return "number" if fold == "sum" else "set" if fold == "set" else "truth"
         case LetIn(body=body):
             return sort_of(body)
         case Bound(sort=sort) | Apply(sort=sort) | Call(sort=sort):

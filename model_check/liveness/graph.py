@@ -109,7 +109,9 @@ def compiled_graph(
     starts, targets, labels = _rows(found)
     levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
     given, wanted = _by_response(responses, _truths(found))
-    edge = _at_full_queues(found)
+    edge = np.zeros(len(levels), dtype=np.bool_)
+    for name in machine.queues:
+        edge |= found.at_full_queue(name)
     edge[np.repeat(np.arange(len(edge)), np.diff(starts))[targets < 0]] = True
     steps = found.compiled.steps
     return Graph(machine, constants, steps, starts, targets, labels, levels, given, wanted, edge, found.seconds), found
@@ -150,17 +152,6 @@ def _rows(found: Exploration) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
     return starts, np.concatenate(targets), np.concatenate(labels)
 
 
-def _at_full_queues(found: Exploration) -> Flags:
-    """States in which some queue is as long as it may be."""
-    machine, packing = found.compiled.machine, found.compiled.packing
-    cells = {slot.label: cell for slot, cell in zip(packing.slots, packing.cells, strict=True)}
-    words, full = found.store.all_words(), np.zeros(int(found.store.counts[0]), dtype=np.bool_)
-    for name, size in machine.queues.items():
-        word, shift, mask, low = cells[name]
-        full |= (words[:, word] >> shift & mask) + low >= getattr(found.constants, size)
-    return full
-
-
 def cpython_graph(machine: Machine, constants: object, responses: Sequence[Response]) -> Graph:
     """The same graph by the slow judge: its states are numbered otherwise."""
     predicates = _predicates(responses)
@@ -174,7 +165,7 @@ def cpython_graph(machine: Machine, constants: object, responses: Sequence[Respo
     for place, values in enumerate(queue):
         state.load(values)
         truths.append([is_witnessed(state, constants, predicate) for predicate in predicates])
-        full.append(any(getattr(state, name) >= getattr(constants, size) for name, size in machine.queues.items()))
+        full.append(any(getattr(state, name) >= machine.room(constants, name) for name in machine.queues))
         for step, after in successors(state, constants, steps):
             kept = machine.forgotten(forgetting, constants, after)
             if kept not in states:

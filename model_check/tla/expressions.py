@@ -33,6 +33,7 @@ from model_check.tla.values import (
     Quantified,
     Range,
     Select,
+    SetOf,
     Use,
     Value,
     Variable,
@@ -173,7 +174,7 @@ class Point(ABC):
             body = self._lazily(term.body, {**meaning, term.variable: Local(name)})
         finally:
             self.names.leave()
-        return Quantified(term.fold, name, domain, body)
+        return SetOf(name, domain, body) if term.fold == "set" else Quantified(term.fold, name, domain, body)
 
     # --- the state ----------------------------------------------------------------------------------------------------
 

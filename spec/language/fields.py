@@ -7,7 +7,7 @@ flat list of them; a record object is only a named view of that list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -162,6 +162,11 @@ class Bits:
     def only(index: int) -> Bits:
         """The set with one member."""
         return Bits(_bit(index))
+
+    @staticmethod
+    def of(members: Iterable[int]) -> Bits:
+        """The set with these members; in a specification `Bits.of(i for i in range(…) if …)`."""
+        return Bits(sum({_bit(index) for index in members}))
 
     def has(self, index: int) -> bool:
         """Whether `index` is a member; an absent index (`NONE`) never is."""

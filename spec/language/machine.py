@@ -83,6 +83,10 @@ class Machine:
         self.forget(state.load(values), constants)
         return state.canonical()
 
+    def room(self, constants: object, queue: str) -> int:
+        """How long a queue may be."""
+        return int(getattr(constants, self.queues[queue]))
+
     def steps(self, constants: object) -> tuple[Step, ...]:
         """Every action with every choice of parameters, in order; `among` nothing gives none."""
         return tuple(

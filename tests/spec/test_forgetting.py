@@ -88,7 +88,7 @@ MUTANTS = [
     ("        and not comes_back\n", "", ("power_loss",)),
     ("        and s.op[o].names.is_empty()\n", "", ()),
     ("        s.transaction[t].checked_before = True\n", "        pass\n", ("slow_local", "late_end")),
-    ("                s.had_halves = True\n", "", ("power_loss",)),
+    ("            s.had_halves = True\n", "", ("power_loss",)),
 ]
 """A root, a reference or a note that is left out, and faults with which that shows."""
 

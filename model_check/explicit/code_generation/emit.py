@@ -9,7 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit_expressions import LANES
-from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES, StepWriter
+from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
+from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import Expression, apply
 from spec.language import NONE, Machine, Property
@@ -40,7 +41,7 @@ _SHOWN = (
 )
 
 
-class Emitter(StepWriter):
+class Emitter(ForgettingWriter):
     """Writes the functions of one machine in one instance.
 
     Parameters
@@ -64,7 +65,7 @@ class Emitter(StepWriter):
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards))
         forget = self._forget(self.lowering.forgetting())
-        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), forget, DECLARATIONS, ""])
+        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
 
     @property
     def forgets(self) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
-from model_check.front_end.terms import Apply, Expression, If, Int, Let, LoweredAction, Statement, Switch
+from model_check.front_end.terms import Apply, Expression, Int, Let, LoweredAction, Switch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,17 +67,6 @@ ptr %found, ptr %steps, ptr %parents, i64 {before})
 done.{number}:
   %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
   br label %call.{next}"""
-
-_FORGET = """\
-define i64 @forget(ptr noalias nocapture %states, i64 %count, ptr noalias nocapture readonly %K, \
-ptr noalias nocapture %before) nounwind {{
-{text}
-over:
-  %n.over = phi i64 [ 0, %entry ], [ %n.next, %next ]
-  ret i64 %n.over
-{out_of_range}:
-  ret i64 -1
-}}"""
 
 _RUNS = """\
 define i64 @{function}({given}) nounwind {{
@@ -165,6 +154,21 @@ class StepWriter(StatementWriter):
         Its results are put behind the `start` that have been found; it returns how many these are now. When a value
         leaves its declared range in state x, it returns -1 - ((x - first) * steps + N).
         """
+        code = self._begin_each()
+        for statement in action.effect:
+            self._statement(statement)
+        self._put("%found", "%m")
+        code.do("%m.step = getelementptr inbounds i32, ptr %steps, i64 %m")
+        code.do(f"store i32 {number}, ptr %m.step")
+        code.do("%m.parent = getelementptr inbounds i64, ptr %parents, i64 %m")
+        code.do("store i64 %x, ptr %m.parent")
+        self._end_each()
+        name = " ".join([action.name, *map(str, action.arguments)])
+        text = code.text()
+        return _STEP.format(name=name, number=number, found=_FOUND, text=text, out_of_range=OUT_OF_RANGE, steps=steps)
+
+    def _begin_each(self) -> Instructions:
+        """A function that looks at each state `%x` of which `%bits` has the bit; `%m` counts them from `%start` on."""
         code = self._begin()
         code.jump("each")
         code.start("each")
@@ -173,16 +177,11 @@ class StepWriter(StatementWriter):
         code.do("%lane = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
         code.do("%x = add nsw i64 %base, %lane")
         self.words = [self._word(i) for i in range(self.packing.words)]
-        for statement in action.effect:
-            self._statement(statement)
-        code.do(f"%to = mul nsw i64 %m, {self.packing.words}")
-        for i, word in enumerate(self.words):
-            place = code.value(f"getelementptr inbounds i64, ptr %found, i64 {code.value(f'add nsw i64 %to, {i}')}")
-            code.do(f"store i64 {word}, ptr {place}")
-        code.do("%m.step = getelementptr inbounds i32, ptr %steps, i64 %m")
-        code.do(f"store i32 {number}, ptr %m.step")
-        code.do("%m.parent = getelementptr inbounds i64, ptr %parents, i64 %m")
-        code.do("store i64 %x, ptr %m.parent")
+        return code
+
+    def _end_each(self) -> None:
+        """Go on with the next of these states, or to `over`, where `%n.found` is how many there are."""
+        code = self.code
         code.jump("kept")
         code.start("kept")
         code.do("%n.found = add nsw i64 %m, 1")
@@ -190,50 +189,14 @@ class StepWriter(StatementWriter):
         code.do("%todo.next = and i64 %todo, %one.less")
         code.do("%is.done = icmp eq i64 %todo.next, 0")
         code.branch("%is.done", "over", "each")
-        name = " ".join([action.name, *map(str, action.arguments)])
-        text = code.text()
-        return _STEP.format(name=name, number=number, found=_FOUND, text=text, out_of_range=OUT_OF_RANGE, steps=steps)
 
-    def _forget(self, forgetting: Sequence[Statement]) -> str:
-        """`forget(states, count, K, before)`: forgets, and copies what each changed state was; how many these are."""
-        code, width = self._begin(), self.packing.words
-        code.branch(code.at_entry("icmp sgt i64 %count, 0"), "each", "over")
-        code.start("each")
-        code.do("%x = phi i64 [ 0, %entry ], [ %x.next, %next ]")
-        code.do("%n = phi i64 [ 0, %entry ], [ %n.next, %next ]")
-        before = [self._word(i) for i in range(width)]
-        self.words = list(before)
-        match forgetting:
-            case (If(test, then, ()),):
-                code.branch(self._truth(test), "some", "none")
-            case _:
-                then = ()
-                code.branch("false", "some", "none")
-        code.start("none")
-        code.jump("next")
-        code.start("some")
-        self._put("%before", "%n", before)
-        for statement in then:
-            self._statement(statement)
-        self._put("%states", "%x", [self._word(i) for i in range(width)])
-        code.do("%n.more = add nsw i64 %n, 1")
-        some_end = code.block
-        code.jump("next")
-        code.start("next")
-        code.do(f"%n.next = phi i64 [ %n, %none ], [ %n.more, %{some_end} ]")
-        code.do("%x.next = add nsw i64 %x, 1")
-        code.do("%is.over = icmp sge i64 %x.next, %count")
-        code.branch("%is.over", "over", "each")
-        return _FORGET.format(text=code.text(), out_of_range=OUT_OF_RANGE)
-
-    def _put(self, array: str, x: str, words: Sequence[str]) -> None:
-        """Write the words of state x of an array."""
-        to = self.code.value(f"mul nsw i64 {x}, {self.packing.words}")
-        for i, word in enumerate(words):
-            place = self.code.value(
-                f"getelementptr inbounds i64, ptr {array}, i64 {self.code.value(f'add nsw i64 {to}, {i}')}"
-            )
-            self.code.do(f"store i64 {word}, ptr {place}")
+    def _put(self, array: str, number: str) -> None:
+        """Write the words of the state as the statements have left them to an array of states."""
+        code = self.code
+        to = code.value(f"mul nsw i64 {number}, {self.packing.words}")
+        for i in range(self.packing.words):
+            place = code.value(f"getelementptr inbounds i64, ptr {array}, i64 {code.value(f'add nsw i64 {to}, {i}')}")
+            code.do(f"store i64 {self._word(i)}, ptr {place}")
 
     def _expand(self, steps: int, guards: int) -> str:
         """`expand(states, first, last, K, found, steps, parents)`: the successors of some states, at least one."""

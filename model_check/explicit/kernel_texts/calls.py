@@ -49,7 +49,18 @@ def observe(states, x, step, K, row):
 @compiled
 def forget(states, count, K, before):
     """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed."""
-    changed = call_native(K[K.shape[0] - 1], (states, count, K, before))
+    if count <= 0:
+        return 0
+    changed = call_native(K[K.shape[0] - 1], (states, 0, count, K, before))
     if changed < 0:
         raise OverflowError  # a value has left its declared range
     return changed
+
+
+@compiled
+def expand_and_forget(states, first, last, K, found, steps, parents, before, room):
+    """The same as `expand`, with what is left of each successor when it has forgotten."""
+    m, reached = expand(states, first, last, K, found, steps, parents, room)
+    if FORGETS:
+        forget(found, m, K, before)
+    return m, reached

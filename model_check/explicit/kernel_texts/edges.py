@@ -13,13 +13,11 @@ def edges(states, room, regions, region, first, last, bases, table, K, found, st
     x = first
     n = 0
     while x < last:
-        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        m, reached = expand_and_forget(states, base + x, base + last, K, found, steps, parents, before, most)
         if m < 0:
             return -1 - (reached - base), n
         if n + m > to.shape[0]:
             break
-        if FORGETS:
-            forget(found, m, K, before)
         for place in range(x, reached - base):
             ends[place - first] = 0
         for j in range(m):

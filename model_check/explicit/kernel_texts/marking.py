@@ -58,10 +58,8 @@ def mark_before(
     base = region * room
     x = first
     while x < last:
-        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        m, reached = expand_and_forget(states, base + x, base + last, K, found, steps, parents, before, most)
         x = reached - base
-        if FORGETS:
-            forget(found, m, K, before)
         for j in range(m):
             parent = ((parents[j] - base) << regions) | region
             if marks[parent] != goals:
@@ -82,10 +80,8 @@ def mark_before_keys(
     base = region * room
     x = first
     while x < last:
-        m, reached = expand(states, base + x, base + last, K, found, steps, parents, most)
+        m, reached = expand_and_forget(states, base + x, base + last, K, found, steps, parents, before, most)
         x = reached - base
-        if FORGETS:
-            forget(found, m, K, before)
         for j in range(m):
             key = key_of(found, j * WORDS, keep)
             p = place_of(key, slots)
