@@ -304,9 +304,7 @@ class OpenExpressions(ABC):
                 return self._over("set", variable, over, condition, node, scope)
         scope.refuse(node, "Bits.of takes the numbers of a range for which one condition is true")
 
-    def _over(
-        self, fold: Fold, variable: str, over: ast.expr, body: ast.expr, node: ast.Call, scope: Scope
-    ) -> Term:
+    def _over(self, fold: Fold, variable: str, over: ast.expr, body: ast.expr, node: ast.Call, scope: Scope) -> Term:
         low, high = self.range_of(over, scope)
         inner = self.block_over(variable, node, scope)
         return Over(fold, variable, low, high, self.term(body, inner, "truth"), Origin(scope.source, node))

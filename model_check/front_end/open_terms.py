@@ -116,7 +116,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """`any`, `all` or `sum` of a truth value over `variable` from `low` to below `high`, or the `set` where it is true."""
+    """`any`, `all` or `sum` of a truth value, or the `set` of where it is true, over `variable` in a range."""
 
     fold: Fold
     variable: str

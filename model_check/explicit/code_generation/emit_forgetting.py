@@ -6,7 +6,6 @@ without a branch. What was given a name for it is kept, and the states whose bit
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES, RUN
@@ -74,8 +73,9 @@ class ForgettingWriter(StepWriter):
         """
         if not forgetting:
             return [_NOTHING]
-        names = [statement for statement in takewhile(lambda s: isinstance(s, Let), forgetting)]
-        match forgetting[len(names) :]:
+        first = next((i for i, statement in enumerate(forgetting) if not isinstance(statement, Let)), 0)
+        names = [statement for statement in forgetting[:first] if isinstance(statement, Let)]
+        match forgetting[first:]:
             case (If(test, then, ()),):
                 parts = self._mark(names, test), self._sweep(names, then)
             case _:
@@ -96,7 +96,9 @@ class ForgettingWriter(StepWriter):
             place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}, i64 %at")
             code.do(f"store {self._i64} {self._locals[name.name]}, ptr {place}, align {ALIGNMENT}")
         mask = code.value(f"trunc i64 {self._lanes_of(self._truth(test))} to i{LANES}")
-        place = code.value(f"getelementptr inbounds i{LANES}, ptr %masks, i64 {code.value(f'udiv exact i64 %at, {LANES}')}")
+        place = code.value(
+            f"getelementptr inbounds i{LANES}, ptr %masks, i64 {code.value(f'udiv exact i64 %at, {LANES}')}"
+        )
         code.do(f"store i{LANES} {mask}, ptr {place}")
         code.do(f"%at.next = add nsw i64 %at, {LANES}")
         code.do("%is.over = icmp sge i64 %at.next, %count")

@@ -8,35 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import ExpressionWriter, place_of, signed
+from model_check.explicit.code_generation.emit_expressions import place_of, signed
+from model_check.explicit.code_generation.emit_removal import RemovalWriter
 from model_check.explicit.code_generation.instructions import UNLIKELY
 from model_check.front_end.terms import Expression, If, Int, Let, Remove, Statement, Tick, Write
-from spec.language import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from model_check.explicit.code_generation.packing import Packing, Place
+    from model_check.explicit.code_generation.packing import Place
 
 OUT_OF_RANGE = "out_of_range"
 
 
-class StatementWriter(ExpressionWriter):
-    """Writes statements into the function that is being written.
-
-    Parameters
-    ----------
-    packing : Packing
-    switches : tuple of str
-        As for `ExpressionWriter`.
-    constants : object
-        The instance.
-    """
-
-    def __init__(self, packing: Packing, switches: tuple[str, ...], constants: object) -> None:
-        super().__init__(packing, switches)
-        self.constants = constants
-        self._slots = {slot.path: slot for slot in packing.slots}
+class StatementWriter(RemovalWriter):
+    """Writes statements into the function that is being written."""
 
     def _statement(self, statement: Statement) -> None:
         match statement:
@@ -153,62 +139,6 @@ class StatementWriter(ExpressionWriter):
         self.code.branch(condition, OUT_OF_RANGE, going_on, UNLIKELY)
         self.code.start(going_on)
 
-    # --- what is taken out --------------------------------------------------------------------------------------------
-
-    def _remove(self, array: str, removed: int) -> None:
-        """What is behind a place of the arrays of a length moves up; then what refers there."""
-        for path, places in self.packing.places.items():
-            if self._slots[path].array == array:
-                following = [*(self._element(place, place.first) for place in places[1:]), self._lowest(path)]
-                for place, last in zip(places, following, strict=bool(places)):
-                    self._move_up(place, max(removed - place.first, 0), last)
-        for path, places in self.packing.places.items():
-            if self._slots[path].places == array:
-                for place in places:
-                    for i in range(place.length if place.width else 0):
-                        self._follow(path, place, i, removed)
-
-    def _element(self, place: Place, i: int) -> str:
-        """What is stored of element i of the array."""
-        shifted = self._operation("lshr", self._word(place.word), place.shift + place.width * (i - place.first))
-        return self._operation("and", shifted, (1 << place.width) - 1)
-
-    def _lowest(self, path: tuple[str, ...]) -> str:
-        """What is stored of a field that holds what it held in the beginning."""
-        slack = self._slack(path) if self._is_instant(path) else None
-        return "0" if slack is None else self.code.at_entry(f"select i1 {slack}, i64 0, i64 1")
-
-    def _move_up(self, place: Place, begin: int, last: str) -> None:
-        """The elements of a word behind its `begin` th move up, and the last one becomes `last`."""
-        if begin >= place.length or not place.width:
-            return
-        word, top = self._word(place.word), place.shift + place.width * (place.length - 1)
-        region = (1 << top + place.width) - (1 << place.shift + place.width * begin)
-        moved = self._operation("and", self._operation("lshr", word, place.width), region & ((1 << top) - 1))
-        kept = self._operation("or", self._operation("and", word, signed(~region & (1 << 64) - 1)), moved)
-        self.words[place.word] = self._operation("or", kept, self._operation("shl", last, top))
-
-    def _follow(self, path: tuple[str, ...], place: Place, i: int, removed: int) -> None:
-        """What element i says of the places of an array from which one was removed."""
-        slot, before, code = self._slots[path], self._element(place, place.first + i), self.code
-        if slot.kind is Kind.BITS:
-            below = (1 << removed) - 1
-            upper = self._operation("and", self._operation("lshr", before, 1), signed(~below & (1 << 64) - 1))
-            after = self._operation("or", self._operation("and", before, below), upper)
-        else:
-            distance = removed - place.low
-            is_behind = code.value(f"icmp ugt i64 {before}, {distance}")
-            less = code.value(f"sub i64 {before}, 1")
-            after = code.value(f"select i1 {is_behind}, i64 {less}, i64 {before}")
-            if not slot.is_position:
-                is_gone = code.value(f"icmp eq i64 {before}, {distance}")
-                after = code.value(f"select i1 {is_gone}, i64 0, i64 {after}")
-        shift = place.shift + place.width * i
-        kept = self._operation(
-            "and", self._word(place.word), signed(~(((1 << place.width) - 1) << shift) & (1 << 64) - 1)
-        )
-        self.words[place.word] = self._operation("or", kept, self._operation("shl", after, shift))
-
     # --- the clock ----------------------------------------------------------------------------------------------------
 
     def _tick(self) -> None:
@@ -239,15 +169,3 @@ class StatementWriter(ExpressionWriter):
                 for place in places:
                     for i in range(place.length):
                         yield path, place, place.shift + place.width * i
-
-    def _is_instant(self, path: tuple[str, ...]) -> bool:
-        return self._slots[path].kind is Kind.INSTANT
-
-    def _slack(self, path: tuple[str, ...]) -> str | None:
-        """The condition under which the floor of an instant is the low end of its range, where there is one."""
-        slack = self._slots[path].slack
-        if slack is None:
-            return None
-        if slack in self.switches:
-            return self._switch(slack)
-        return "true" if getattr(self.constants, slack) else "false"
