@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,7 +100,8 @@ class Exploration:
     @property
     def sizes(self) -> list[int]:
         """States of each level, the initial state's first."""
-        return [int((ends - starts).sum()) for starts, ends in pairwise(self.levels)]
+        sizes: list[int] = np.diff(np.sum(self.levels, axis=1)).tolist()
+        return sizes
 
     @property
     def disk_bytes(self) -> int:

@@ -168,7 +168,8 @@ class _Search:
                 if self.until and all(found.seen_at[bit] is not None for bit in self.until):
                     found.complete = False
                     break
-                self.expected = expected_states(found.sizes)
+                if self.report is not None:
+                    self.expected = expected_states(found.sizes)
                 self._expand_level()
                 if found.complete:
                     self._finish_level()
