@@ -14,36 +14,35 @@ from spec.state import End, Left, Local, Settled, State
 
 
 def forget(s: State, c: Constants) -> None:
-    """Take out what is dead: halves, then op messages, then transactions, each from the last on.
-
-    A half that is dead holds no other alive, so that all are marked before the first goes.
-    """
+    """Mark what is dead before anything is taken out: nothing that is dead keeps anything else alive."""
     if c.forgets == 1:
-        dead = Bits.of(h for h in range(c.half_slots) if is_dead_half(s, c, h))
-        if not dead.is_empty() or another_is_dead(s, c):
-            sweep(s, c, dead)
+        halves = Bits.of(h for h in range(c.half_slots) if is_dead_half(s, c, h))
+        ops = Bits.of(o for o in range(c.op_slots) if is_dead_op(s, c, o, halves))
+        transactions = Bits.of(t for t in range(c.transactions) if is_dead_transaction(s, c, t, halves))
+        if not (halves.is_empty() and ops.is_empty() and transactions.is_empty()):
+            note_all(s, c, halves, ops)
+            take_out(s, c, halves, ops, transactions)
 
 
-def another_is_dead(s: State, c: Constants) -> bool:
-    """There is something to take out beside halves; an op message whose halves all go may follow them."""
-    return any(is_dead_op(s, c, o) for o in range(c.op_slots)) or any(
-        is_dead_transaction(s, c, t) for t in range(c.transactions)
-    )
+def note_all(s: State, c: Constants, halves: Bits, ops: Bits) -> None:
+    """What may still be asked of all that is to go."""
+    s.had_halves = s.had_halves or not halves.is_empty()
+    s.had_ops = s.had_ops or not ops.is_empty()
+    for h in range(c.half_slots):
+        if halves.has(h):
+            note_what_was(s, c, h)
 
 
-def sweep(s: State, c: Constants, dead: Bits) -> None:
-    """Take out these halves, then the op messages and the transactions that are dead."""
+def take_out(s: State, c: Constants, halves: Bits, ops: Bits, transactions: Bits) -> None:
+    """Take these places out, each kind from the last on, so that those before it stay where they are."""
     for i in range(c.half_slots):
-        if dead.has(c.half_slots - 1 - i):
-            s.had_halves = True
-            note_what_was(s, c, c.half_slots - 1 - i)
+        if halves.has(c.half_slots - 1 - i):
             remove(s.half, c.half_slots - 1 - i)
     for i in range(c.op_slots):
-        if is_dead_op(s, c, c.op_slots - 1 - i):
-            s.had_ops = True
+        if ops.has(c.op_slots - 1 - i):
             remove(s.op, c.op_slots - 1 - i)
     for i in range(c.transactions):
-        if is_dead_transaction(s, c, c.transactions - 1 - i):
+        if transactions.has(c.transactions - 1 - i):
             remove(s.transaction, c.transactions - 1 - i)
 
 
@@ -145,8 +144,8 @@ def note_what_was(s: State, c: Constants, h: int) -> None:
 # --- op messages ------------------------------------------------------------------------------------------------------
 
 
-def is_dead_op(s: State, c: Constants, o: int) -> bool:
-    """All offsets have passed the op message, it names no half that is alive, and no fault brings it back."""
+def is_dead_op(s: State, c: Constants, o: int, halves: Bits) -> bool:
+    """All offsets have passed the op message, it names dead halves only, and no fault brings it back."""
     is_ahead_of_the_round = s.round.running and (o >= s.round.first_op or o >= s.round.next_op)
     comes_back = (c.offset_regression and s.mishaps < c.mishaps) or (
         c.power_loss and (c.rewinds_beyond_end or (s.mishaps < c.mishaps and o >= s.flushed.ops))
@@ -157,19 +156,19 @@ def is_dead_op(s: State, c: Constants, o: int) -> bool:
         and o < s.saved.op
         and not is_ahead_of_the_round
         and not comes_back
-        and s.op[o].names.is_empty()
+        and (s.op[o].names - halves).is_empty()
     )
 
 
 # --- transactions -----------------------------------------------------------------------------------------------------
 
 
-def is_dead_transaction(s: State, c: Constants, t: int) -> bool:
-    """It was sent, does not run and waits nowhere, and no half of it is left."""
+def is_dead_transaction(s: State, c: Constants, t: int, halves: Bits) -> bool:
+    """It was sent, does not run and waits nowhere, and all halves of it are dead."""
     return (
         s.transaction[t].local != Local.NOT_SENT
         and s.transaction[t].local != Local.EXECUTING
         and s.transaction[t].escaped == 0
         and (c.endless == 0 or has_an_outcome(s, t))
-        and not any(s.half[h].transaction == t and h < s.half_length for h in range(c.half_slots))
+        and not any(s.half[h].transaction == t and h < s.half_length and not halves.has(h) for h in range(c.half_slots))
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from model_check.front_end import open_terms
@@ -227,8 +227,10 @@ class Lowering:
         turns = self._range(over.low, over.high, over.at, meaning)
         terms = [self._value(over.body, {**meaning, over.variable: Int(i)}) for i in turns]
         if over.fold == "set":
-            members = [apply("if", term, apply("only", Int(i)), EMPTY) for i, term in zip(turns, terms, strict=True)]
-            return reduce(lambda some, more: apply("union", some, more), members, EMPTY)
+            members: Expression = EMPTY
+            for i, term in zip(turns, terms, strict=True):
+                members = apply("union", members, apply("if", term, apply("only", Int(i)), EMPTY))
+            return members
         if over.fold != "sum":
             return apply("and" if over.fold == "all" else "or", *terms)
         total: Expression = Int(0)

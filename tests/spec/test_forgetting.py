@@ -86,9 +86,9 @@ MUTANTS = [
     ("        and not is_ahead_of_the_round\n", "", ("slow_round",)),
     ("        and not comes_back\n", "", ("offset_regression",)),
     ("        and not comes_back\n", "", ("power_loss",)),
-    ("        and s.op[o].names.is_empty()\n", "", ()),
+    ("        and (s.op[o].names - halves).is_empty()\n", "", ()),
     ("        s.transaction[t].checked_before = True\n", "        pass\n", ("slow_local", "late_end")),
-    ("            s.had_halves = True\n", "", ("power_loss",)),
+    ("    s.had_halves = s.had_halves or not halves.is_empty()\n", "", ("power_loss",)),
 ]
 """A root, a reference or a note that is left out, and faults with which that shows."""
 

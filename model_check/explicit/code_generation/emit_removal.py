@@ -1,7 +1,7 @@
 """From the removal of a record to LLVM instructions: what is behind it moves up, and what refers there follows.
 
-All that lies in a word is moved together: a shift and a mask for each width, and for all numbers one subtraction that
-tells which of them are larger than the place that goes.
+All words of the state are looked at as one vector, an element a word. In each of them a shift and a mask move all that
+has one width, and one subtraction tells of many numbers at once which are larger than the place that goes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from model_check.explicit.code_generation.packing import WORD_BITS
 from spec.language import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from model_check.explicit.code_generation.packing import Packing, Path, Place
 
@@ -34,12 +34,18 @@ class _Shifts:
 
 
 class _Reference(NamedTuple):
-    """A number in a word that says a place: as the distance from the low end of its range, as is the removed place."""
+    """A number that says a place: where it lies, and how far the removed place is from the low end of its range."""
 
+    word: int
     shift: int
     width: int
     removed: int
     is_position: bool
+
+    @property
+    def end(self) -> int:
+        """The bit above it."""
+        return self.shift + self.width
 
 
 class RemovalWriter(ExpressionWriter):
@@ -58,12 +64,14 @@ class RemovalWriter(ExpressionWriter):
         super().__init__(packing, switches)
         self.constants = constants
         self._slots = {slot.path: slot for slot in packing.slots}
+        self._vector: tuple[str, list[str]] = ("", [])
 
     def _remove(self, array: str, removed: int) -> None:
         """Take a place out of the arrays of a length; see `spec.language.remove`."""
+        state = self._as_vector()
         at_first: dict[int, _Shifts] = {}
-        afterwards: dict[int, _Shifts] = {}  # members that are in an array of that length themselves
-        references: dict[int, list[_Reference]] = {}
+        afterwards: dict[int, _Shifts] = {}  # sets that are in an array of that length themselves
+        references: list[_Reference] = []
         for path, places in self.packing.places.items():
             slot = self._slots.get(path)
             if slot is None or not places or not places[0].width:
@@ -75,17 +83,47 @@ class RemovalWriter(ExpressionWriter):
                     shifts = (afterwards if slot.array == array else at_first).setdefault(place.word, _Shifts())
                     shifts.add(1, shift + removed, shift + place.width - 1)
             elif slot.places == array:
-                for place, shift in _elements(places):
-                    reference = _Reference(shift, place.width, removed - place.low, slot.is_position)
-                    references.setdefault(place.word, []).append(reference)
-        for word, shifts in (*at_first.items(), *afterwards.items()):
-            self._shift_down(word, shifts)
-        for word, found in references.items():
-            found.sort()
-            top = [one for one in found if one.shift + one.width == WORD_BITS]
-            rest = found[: len(found) - len(top)]
-            for apart in filter(None, (rest[::2], rest[1::2], top)):
-                self._follow(word, apart)
+                references += [
+                    _Reference(place.word, shift, place.width, removed - place.low, slot.is_position)
+                    for place, shift in _elements(places)
+                ]
+        for moving in filter(None, (at_first, afterwards)):
+            state = self._shifted_down(state, moving)
+        for apart in _apart(references):
+            state = self._followed(state, apart)
+        self._take_words_from(state)
+
+    # --- the state as a vector ----------------------------------------------------------------------------------------
+
+    def _as_vector(self) -> str:
+        """The words of the state in one vector."""
+        words = [self._word(i) for i in range(self.packing.words)]
+        if self._vector[1] != words:
+            vector = "poison"
+            for i, word in enumerate(words):
+                vector = self.code.value(f"insertelement {self._kind} {vector}, i64 {word}, i64 {i}")
+            self._vector = vector, words
+        return self._vector[0]
+
+    def _take_words_from(self, vector: str) -> None:
+        """The words of the state are those of a vector."""
+        self.words = [
+            self.code.value(f"extractelement {self._kind} {vector}, i64 {i}") for i in range(self.packing.words)
+        ]
+        self._vector = vector, [str(word) for word in self.words]
+
+    @property
+    def _kind(self) -> str:
+        return f"<{self.packing.words} x i64>"
+
+    def _of_words(self, numbers: Mapping[int, int]) -> str:
+        """A vector of constants, zero in the words that are not named."""
+        return f"<{', '.join(f'i64 {signed(numbers.get(i, 0))}' for i in range(self.packing.words))}>"
+
+    def _on_words(self, operation: str, vector: str, other: str) -> str:
+        return self.code.value(f"{operation} {self._kind} {vector}, {other}")
+
+    # --- what moves ---------------------------------------------------------------------------------------------------
 
     def _move_up(self, path: Path, places: Sequence[Place], removed: int, shifts: dict[int, _Shifts]) -> None:
         """The elements of an array behind the removed one; the last one becomes what it was in the beginning."""
@@ -98,52 +136,6 @@ class RemovalWriter(ExpressionWriter):
                 of_word.add(place.width, place.shift + place.width * begin, top)
                 of_word.above.append((last, top))
 
-    def _shift_down(self, number: int, shifts: _Shifts) -> None:
-        word = self._word(number)
-        value = self._operation("and", word, signed(~shifts.cleared))
-        for by, mask in shifts.masks.items():
-            moved = self._operation("and", self._operation("lshr", word, by), signed(mask))
-            value = self._operation("or", value, moved)
-        for above, shift in shifts.above:
-            value = self._operation("or", value, self._operation("shl", above, shift))
-        self.words[number] = value
-
-    def _follow(self, number: int, references: Sequence[_Reference]) -> None:
-        """What refers to a place behind the removed one is one less, what refers to that one is nothing any more.
-
-        No two of the references are neighbours: the bit above each is free to tell whether a difference is negative.
-        """
-        down = int(references[-1].shift + references[-1].width == WORD_BITS)
-        word = self._word(number)
-        free = [1 << one.shift + one.width - down for one in references]
-        digits = sum(((1 << one.width) - 1) << one.shift - down for one in references)
-        shifted = self._operation("lshr", word, down) if down else word
-        large = self._operation("or", self._operation("and", shifted, signed(digits)), signed(sum(free)))
-
-        def not_less(than: int) -> str:
-            others = sum(one.removed + than << one.shift - down for one in references)
-            return self._operation("and", self._operation("sub", large, signed(others)), signed(sum(free)))
-
-        behind = not_less(1)
-        less = self._at_low_ends(behind, references, down)
-        value = self._operation("sub", word, self._operation("shl", less, down))
-        may_be_gone = [bit for one, bit in zip(references, free, strict=True) if not one.is_position]
-        if may_be_gone:
-            at_it = self._operation("and", self._operation("xor", not_less(0), behind), signed(sum(may_be_gone)))
-            gone = self._operation("sub", at_it, self._at_low_ends(at_it, references, down))
-            kept = self._operation("xor", self._operation("shl", gone, down), -1)
-            value = self._operation("and", value, kept)
-        self.words[number] = value
-
-    def _at_low_ends(self, bits: str, references: Sequence[_Reference], down: int) -> str:
-        """Bits above references moved to the lowest bit of each."""
-        moved = "0"
-        for width in sorted({one.width for one in references}):
-            mask = sum(1 << one.shift + width - down for one in references if one.width == width)
-            some = self._operation("lshr", self._operation("and", bits, signed(mask)), width)
-            moved = some if moved == "0" else self._operation("or", moved, some)
-        return moved
-
     def _element(self, place: Place, i: int) -> str:
         """What is stored of element i of the array."""
         shifted = self._operation("lshr", self._word(place.word), place.shift + place.width * (i - place.first))
@@ -153,6 +145,72 @@ class RemovalWriter(ExpressionWriter):
         """What is stored of a field that holds what it held in the beginning."""
         slack = self._slack(path) if self._is_instant(path) else None
         return "0" if slack is None else self.code.at_entry(f"select i1 {slack}, i64 0, i64 1")
+
+    def _shifted_down(self, vector: str, shifts: Mapping[int, _Shifts]) -> str:
+        kept = {word: ~of_word.cleared for word, of_word in shifts.items()}
+        value = self._on_words("and", vector, self._of_words({i: kept.get(i, -1) for i in range(self.packing.words)}))
+        for turn in range(max(len(of_word.masks) for of_word in shifts.values())):
+            now = {word: list(s.masks.items())[turn] for word, s in shifts.items() if turn < len(s.masks)}
+            moved = self._on_words("lshr", vector, self._of_words({word: by for word, (by, _) in now.items()}))
+            moved = self._on_words("and", moved, self._of_words({word: mask for word, (_, mask) in now.items()}))
+            value = self._on_words("or", value, moved)
+        above: dict[str, dict[int, int]] = {}
+        for word, of_word in shifts.items():
+            for last, top in of_word.above:
+                if last != "0":
+                    tops = above.setdefault(last, {})
+                    tops[word] = tops.get(word, 0) | 1 << top
+        for last, tops in above.items():
+            one = self.code.value(f"insertelement {self._kind} poison, i64 {last}, i64 0")
+            each = self.code.value(
+                f"shufflevector {self._kind} {one}, {self._kind} poison, <{self.packing.words} x i32> zeroinitializer"
+            )
+            value = self._on_words("or", value, self._on_words("mul", each, self._of_words(tops)))
+        return value
+
+    # --- what refers there --------------------------------------------------------------------------------------------
+
+    def _followed(self, vector: str, references: Sequence[_Reference]) -> str:
+        """What refers to a place behind the removed one is one less, what refers to that one is nothing any more.
+
+        The bit above each of the references is free to tell whether a difference is negative.
+        """
+        down = int(references[0].end == WORD_BITS)
+
+        def together(numbers: Iterable[tuple[_Reference, int]]) -> str:
+            of_words: dict[int, int] = {}
+            for one, number in numbers:
+                of_words[one.word] = of_words.get(one.word, 0) + (number << one.shift - down)
+            return self._of_words(of_words)
+
+        def not_less(than: int) -> str:
+            least = self._on_words("sub", large, together((one, one.removed + than) for one in references))
+            return self._on_words("and", least, free)
+
+        def at_low_ends(bits: str) -> str:
+            moved = "zeroinitializer"
+            for width in sorted({one.width for one in references}):
+                some = self._on_words("and", bits, together((o, 1 << width) for o in references if o.width == width))
+                some = self._on_words("lshr", some, f"splat (i64 {width})")
+                moved = self._on_words("or", moved, some)
+            return moved
+
+        def back(bits: str) -> str:
+            return self._on_words("shl", bits, "splat (i64 1)") if down else bits
+
+        shifted = self._on_words("lshr", vector, "splat (i64 1)") if down else vector
+        free = together((one, 1 << one.width) for one in references)
+        digits = together((one, (1 << one.width) - 1) for one in references)
+        large = self._on_words("or", self._on_words("and", shifted, digits), free)
+        behind = not_less(1)
+        value = self._on_words("sub", vector, back(at_low_ends(behind)))
+        may_be_gone = [(one, 1 << one.width) for one in references if not one.is_position]
+        if may_be_gone:
+            at_it = self._on_words("xor", not_less(0), behind)
+            at_it = self._on_words("and", at_it, together(may_be_gone))
+            gone = back(self._on_words("sub", at_it, at_low_ends(at_it)))
+            value = self._on_words("and", value, self._on_words("xor", gone, "splat (i64 -1)"))
+        return value
 
     def _is_instant(self, path: tuple[str, ...]) -> bool:
         return self._slots[path].kind is Kind.INSTANT
@@ -170,3 +228,18 @@ class RemovalWriter(ExpressionWriter):
 def _elements(places: Sequence[Place]) -> Iterable[tuple[Place, int]]:
     """The elements of an array: the part in which each lies, and its lowest bit there."""
     return ((place, place.shift + place.width * i) for place in places for i in range(place.length))
+
+
+def _apart(references: Sequence[_Reference]) -> list[list[_Reference]]:
+    """The references in groups, in which none lies directly above another; those that end at a word's end alone."""
+    groups: list[list[_Reference]] = []
+    for one in sorted(references, key=lambda one: (one.end == WORD_BITS, one)):
+        is_last = one.end == WORD_BITS
+        for group in groups:
+            other = group[-1]
+            if is_last == (other.end == WORD_BITS) and (other.word != one.word or other.end < one.shift):
+                group.append(one)
+                break
+        else:
+            groups.append([one])
+    return groups

@@ -42,6 +42,10 @@ class StatementWriter(RemovalWriter):
 
     def _if(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
         code = self.code
+        removes = any(isinstance(statement, Remove) for statement in (*then, *otherwise))
+        vectors: list[tuple[str, str]] = []
+        if removes:
+            self._as_vector()
         condition, before = self._truth(test), [self._word(i) for i in range(self.packing.words)]
         yes, no, behind = code.label(), code.label(), code.label()
         code.branch(condition, yes, no)
@@ -52,9 +56,14 @@ class StatementWriter(RemovalWriter):
             with code.on_one_way():
                 for statement in block:
                     self._statement(statement)
+                if removes:
+                    vectors.append((self._as_vector(), code.block))
             ends.append((self.words, code.block))
             code.jump(behind)
         code.start(behind)
+        if removes:
+            self._take_words_from(code.join(self._kind, vectors))
+            return
         (left, left_end), (right, right_end) = ends
         self.words = [
             a if a == b else code.join("i64", ((str(a), left_end), (str(b), right_end)))
