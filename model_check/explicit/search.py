@@ -154,6 +154,7 @@ class _Search:
         self.expanded_before = self._expanded()
         self.started = perf_counter()
         self.expected: int | None = None
+        self.seen = 0
 
     @property
     def seconds(self) -> float:
@@ -192,7 +193,11 @@ class _Search:
         found.levels.append(self.store.counts.copy())
         found.claimed[0] = 0
         seen, depth = self.store.seen(), len(found.levels) - 2
-        found.seen_at = tuple(depth if at is None and seen >> bit & 1 else at for bit, at in enumerate(found.seen_at))
+        if seen != self.seen:
+            self.seen = seen
+            found.seen_at = tuple(
+                depth if at is None and seen >> bit & 1 else at for bit, at in enumerate(found.seen_at)
+            )
 
     def _expand_level(self) -> None:
         """Expand the last level; afterwards `complete` is false if it was left early."""

@@ -113,8 +113,10 @@ class ForgettingWriter(StepWriter):
             self._ranges[name.name] = self._range(name.value)
             self._locals[name.name] = code.value(f"load i64, ptr {place}")
         self._put("%before", "%m")
+        self._avoids_branches = True
         for statement in statements:
             self._statement(statement)
+        self._avoids_branches = False
         self._put("%states", "%x")
         self._end_each()
         return _SWEEP.format(text=code.text(), out_of_range=OUT_OF_RANGE)

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Shifts:
-    """What comes down in a word: by how far it does to the masks of where it then lies, and what lies above it then."""
+    """What comes down in a word: by how far it does to the masks of where it then lies, and what lies above it then.
+
+    That is an element of another word, or the bits that are set where a condition is false.
+    """
 
     masks: dict[int, int] = field(default_factory=dict)
     cleared: int = 0
     above: list[tuple[str, int]] = field(default_factory=list)
+    floors: dict[str, int] = field(default_factory=dict)
 
     def add(self, by: int, low: int, top: int) -> None:
         """The bits from `low` to below `top` are to be those that lie `by` above them."""
@@ -127,24 +131,23 @@ class RemovalWriter(ExpressionWriter):
 
     def _move_up(self, path: Path, places: Sequence[Place], removed: int, shifts: dict[int, _Shifts]) -> None:
         """The elements of an array behind the removed one; the last one becomes what it was in the beginning."""
-        behind = [*(self._element(place, place.first) for place in places[1:]), self._lowest(path)]
+        slack = self._slack(path) if self._is_instant(path) else None
+        behind = [*(self._element(place, place.first) for place in places[1:]), None]
         for place, last in zip(places, behind, strict=True):
             begin = max(removed - place.first, 0)
             if begin < place.length:
                 top = place.shift + place.width * (place.length - 1)
                 of_word = shifts.setdefault(place.word, _Shifts())
                 of_word.add(place.width, place.shift + place.width * begin, top)
-                of_word.above.append((last, top))
+                if last is not None:
+                    of_word.above.append((last, top))
+                elif slack is not None:
+                    of_word.floors[slack] = of_word.floors.get(slack, 0) | 1 << top
 
     def _element(self, place: Place, i: int) -> str:
         """What is stored of element i of the array."""
         shifted = self._operation("lshr", self._word(place.word), place.shift + place.width * (i - place.first))
         return self._operation("and", shifted, (1 << place.width) - 1)
-
-    def _lowest(self, path: Path) -> str:
-        """What is stored of a field that holds what it held in the beginning."""
-        slack = self._slack(path) if self._is_instant(path) else None
-        return "0" if slack is None else self.code.at_entry(f"select i1 {slack}, i64 0, i64 1")
 
     def _shifted_down(self, vector: str, shifts: Mapping[int, _Shifts]) -> str:
         kept = {word: ~of_word.cleared for word, of_word in shifts.items()}
@@ -154,18 +157,15 @@ class RemovalWriter(ExpressionWriter):
             moved = self._on_words("lshr", vector, self._of_words({word: by for word, (by, _) in now.items()}))
             moved = self._on_words("and", moved, self._of_words({word: mask for word, (_, mask) in now.items()}))
             value = self._on_words("or", value, moved)
-        above: dict[str, dict[int, int]] = {}
         for word, of_word in shifts.items():
             for last, top in of_word.above:
-                if last != "0":
-                    tops = above.setdefault(last, {})
-                    tops[word] = tops.get(word, 0) | 1 << top
-        for last, tops in above.items():
-            one = self.code.value(f"insertelement {self._kind} poison, i64 {last}, i64 0")
-            each = self.code.value(
-                f"shufflevector {self._kind} {one}, {self._kind} poison, <{self.packing.words} x i32> zeroinitializer"
-            )
-            value = self._on_words("or", value, self._on_words("mul", each, self._of_words(tops)))
+                above = self.code.value(f"shl i64 {last}, {top}")
+                alone = self.code.value(f"insertelement {self._kind} zeroinitializer, i64 {above}, i64 {word}")
+                value = self._on_words("or", value, alone)
+        for slack in {condition: None for of_word in shifts.values() for condition in of_word.floors}:
+            bits = self._of_words({word: of_word.floors.get(slack, 0) for word, of_word in shifts.items()})
+            select = f"select i1 {slack}, {self._kind} zeroinitializer, {self._kind} {bits}"
+            value = self._on_words("or", value, self.code.at_entry(select))
         return value
 
     # --- what refers there --------------------------------------------------------------------------------------------

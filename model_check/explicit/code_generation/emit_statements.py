@@ -14,7 +14,7 @@ from model_check.explicit.code_generation.instructions import UNLIKELY
 from model_check.front_end.terms import Expression, If, Int, Let, Remove, Statement, Tick, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from model_check.explicit.code_generation.packing import Place
 
@@ -23,6 +23,9 @@ OUT_OF_RANGE = "out_of_range"
 
 class StatementWriter(RemovalWriter):
     """Writes statements into the function that is being written."""
+
+    _avoids_branches = False
+    """Whether what only writes constants is done without a branch: where a branch would often go either way."""
 
     def _statement(self, statement: Statement) -> None:
         match statement:
@@ -41,6 +44,9 @@ class StatementWriter(RemovalWriter):
                 self._remove(array, place)
 
     def _if(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
+        if self._avoids_branches and _only_writes_constants((*then, *otherwise)):
+            self._choose(test, then, otherwise)
+            return
         code = self.code
         removes = any(isinstance(statement, Remove) for statement in (*then, *otherwise))
         vectors: list[tuple[str, str]] = []
@@ -68,6 +74,20 @@ class StatementWriter(RemovalWriter):
         self.words = [
             a if a == b else code.join("i64", ((str(a), left_end), (str(b), right_end)))
             for a, b in zip(left, right, strict=True)
+        ]
+
+    def _choose(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
+        """Do both, and take the words of one."""
+        condition, before = self._truth(test), [self._word(i) for i in range(self.packing.words)]
+        ends: list[list[str | None]] = []
+        for block in (then, otherwise):
+            self.words = list(before)
+            for statement in block:
+                self._statement(statement)
+            ends.append(self.words)
+        self.words = [
+            a if a == b else self.code.value(f"select i1 {condition}, i64 {a}, i64 {b}")
+            for a, b in zip(*ends, strict=True)
         ]
 
     # --- writes -------------------------------------------------------------------------------------------------------
@@ -178,3 +198,15 @@ class StatementWriter(RemovalWriter):
                 for place in places:
                     for i in range(place.length):
                         yield path, place, place.shift + place.width * i
+
+
+def _only_writes_constants(statements: Iterable[Statement]) -> bool:
+    """Whether the statements do nothing else, and at known places: none of them leaves a declared range."""
+    return all(
+        _only_writes_constants((*statement.then, *statement.otherwise))
+        if isinstance(statement, If)
+        else isinstance(statement, Write)
+        and isinstance(statement.value, Int)
+        and isinstance(statement.index, Int | None)
+        for statement in statements
+    )
