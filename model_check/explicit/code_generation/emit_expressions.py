@@ -14,7 +14,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.instructions import Instructions
-from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean
+from model_check.explicit.code_generation.packing import WORD_BITS
+from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
 
 if TYPE_CHECKING:
     from model_check.explicit.code_generation.packing import Packing, Place
@@ -47,7 +48,7 @@ class ExpressionWriter:
         self.packing = packing
         self.switches = {name: i for i, name in enumerate(switches)}
         self.code = Instructions()
-        self._in_lanes = False
+        self._lanes, self._bits = 0, WORD_BITS
         self.words: list[str | None] = []
         """The words of the state as the statements have left them; None for one that is as it was."""
         self._locals: dict[str, str] = {}
@@ -57,37 +58,60 @@ class ExpressionWriter:
 
     def _look_at(self, *, lanes: bool) -> None:
         """From here on, look at the states in the lanes from `%at` on in `%columns`, or at state `%x` in `%states`."""
-        self._in_lanes = lanes
+        self._lanes, self._bits = LANES if lanes else 0, WORD_BITS
         self._ranges, self._locals = {}, {}
         self.words = [None] * self.packing.words
 
-    @property
-    def _i64(self) -> str:
-        return f"<{LANES} x i64>" if self._in_lanes else "i64"
+    def _look_at_run(self, bits: int) -> None:
+        """From here on, look at all states in `%columns` at once, and compute with numbers of so many bits.
+
+        That is faster than with whole words where there is enough to compute; `_bits_for` says how many are needed.
+        """
+        self._look_at(lanes=True)
+        self._lanes, self._bits = RUN, bits
+
+    def _bits_for(self, *terms: Expression) -> int:
+        """Bits, 8 at least, in which all numbers and sets of some terms have room."""
+        needed = 8
+        for term in parts(terms):
+            match term:
+                case Read(_, index) if not isinstance(index, Int | None):
+                    return WORD_BITS  # how far a word is shifted for it differs from state to state
+                case Apply("has", (_, member)) | Apply("only", (member,)):
+                    needed = max(needed, self._range(member)[1] + 1)
+            least, most = self._range(term)
+            needed = max(needed, 1 + max(most, ~least).bit_length())
+        return next(bits for bits in (8, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
 
     @property
-    def _i1(self) -> str:
-        return f"<{LANES} x i1>" if self._in_lanes else "i1"
+    def _number_type(self) -> str:
+        return f"<{self._lanes} x i{self._bits}>" if self._lanes else "i64"
+
+    @property
+    def _truth_type(self) -> str:
+        return f"<{self._lanes} x i1>" if self._lanes else "i1"
 
     def _constant(self, number: int) -> str:
-        return f"splat (i64 {signed(number)})" if self._in_lanes else str(signed(number))
+        return f"splat (i{self._bits} {signed(number)})" if self._lanes else str(signed(number))
 
     def _known_truth(self, truth: bool) -> str:
         text = "true" if truth else "false"
-        return f"splat (i1 {text})" if self._in_lanes else text
+        return f"splat (i1 {text})" if self._lanes else text
 
     def _operation(self, operation: str, left: str, right: str | int) -> str:
         """An instruction on numbers."""
         other = self._constant(right) if isinstance(right, int) else right
-        return self.code.value(f"{operation} {self._i64} {left}, {other}")
+        return self.code.value(f"{operation} {self._number_type} {left}, {other}")
 
     def _logic(self, operation: str, left: str, right: str) -> str:
         """An instruction on truth values."""
-        return self.code.value(f"{operation} {self._i1} {left}, {right}")
+        return self.code.value(f"{operation} {self._truth_type} {left}, {right}")
 
     def _choice(self, condition: str, then: str, otherwise: str) -> str:
         """One of two numbers."""
-        return self.code.value(f"select {self._i1} {condition}, {self._i64} {then}, {self._i64} {otherwise}")
+        return self.code.value(
+            f"select {self._truth_type} {condition}, {self._number_type} {then}, {self._number_type} {otherwise}"
+        )
 
     # --- terms --------------------------------------------------------------------------------------------------------
 
@@ -104,7 +128,9 @@ class ExpressionWriter:
                 return self._logic("xor", self._truth(argument), self._known_truth(True))
             case Apply("if", (test, then, otherwise)) if is_boolean(term):
                 condition, a, b = self._truth(test), self._truth(then), self._truth(otherwise)
-                return self.code.value(f"select {self._i1} {condition}, {self._i1} {a}, {self._i1} {b}")
+                return self.code.value(
+                    f"select {self._truth_type} {condition}, {self._truth_type} {a}, {self._truth_type} {b}"
+                )
             case Apply("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, (left, right)):
                 return self._operation(f"icmp {_COMPARISONS[operator]}", self._number(left), self._number(right))
             case Apply("is_empty", (argument,)):
@@ -140,7 +166,7 @@ class ExpressionWriter:
                 return self._operation("or", self._number(left), self._number(right))
             case Apply("minus", (left, right)):
                 return self._operation("and", self._number(left), self._operation("xor", self._number(right), -1))
-        return self.code.value(f"zext {self._i1} {self._truth(term)} to {self._i64}")
+        return self.code.value(f"zext {self._truth_type} {self._truth(term)} to {self._number_type}")
 
     def _only(self, member: Expression) -> str:
         """One bit; -1, which is no set, when the member is absent: the write is then refused."""
@@ -153,10 +179,12 @@ class ExpressionWriter:
     def _switch(self, name: str) -> str:
         place = self.code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {self.switches[name]}")
         is_on = self.code.at_entry(f"icmp ne i64 {self.code.at_entry(f'load i64, ptr {place}')}, 0")
-        if not self._in_lanes:
+        if not self._lanes:
             return is_on
-        one = self.code.at_entry(f"insertelement {self._i1} poison, i1 {is_on}, i64 0")
-        return self.code.at_entry(f"shufflevector {self._i1} {one}, {self._i1} poison, <{LANES} x i32> zeroinitializer")
+        one = self.code.at_entry(f"insertelement {self._truth_type} poison, i1 {is_on}, i64 0")
+        return self.code.at_entry(
+            f"shufflevector {self._truth_type} {one}, {self._truth_type} poison, <{self._lanes} x i32> zeroinitializer"
+        )
 
     # --- fields -------------------------------------------------------------------------------------------------------
 
@@ -166,9 +194,10 @@ class ExpressionWriter:
         if word is not None:
             return word
         code = self.code
-        if self._in_lanes:
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}, i64 %at")
-            return code.value(f"load {self._i64}, ptr {place}, align {ALIGNMENT}")
+        if self._lanes:
+            at = "0" if self._lanes == RUN else "%at"
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}, i64 {at}")
+            return code.value(f"load <{self._lanes} x i64>, ptr {place}, align {ALIGNMENT}")
         first = code.value(f"mul nsw i64 %x, {self.packing.words}")
         place = code.value(f"add nsw i64 {first}, {number}")
         return code.value(f"load i64, ptr {code.value(f'getelementptr inbounds i64, ptr %states, i64 {place}')}")
@@ -192,9 +221,23 @@ class ExpressionWriter:
     def _load(self, place: Place, index: Expression | None) -> str:
         if place.width == 0:
             return self._constant(place.low)
-        bits = self._operation("lshr", self._word(place.word), self._shift(place, index))
+        shift = self._shift(place, index)
+        if self._bits < WORD_BITS and isinstance(shift, int):
+            bits = self._part(place, shift)
+        else:
+            bits = self._operation("lshr", self._word(place.word), shift)
         bits = self._operation("and", bits, (1 << place.width) - 1)
         return self._operation("add", bits, place.low) if place.low else bits
+
+    def _part(self, place: Place, shift: int) -> str:
+        """The bits of a word from `shift` on, as many as a number has: cut out once for all fields that lie in them."""
+        within = shift % self._bits
+        if within + place.width > self._bits:
+            within = 0
+        words = f"<{self._lanes} x i64>"
+        moved = self.code.value(f"lshr {words} {self._word(place.word)}, splat (i64 {shift - within})")
+        part = self.code.value(f"trunc {words} {moved} to {self._number_type}")
+        return self._operation("lshr", part, within) if within else part
 
     def _shift(self, place: Place, index: Expression | None) -> str | int:
         """Where an element of an array begins in its word; a number where it is known."""
@@ -212,10 +255,10 @@ class ExpressionWriter:
         return self._amount(amount, (start + place.width * least, start + place.width * most))
 
     def _amount(self, amount: str, reach: Range) -> str:
-        """How far to shift, less than the bits of a word."""
-        if reach[0] >= 0 and reach[1] < 64:
+        """How far to shift, less than the bits of a number."""
+        if reach[0] >= 0 and reach[1] < self._bits:
             return amount
-        return self._operation("and", amount, 63)
+        return self._operation("and", amount, self._bits - 1)
 
     # --- ranges -------------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES, RUN
+from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE
 from model_check.explicit.code_generation.emit_steps import StepWriter
 from model_check.explicit.code_generation.instructions import UNLIKELY
+from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import TRUE, Expression, If, Let, Statement
 
 if TYPE_CHECKING:
@@ -28,11 +29,9 @@ define i64 @forget({_GIVEN}) nounwind {{
 }}"""
 
 _MARK = """\
-define internal void @mark(ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, \
-ptr noalias nocapture %masks, ptr noalias nocapture %known) nounwind {{
+define internal i64 @mark(ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, \
+ptr noalias nocapture %known) nounwind {{
 {text}
-over:
-  ret void
 }}"""
 
 _SWEEP = """\
@@ -47,9 +46,7 @@ over:
 
 _MARK_AND_SWEEP = f"""\
 call.0:
-  store i64 0, ptr %masks
-  call void @mark(ptr %columns, i64 %count, ptr %K, ptr %masks, ptr %known)
-  %mask = load i64, ptr %masks
+  %mask = call i64 @mark(ptr %columns, i64 %count, ptr %K, ptr %known)
   %is.none = icmp eq i64 %mask, 0
   br i1 %is.none, label %done, label %some
 some:
@@ -77,41 +74,42 @@ class ForgettingWriter(StepWriter):
         names = [statement for statement in forgetting[:first] if isinstance(statement, Let)]
         match forgetting[first:]:
             case (If(test, then, ()),):
-                parts = self._mark(names, test), self._sweep(names, then)
+                pass
             case _:
-                parts = self._mark([], TRUE), self._sweep([], forgetting)
-        entry = f"%masks = alloca i64\n  %known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}"
-        return [*parts, self._in_runs("forget", _GIVEN, _MARK_AND_SWEEP.split("\n"), 1, "%n.done", entry)]
+                names, test, then = [], TRUE, tuple(forgetting)
+        mark, bits = self._mark(names, test)
+        entry = f"%known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}"
+        return [
+            mark,
+            self._sweep(names, then, bits),
+            self._in_runs("forget", _GIVEN, _MARK_AND_SWEEP.split("\n"), 1, "%n.done", entry),
+        ]
 
-    def _mark(self, names: Sequence[Let], test: Expression) -> str:
-        """The states of a run for which the test is true, and what each of the names means there."""
+    def _mark(self, names: Sequence[Let], test: Expression) -> tuple[str, int]:
+        """The function that gives the states of a run for which the test is true, and what the names mean in each."""
         code = self._begin()
-        code.jump("loop")
-        code.start("loop")
-        code.do("%at = phi i64 [ 0, %entry ], [ %at.next, %loop ]")
-        self._look_at(lanes=True)
-        self._valid_lanes()
+        for name in names:
+            self._ranges[name.name] = self._range(name.value)
+        bits = self._bits_for(*(name.value for name in names), test)
+        self._look_at_run(bits)
         for number, name in enumerate(names):
             self._statement(name)
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}, i64 %at")
-            code.do(f"store {self._i64} {self._locals[name.name]}, ptr {place}, align {ALIGNMENT}")
-        mask = code.value(f"trunc i64 {self._lanes_of(self._truth(test))} to i{LANES}")
-        place = code.value(
-            f"getelementptr inbounds i{LANES}, ptr %masks, i64 {code.value(f'udiv exact i64 %at, {LANES}')}"
-        )
-        code.do(f"store i{LANES} {mask}, ptr {place}")
-        code.do(f"%at.next = add nsw i64 %at, {LANES}")
-        code.do("%is.over = icmp sge i64 %at.next, %count")
-        code.branch("%is.over", "over", "loop")
-        return _MARK.format(text=code.text())
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}")
+            code.do(f"store {self._number_type} {self._locals[name.name]}, ptr {place}, align {ALIGNMENT}")
+        mask = code.value(f"bitcast {self._truth_type} {self._truth(test)} to i{RUN}")
+        valid = code.value(f"lshr i64 -1, {code.value(f'sub i64 {RUN}, %count')}")
+        code.do(f"ret i64 {code.value(f'and i64 {mask}, {valid}')}")
+        return _MARK.format(text=code.text()), bits
 
-    def _sweep(self, names: Sequence[Let], statements: Sequence[Statement]) -> str:
+    def _sweep(self, names: Sequence[Let], statements: Sequence[Statement], bits: int) -> str:
         """The function that does the statements to the states of which `bits` has the bit, and copies them before."""
         code = self._begin_each()
         for number, name in enumerate(names):
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}, i64 %lane")
+            row = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}")
+            place = code.value(f"getelementptr inbounds i{bits}, ptr {row}, i64 %lane")
+            known = code.value(f"load i{bits}, ptr {place}")
             self._ranges[name.name] = self._range(name.value)
-            self._locals[name.name] = code.value(f"load i64, ptr {place}")
+            self._locals[name.name] = known if bits == WORD_BITS else code.value(f"sext i{bits} {known} to i64")
         self._put("%before", "%m")
         self._avoids_branches = True
         for statement in statements:

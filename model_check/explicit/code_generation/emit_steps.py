@@ -138,7 +138,9 @@ class StepWriter(StatementWriter):
             for condition in _conditions(action):
                 if not _is_closed(condition):
                     passing = self._logic("and", passing, self._truth(condition))
-            mask = code.value(f"and i{LANES} {code.value(f'bitcast {self._i1} {passing} to i{LANES}')}, %valid.lanes")
+            mask = code.value(
+                f"and i{LANES} {code.value(f'bitcast {self._truth_type} {passing} to i{LANES}')}, %valid.lanes"
+            )
             group = code.value(f"udiv exact i64 %at, {LANES}")
             place = code.value(f"add nsw i64 {group}, {RUN // LANES * number}")
             address = code.value(f"getelementptr inbounds i{LANES}, ptr %masks, i64 {place}")
@@ -242,7 +244,7 @@ class StepWriter(StatementWriter):
 
     def _lanes_of(self, truth: str) -> str:
         """The lanes in which a condition is true, as bits of a number."""
-        mask = self.code.value(f"bitcast {self._i1} {truth} to i{LANES}")
+        mask = self.code.value(f"bitcast {self._truth_type} {truth} to i{LANES}")
         return self.code.value(f"and i64 {self.code.value(f'zext i{LANES} {mask} to i64')}, %lanes")
 
 
