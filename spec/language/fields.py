@@ -165,7 +165,13 @@ class Bits:
 
     @staticmethod
     def of(members: Iterable[int]) -> Bits:
-        """The set with these members; in a specification `Bits.of(i for i in range(…) if …)`."""
+        """The set with these members; a specification gives the numbers of a range for which a condition is true.
+
+        Examples
+        --------
+        >>> list(Bits.of(i for i in range(4) if i != 2))
+        [0, 1, 3]
+        """
         return Bits(sum({_bit(index) for index in members}))
 
     def has(self, index: int) -> bool:

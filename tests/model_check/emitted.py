@@ -15,7 +15,7 @@ from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from spec.language import Machine, Step
 
@@ -50,6 +50,15 @@ class Emitted:
             raise OverflowError(str(self.steps[-1 - n]))
         assert not parents[:n].any()
         return [(str(self.steps[taken[j]]), self.packing.unpack(found[j * width : (j + 1) * width])) for j in range(n)]
+
+    def forgotten(self, states: Sequence[Values]) -> tuple[list[Values], list[Values]]:
+        """What is left of the states, and those that were swept as they were."""
+        width = self.packing.words
+        words = np.concatenate([self.packing.pack(values) for values in states])
+        before = np.zeros_like(words)
+        n = self._call("forget", words, 0, len(states), self._switches(), before)
+        left, were = ([self.packing.unpack(row) for row in rows.reshape(-1, width)] for rows in (words, before))
+        return left, were[:n]
 
     def verdict(self, values: Values) -> int:
         """A bit a violated clause, then a bit a witness; for no more of them than one word holds."""

@@ -139,6 +139,7 @@ def test_both_engines_forget_the_same_in_states_of_runs_of_any_length() -> None:
         assert [packing.unpack(rows[place]) for place in range(len(after))] == expected
         were = [values for values, left in zip(after, expected, strict=True) if values != left]
         assert [packing.unpack(before.reshape(-1, width)[place]) for place in range(changed)] == were
+        assert kernels.forget(successor_words, len(after), switches, before) == 0, "nothing that is left is dead"
         forgot += changed
     assert forgot > 50
 

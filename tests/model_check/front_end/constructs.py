@@ -187,6 +187,11 @@ def any_all_and_sum(s: State, c: Sizes) -> None:
     s.is_on = any(s.left.has(i) for i in range(c.places)) and not all(s.right.has(i) for i in range(c.places))
 
 
+def set_of_the_places_where(s: State, c: Sizes) -> None:
+    s.left = Bits.of(i for i in range(c.places) if s.right.has(i) or s.box.numbers[i] == 1)
+    s.right = Bits.of(i for i in range(1, c.places) if s.left.has(i - 1)) | s.cell[0].members
+
+
 def sum_of_flags(s: State, c: Sizes) -> None:
     s.a = sum(s.left.has(i) or s.is_on for i in range(c.places))
 

@@ -101,6 +101,14 @@ def generator_with_a_condition(s: State, c: Sizes) -> None:
     s.is_on = any(s.left.has(i) for i in range(c.places) if i > 0)  # here
 
 
+def set_of_other_numbers(s: State, c: Sizes) -> None:
+    s.left = Bits.of(i + 1 for i in range(c.places) if s.right.has(i))  # here
+
+
+def set_of_a_whole_range(s: State, c: Sizes) -> None:
+    s.left = Bits.of(i for i in range(c.places))  # here
+
+
 def generator_over_two_ranges(s: State, c: Sizes) -> None:
     s.is_on = any(s.left.has(i) and s.right.has(j) for i in range(c.places) for j in range(c.places))  # here
 

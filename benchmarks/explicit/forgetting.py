@@ -1,0 +1,126 @@
+"""``python -m benchmarks.explicit.forgetting [REPEATS]``: what forgetting costs; writes RESULTS_FORGETTING.md.
+
+An instance that forgets is searched in turn with the same instance without forgetting, in environments in which that
+has about as many states: the same profile, the same steps, as many words a state.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.computer import bars, computer
+from model_check.explicit.search import Exploration, explore
+from model_check.instances import constants_for
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RESULTS = Path(__file__).with_name("RESULTS_FORGETTING.md")
+PROFILE = "5.3.3"
+FORGETS = ("lasting", "")
+PARTNERS = (("lasting@1x6x6", "reorder"), ("lasting@1x6x6", "restarted_producer"))
+"""Of all environments with one fault, that with the nearest number of states, then that of those within a quarter of it
+that has the nearest number of successors a state."""
+
+WANTED = 0.7
+PARENTS = 4096
+"""States that are expanded at a time where the parts of the work are measured."""
+
+World = tuple[str, str]
+
+
+def searched(world: World, threads: int) -> Exploration:
+    """Search a world, which is an instance and a fault or none."""
+    instance, fault = world
+    return explore(TRANSACTIONAL_MESSAGES, constants_for(PROFILE, [fault] if fault else [], instance), threads=threads)
+
+
+def parts_of_the_work(found: Exploration) -> dict[str, float]:
+    """Nanoseconds a successor of what is done for all successors of the states found, one thing after the other."""
+    kernels, switches, steps = found.compiled.module, found.compiled.switches(found.constants), found.compiled.steps
+    room, width = PARENTS * len(steps), found.compiled.packing.words
+    words = np.ascontiguousarray(found.store.all_words()).reshape(-1)
+    successors, before = np.zeros((2, room * width), np.int64)
+    taken, parents = np.zeros(room, np.int32), np.zeros(room, np.int64)
+    verdict = np.zeros(found.compiled.verdict_words, np.int64)
+    seconds = dict.fromkeys(("expanding", "marking and sweeping", "marking alone", "judging what was swept"), 0.0)
+    first = total = 0
+    while first < found.distinct:
+        marks = [time.thread_time()]
+        count, first = kernels.expand(words, first, found.distinct, switches, successors, taken, parents, room)
+        marks.append(time.thread_time())
+        swept = kernels.forget(successors, count, switches, before)
+        marks.append(time.thread_time())
+        kernels.forget(successors, count, switches, before[swept * width :])
+        marks.append(time.thread_time())
+        kernels.judge_run(before, 0, swept, switches, verdict)
+        marks.append(time.thread_time())
+        for part, begin, end in zip(seconds, marks, marks[1:], strict=False):
+            seconds[part] += end - begin
+        total += count
+    return {part: took / total * 1e9 for part, took in seconds.items()}
+
+
+def report(repeats: int) -> str:
+    """Search everything in turn, and say it as Markdown."""
+    worlds = (FORGETS, *PARTNERS)
+    text = [
+        "# What forgetting costs",
+        "",
+        "Written by `make bench-forgetting`.",
+        "",
+        computer("Numba", "NumPy"),
+        f"Medians of {repeats} rounds, in each of which all are searched, profile {PROFILE}. `lasting` forgets; beside it",
+        "is the same instance that does not, with the same steps and as many words a state, in an environment with a",
+        "fault, without which it would have a third of the states. Of the environments with one fault, `reorder` has the",
+        "nearest number of states, and of those within a quarter of it `restarted_producer` the nearest number of",
+        "successors a state. The ratio is the median of the rounds' ratios: distinct states a second of `lasting` to",
+        "those of the other.",
+        "",
+        "| Instance | Fault | Threads | Distinct | Successors a state | Depth | Seconds | ns a successor | Ratio |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    compared: list[tuple[str, str, str, bool | None]] = []
+    for threads in (1, 2):
+        rounds = [[searched(world, threads) for world in worlds] for _ in range(repeats + 1)][1:]
+        for number, (instance, fault) in enumerate(worlds):
+            runs = [found[number] for found in rounds]
+            ratio = median(_rate(found[0]) / _rate(found[number]) for found in rounds)
+            text.append(_row(f"| {instance} | {fault or '–'} | {threads}", runs, ratio))
+            if number:
+                name = f"states a second beside {fault}, {threads} thread{'s'[: threads - 1]}"
+                compared.append((name, f"≥ {WANTED:g}", f"{ratio:.2f}", ratio >= WANTED))
+    text += ["", *bars(compared), "", "Where the time of `lasting` goes, with one thread:", ""]
+    text += ["| Part | ns a successor |", "|---|--:|"]
+    rest = median(found.seconds / found.generated for found in (searched(FORGETS, 1) for _ in range(repeats))) * 1e9
+    measured = [parts_of_the_work(searched(FORGETS, 1)) for _ in range(repeats)]
+    least = {part: min(one[part] for one in measured) for part in measured[0]}
+    text += [f"| {part} | {took:.0f} |" for part, took in least.items()]
+    text += [f"| the whole search | {rest:.0f} |", ""]
+    return "\n".join(text)
+
+
+def _rate(found: Exploration) -> float:
+    return found.distinct / found.seconds
+
+
+def _row(begin: str, runs: Sequence[Exploration], ratio: float) -> str:
+    seconds = [found.seconds for found in runs]
+    found, middle = runs[0], median(seconds)
+    return (
+        f"{begin} | {found.distinct:,} | {found.generated / found.distinct:.2f} | {found.depth} | {middle:.2f} "
+        f"({min(seconds):.2f} … {max(seconds):.2f}) | {middle / found.generated * 1e9:.0f} | {ratio:.2f} |"
+    )
+
+
+if __name__ == "__main__":
+    written = report(int(sys.argv[1]) if len(sys.argv) > 1 else 9)
+    RESULTS.write_text(written, encoding="utf-8")
+    print(written)

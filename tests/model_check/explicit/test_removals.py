@@ -1,0 +1,69 @@
+"""What is forgotten by machine code, whole words of up to 64 states at a time, is what is forgotten field by field."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from spec.language import Machine, remove
+from tests.model_check.emitted import Values, emitted
+from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.untraced
+
+
+def take_out_the_marked(s: State, c: Constants) -> None:
+    """All that are marked, and nothing else."""
+    for i in range(c.cells):
+        if s.desk.marked.has(c.cells - 1 - i):
+            remove(s.item, c.cells - 1 - i)
+
+
+def take_out_by_a_name(s: State, c: Constants) -> None:
+    """What is marked and passed is decided of all states at once; then some is noted, without and with a range."""
+    passed = s.desk.marked - s.item[0].peers
+    before = s.desk.cursor - s.desk.eye
+    if not passed.is_empty() and s.length < c.cells:
+        if before < 0:
+            s.is_bare = True
+        if s.gone < c.most:
+            s.gone += 1
+        for i in range(c.cells):
+            if passed.has(c.cells - 1 - i):
+                remove(s.item, c.cells - 1 - i)
+
+
+def take_out_where_the_cursor_is(s: State, c: Constants) -> None:
+    """It takes an index that differs from state to state to decide."""
+    if s.desk.cursor < c.cells and s.item[s.desk.cursor].previous == s.latest:
+        remove(s.item, 0)
+
+
+FORGETTING = [FORGETFUL.forget, take_out_the_marked, take_out_by_a_name, take_out_where_the_cursor_is]
+
+
+def random_states(machine: Machine, constants: Constants, count: int) -> list[Values]:
+    chance = random.Random(count)
+    slots = machine.initial(constants).memory.slots
+    return [tuple(chance.randint(slot.low, slot.high) for slot in slots) for _ in range(count)]
+
+
+@pytest.mark.parametrize("cells", [2, 3, 7, 11, 23, 40])
+@pytest.mark.parametrize("forget", FORGETTING, ids=lambda f: f.__name__)
+def test_machine_code_forgets_what_the_slow_engine_forgets(forget: Callable[..., None], cells: int) -> None:
+    """Numbers of 8, 16, 32 and 64 bits, arrays over several words, and references at the end of a word."""
+    machine, constants = replace(FORGETFUL, forget=forget), Constants(cells=cells)
+    code, state = emitted(machine, constants), machine.initial(constants)
+    for count in (1, 63, 64, 65, 200):
+        states = random_states(machine, constants, count)
+        expected = [machine.forgotten(state, constants, values) for values in states]
+        left, were = code.forgotten(states)
+        assert left == expected
+        changed = [values for values, after in zip(states, expected, strict=True) if values != after]
+        assert [values for values in were if values in changed] == changed
