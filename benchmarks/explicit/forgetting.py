@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,30 @@ PARENTS = 4096
 World = tuple[str, str]
 
 
+class Run(NamedTuple):
+    """What a search has found, without its states: the memory is free for the next one."""
+
+    distinct: int
+    generated: int
+    depth: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second."""
+        return self.distinct / self.seconds
+
+
 def searched(world: World, threads: int) -> Exploration:
     """Search a world, which is an instance and a fault or none."""
     instance, fault = world
     return explore(TRANSACTIONAL_MESSAGES, constants_for(PROFILE, [fault] if fault else [], instance), threads=threads)
+
+
+def run_of(world: World, threads: int) -> Run:
+    """Search a world, and keep the numbers."""
+    found = searched(world, threads)
+    return Run(found.distinct, found.generated, found.depth, found.seconds)
 
 
 def parts_of_the_work(found: Exploration) -> dict[str, float]:
@@ -89,17 +109,16 @@ def report(repeats: int) -> str:
     ]
     compared: list[tuple[str, str, str, bool | None]] = []
     for threads in (1, 2):
-        rounds = [[searched(world, threads) for world in worlds] for _ in range(repeats + 1)][1:]
+        rounds = [[run_of(world, threads) for world in worlds] for _ in range(repeats + 1)][1:]
         for number, (instance, fault) in enumerate(worlds):
-            runs = [found[number] for found in rounds]
-            ratio = median(_rate(found[0]) / _rate(found[number]) for found in rounds)
-            text.append(_row(f"| {instance} | {fault or '–'} | {threads}", runs, ratio))
+            ratio = median(runs[0].rate / runs[number].rate for runs in rounds)
+            text.append(_row(f"| {instance} | {fault or '–'} | {threads}", [runs[number] for runs in rounds], ratio))
             if number:
                 name = f"states a second beside {fault}, {threads} thread{'s'[: threads - 1]}"
                 compared.append((name, f"≥ {WANTED:g}", f"{ratio:.2f}", ratio >= WANTED))
     text += ["", *bars(compared), "", "Where the time of `lasting` goes, with one thread:", ""]
     text += ["| Part | ns a successor |", "|---|--:|"]
-    rest = median(found.seconds / found.generated for found in (searched(FORGETS, 1) for _ in range(repeats))) * 1e9
+    rest = median(found.seconds / found.generated for found in (run_of(FORGETS, 1) for _ in range(repeats))) * 1e9
     measured = [parts_of_the_work(searched(FORGETS, 1)) for _ in range(repeats)]
     least = {part: min(one[part] for one in measured) for part in measured[0]}
     text += [f"| {part} | {took:.0f} |" for part, took in least.items()]
@@ -107,11 +126,7 @@ def report(repeats: int) -> str:
     return "\n".join(text)
 
 
-def _rate(found: Exploration) -> float:
-    return found.distinct / found.seconds
-
-
-def _row(begin: str, runs: Sequence[Exploration], ratio: float) -> str:
+def _row(begin: str, runs: Sequence[Run], ratio: float) -> str:
     seconds = [found.seconds for found in runs]
     found, middle = runs[0], median(seconds)
     return (

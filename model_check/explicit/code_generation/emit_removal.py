@@ -93,8 +93,11 @@ class RemovalWriter(ExpressionWriter):
                 ]
         for moving in filter(None, (at_first, afterwards)):
             state = self._shifted_down(state, moving)
-        for apart in _apart(references):
-            state = self._followed(state, apart)
+        changes = [self._followed(state, apart) for apart in _apart(references)]
+        for less, _ in changes:
+            state = self._on_words("sub", state, less)
+        for gone in (gone for _, gone in changes if gone is not None):
+            state = self._on_words("and", state, self._on_words("xor", gone, "splat (i64 -1)"))
         self._take_words_from(state)
 
     # --- the state as a vector ----------------------------------------------------------------------------------------
@@ -170,10 +173,11 @@ class RemovalWriter(ExpressionWriter):
 
     # --- what refers there --------------------------------------------------------------------------------------------
 
-    def _followed(self, vector: str, references: Sequence[_Reference]) -> str:
-        """What refers to a place behind the removed one is one less, what refers to that one is nothing any more.
+    def _followed(self, vector: str, references: Sequence[_Reference]) -> tuple[str, str | None]:
+        """What is to be subtracted from the words, and the bits that are to be zero then.
 
-        The bit above each of the references is free to tell whether a difference is negative.
+        What refers to a place behind the removed one is one less, what refers to that one is nothing any more. The bit
+        above each of the references is free to tell whether a difference is negative.
         """
         down = int(references[0].end == WORD_BITS)
 
@@ -203,14 +207,12 @@ class RemovalWriter(ExpressionWriter):
         digits = together((one, (1 << one.width) - 1) for one in references)
         large = self._on_words("or", self._on_words("and", shifted, digits), free)
         behind = not_less(1)
-        value = self._on_words("sub", vector, back(at_low_ends(behind)))
+        less = back(at_low_ends(behind))
         may_be_gone = [(one, 1 << one.width) for one in references if not one.is_position]
-        if may_be_gone:
-            at_it = self._on_words("xor", not_less(0), behind)
-            at_it = self._on_words("and", at_it, together(may_be_gone))
-            gone = back(self._on_words("sub", at_it, at_low_ends(at_it)))
-            value = self._on_words("and", value, self._on_words("xor", gone, "splat (i64 -1)"))
-        return value
+        if not may_be_gone:
+            return less, None
+        at_it = self._on_words("and", self._on_words("xor", not_less(0), behind), together(may_be_gone))
+        return less, back(self._on_words("sub", at_it, at_low_ends(at_it)))
 
     def _is_instant(self, path: tuple[str, ...]) -> bool:
         return self._slots[path].kind is Kind.INSTANT
