@@ -221,16 +221,17 @@ class ExpressionWriter:
     def _load(self, place: Place, index: Expression | None) -> str:
         if place.width == 0:
             return self._constant(place.low)
-        shift = self._shift(place, index)
-        if self._bits < WORD_BITS and isinstance(shift, int):
-            bits = self._part(place, shift)
+        if self._bits < WORD_BITS:
+            bits = self._part(place, self._shift(place, index))
         else:
-            bits = self._operation("lshr", self._word(place.word), shift)
+            bits = self._operation("lshr", self._word(place.word), self._shift(place, index))
         bits = self._operation("and", bits, (1 << place.width) - 1)
         return self._operation("add", bits, place.low) if place.low else bits
 
-    def _part(self, place: Place, shift: int) -> str:
+    def _part(self, place: Place, shift: str | int) -> str:
         """The bits of a word from `shift` on, as many as a number has: cut out once for all fields that lie in them."""
+        if isinstance(shift, str):
+            raise AssertionError(place)  # see `_bits_for`
         within = shift % self._bits
         if within + place.width > self._bits:
             within = 0
