@@ -111,6 +111,7 @@ class ForgettingWriter(StepWriter):
             self._ranges[name.name] = self._range(name.value)
             self._locals[name.name] = known if bits == WORD_BITS else code.value(f"sext i{bits} {known} to i64")
         self._put("%before", "%m")
+        self._vector = "", []  # names of another function mean nothing here
         self._avoids_branches = True
         for statement in statements:
             self._statement(statement)

@@ -54,7 +54,7 @@ def random_states(machine: Machine, constants: Constants, count: int) -> list[Va
     return [tuple(chance.randint(slot.low, slot.high) for slot in slots) for _ in range(count)]
 
 
-@pytest.mark.parametrize("cells", [2, 3, 7, 11, 23, 40])
+@pytest.mark.parametrize("cells", [2, 3, 8, 12, 16, 23, 40])
 @pytest.mark.parametrize("forget", FORGETTING, ids=lambda f: f.__name__)
 def test_machine_code_forgets_what_the_slow_engine_forgets(forget: Callable[..., None], cells: int) -> None:
     """Numbers of 8, 16, 32 and 64 bits, arrays over several words, and references at the end of a word."""

@@ -366,6 +366,7 @@ ACTIONS: tuple[Callable[..., None], ...] = (
     a_set_is_a_value,
     has_of_nothing,
     any_all_and_sum,
+    set_of_the_places_where,
     sum_of_flags,
     lazy_and_guards_an_index,
     lazy_or_guards_an_index,
