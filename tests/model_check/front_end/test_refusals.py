@@ -304,6 +304,8 @@ REFUSED: tuple[Callable[..., None], ...] = (
     range_that_is_not_constant,
     generator_range_that_is_not_constant,
     generator_with_a_condition,
+    set_of_other_numbers,
+    set_of_a_whole_range,
     generator_over_two_ranges,
     sum_of_numbers,
     loop_over_a_field,
