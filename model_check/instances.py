@@ -163,6 +163,8 @@ _LEAST = {
     "clock_steps": 0,
     "mishaps": 0,
     "stray_ends": 0,
+    "crashes": -1,
+    "reach": -1,
     "persist_interval": -1,
     "forgets": 0,
     "endless": 0,

@@ -49,6 +49,11 @@ class Instance:
         How often something may go wrong in the broker, other than its process dying.
     stray_ends : int
         How many END_TRANSACTIONs may be repeated, or say what they should not.
+    crashes : int
+        How often the broker's process may die. `NONE`: as often as it likes.
+    reach : int
+        How many places below the half offset (the op offset) a fault finds halves (op messages) that are over: so far
+        offsets go back, ENDs are repeated or wrong, and discarded halves are resumed. `NONE`: all.
     persist_interval : int
         `flushConsumerOffsetInterval` in ticks: so long an offset may be ahead of its file. `NONE`: for ever.
     forgets : int
@@ -76,9 +81,21 @@ class Instance:
     clock_steps: int = 0
     mishaps: int = 2
     stray_ends: int = 1
+    crashes: int = NONE
+    reach: int = NONE
     persist_interval: int = NONE
     forgets: int = 0
     endless: int = 0
+
+    @property
+    def most_crashes(self) -> int:
+        """So many deaths of the broker's process are counted."""
+        return max(self.crashes, 0)
+
+    @property
+    def farthest_reach(self) -> int:
+        """How many places back faults find something when an offset has gone back as often as it may."""
+        return self.reach * (self.mishaps + 1)
 
     @property
     def most_unsaved(self) -> int:

@@ -8,7 +8,7 @@ go. Properties are judged before anything is forgotten. RocketMQ knows nothing o
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.language import Bits, remove
+from spec.language import NONE, Bits, remove
 from spec.outcome import has_an_outcome
 from spec.state import End, Left, Local, Settled, State
 
@@ -78,11 +78,16 @@ def may_be_named_again(s: State, c: Constants, h: int) -> bool:
     lies_aside = (
         s.half[h].left == Left.KEPT_ASIDE or s.half[h].left == Left.SETTLED_ASIDE or s.half[h].left == Left.RESUMED
     )
+    lowest = min(s.offsets.half, s.saved.half)
     return (
-        (c.offset_regression and has_mishaps)
-        or (c.resume_discarded and lies_aside)
-        or (c.duplicate_end and has_stray_ends and s.half[h].settled != Settled.NO)
-        or (c.wrong_end and has_stray_ends)
+        c.offset_regression and has_mishaps and (c.reach == NONE or h + c.farthest_reach >= lowest)
+    ) or (
+        (c.reach == NONE or h + c.reach >= lowest)
+        and (
+            (c.resume_discarded and lies_aside)
+            or (c.duplicate_end and has_stray_ends and s.half[h].settled != Settled.NO)
+            or (c.wrong_end and has_stray_ends)
+        )
     )
 
 
@@ -147,7 +152,8 @@ def note_what_was(s: State, c: Constants, h: int) -> None:
 def is_dead_op(s: State, c: Constants, o: int, halves: Bits) -> bool:
     """All offsets have passed the op message, it names dead halves only, and no fault brings it back."""
     is_ahead_of_the_round = s.round.running and (o >= s.round.first_op or o >= s.round.next_op)
-    comes_back = (c.offset_regression and s.mishaps < c.mishaps) or (
+    is_within_reach = c.reach == NONE or o + c.farthest_reach >= min(s.offsets.op, s.saved.op)
+    comes_back = (c.offset_regression and s.mishaps < c.mishaps and is_within_reach) or (
         c.power_loss and (c.rewinds_beyond_end or (s.mishaps < c.mishaps and o >= s.flushed.ops))
     )
     return (

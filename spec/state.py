@@ -298,6 +298,7 @@ class State(MachineState):
     clock_steps: int = count("clock_steps")  # how often the clock has stepped back
     mishaps: int = count("mishaps")  # how often something has gone wrong in the broker
     stray_ends: int = count("stray_ends")  # how many END_TRANSACTIONs were repeated or wrong
+    crashes: int = count("most_crashes")  # how often the broker's process has died, where that is counted
     role: Role = one_of(Role)
     producer: Producer = one_of(Producer)
     transaction: Sequence[Transaction] = records("transactions", Transaction)

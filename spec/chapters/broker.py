@@ -5,7 +5,7 @@ RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
 
 from __future__ import annotations
 
-from spec.bounds import room_for_a_mishap
+from spec.bounds import room_for_a_crash, room_for_a_mishap, within_reach
 from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
 from spec.constants import Constants
@@ -74,6 +74,9 @@ def crash(s: State, c: Constants) -> None:
     """
     assume(c.crash, "the broker's process does not die")
     require(s.role == Role.MASTER, "the broker is the master")
+    room_for_a_crash(s, c)
+    if c.crashes != NONE:
+        s.crashes += 1
     start_again(s, c)
 
 
@@ -196,6 +199,7 @@ def set_half_offset_back(s: State, c: Constants, h: int) -> None:
     require(not s.round.running, "no round runs")
     require(h < s.offsets.half, "it was there before")
     assume(c.offset_regression, "offsets do not go back")
+    within_reach(c, h, s.offsets.half)
     room_for_a_mishap(s, c)
     s.mishaps += 1
     s.offsets.half = h
@@ -207,6 +211,7 @@ def set_op_offset_back(s: State, c: Constants, o: int) -> None:
     require(not s.round.running, "no round runs")
     require(o < s.offsets.op, "it was there before")
     assume(c.offset_regression, "offsets do not go back")
+    within_reach(c, o, s.offsets.op)
     room_for_a_mishap(s, c)
     s.mishaps += 1
     s.offsets.op = o
@@ -227,6 +232,7 @@ def resume_discarded(s: State, c: Constants, h: int) -> None:
     )
     require(s.role == Role.MASTER, "the broker is the master")
     assume(c.resume_discarded, "nobody resumes a discarded half")
+    within_reach(c, h, s.offsets.half)
     room_for_a_half(s, c)
     if s.half[h].left == Left.RESUMED and s.transaction[s.half[h].transaction].cause == Cause.NONE:
         s.transaction[s.half[h].transaction].cause = Cause.RESUMED_HALF

@@ -5,7 +5,7 @@ Both are one-way requests: nobody learns of a loss, and nobody compares an END_T
 
 from __future__ import annotations
 
-from spec.bounds import room_for_a_stray_end
+from spec.bounds import room_for_a_stray_end, within_reach
 from spec.chapters.end_transaction import forget_end, may_be_late
 from spec.constants import Constants
 from spec.ghosts import remember_refusal
@@ -39,6 +39,7 @@ def duplicate_end(s: State, c: Constants, h: int) -> None:
     require(s.half[h].settled != Settled.NO, "an END_TRANSACTION for this half was handled")
     require(s.half[h].end == End.NONE, "none is under way")
     assume(c.duplicate_end, "each END_TRANSACTION arrives once")
+    within_reach(c, h, s.offsets.half)
     room_for_a_stray_end(s, c)
     s.stray_ends += 1
     s.half[h].end = End.COMMIT if s.half[h].settled == Settled.COMMITTED else End.ROLLBACK
@@ -122,4 +123,5 @@ def may_be_ended_by_mistake(s: State, c: Constants, h: int) -> None:
     require(h < s.half_length, "the half is stored")
     require(s.half[h].end == End.NONE, "none is under way")
     assume(c.wrong_end, "each END_TRANSACTION says what its producer decided")
+    within_reach(c, h, s.offsets.half)
     room_for_a_stray_end(s, c)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from spec.language import Machine, Step
 
-PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "edges", "walk_kernel")
+PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "edges", "bisimulation", "walk_kernel")
 """The files of `kernel_texts` that make a module, in their order."""
 
 HEADER = '''"""Generated from the specification; not to be edited."""
