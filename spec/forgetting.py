@@ -79,24 +79,32 @@ def may_be_named_again(s: State, c: Constants, h: int) -> bool:
         s.half[h].left == Left.KEPT_ASIDE or s.half[h].left == Left.SETTLED_ASIDE or s.half[h].left == Left.RESUMED
     )
     lowest = min(s.offsets.half, s.saved.half)
-    return (
-        c.offset_regression and has_mishaps and (c.reach == NONE or h + c.farthest_reach >= lowest)
-    ) or (
-        (c.reach == NONE or h + c.reach >= lowest)
-        and (
-            (c.resume_discarded and lies_aside)
-            or (c.duplicate_end and has_stray_ends and s.half[h].settled != Settled.NO)
-            or (c.wrong_end and has_stray_ends)
+    names_halves = c.resume_discarded or ((c.duplicate_end or c.wrong_end) and has_stray_ends)
+    if c.reach != NONE:  # all that stand so near, or others would come nearer
+        return (c.offset_regression and has_mishaps and h + c.farthest_reach >= lowest) or (
+            names_halves and h + c.reach >= lowest
         )
+    return (
+        (c.offset_regression and has_mishaps)
+        or (c.resume_discarded and lies_aside)
+        or (c.duplicate_end and has_stray_ends and s.half[h].settled != Settled.NO)
+        or (c.wrong_end and has_stray_ends)
     )
 
 
 def may_be_lost(s: State, c: Constants, h: int) -> bool:
-    """A power loss can take the half or the copy for which it was passed, or set an offset back to the beginning."""
+    """A power loss can take the half, the copy for which it was passed or its op, or set an offset to the beginning."""
     was_copied = s.half[h].left == Left.FOR_CHECK or s.half[h].left == Left.FOR_IMMUNITY
     return c.power_loss and (
         c.rewinds_beyond_end
-        or (s.mishaps < c.mishaps and (h >= s.flushed.halves or (was_copied and not has_a_lasting_copy(s, c, h))))
+        or (
+            s.mishaps < c.mishaps
+            and (
+                h >= s.flushed.halves
+                or (was_copied and not has_a_lasting_copy(s, c, h))
+                or any(o >= s.flushed.ops and s.op[o].names.has(h) for o in range(c.op_slots))
+            )
+        )
     )
 
 

@@ -37,6 +37,15 @@ def is_told_alike(verdict, other, before, clauses):
     return unlike == 0
 
 
+@inlined
+def has_nothing_new(verdict, before, clauses):
+    """Whether what is violated was before."""
+    new = i64(0)
+    for i in range(verdict.shape[0]):
+        new |= verdict[i] & ~before[i] & clauses[i]
+    return new == 0
+
+
 @compiled
 def unlike(plain, small, j, K, kinds, actions, clauses, queues, blanks, buffers, steps, parents, verdicts, before):
     """The step by which state j of `small`, and what it was in `plain`, go on otherwise: itself, or -1 - it; else `most`.
@@ -64,7 +73,7 @@ def unlike(plain, small, j, K, kinds, actions, clauses, queues, blanks, buffers,
         for k in range(m + 1):
             if differs(buffers[0], i * WORDS, buffers[1], k * WORDS) == 0:
                 if k == m:
-                    is_met = is_met or is_told_alike(verdicts[0, most], verdicts[0, i], verdicts[0, most], clauses)
+                    is_met = is_met or has_nothing_new(verdicts[0, i], verdicts[0, most], clauses)
                 elif actions[steps[0][i]] == actions[steps[1][k]] and is_told_alike(
                     verdicts[1, k], verdicts[0, i], verdicts[0, most], clauses
                 ):
