@@ -60,6 +60,8 @@ class Faults:
         The machine may lose power: what was not flushed of the commit log is lost, too (B13, B14).
     graceful_stop : bool
         The broker may be shut down as it should be, and started again (B03).
+    late_persist : bool
+        Offsets may be ahead of their file for any time.
     offset_regression : bool
         A consumer offset of the check service may go back to an earlier value (B16).
     role_change : bool
@@ -93,6 +95,7 @@ class Faults:
     crash: bool = False
     power_loss: bool = False
     graceful_stop: bool = False
+    late_persist: bool = False
     offset_regression: bool = False
     role_change: bool = False
     acting_slave: bool = False

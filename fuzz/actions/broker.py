@@ -60,6 +60,7 @@ def stop(side: BrokerSide, _: Step) -> None:
 
 @drives("die")
 def crash(side: BrokerSide, _: Step) -> None:
+    side.crashes += 1
     side.broker.crash()
     side.restart()
 

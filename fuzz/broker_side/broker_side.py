@@ -83,8 +83,8 @@ class BrokerSide:
         What is around it.
     told_places
         For each half queue offset where a producer was told that it lies in the commit log.
-    mishaps, clock_steps
-        How often something was done to the broker, and how often its clock was set back.
+    mishaps, crashes, clock_steps
+        How often something was done to the broker, its process died, and its clock was set back.
     """
 
     def __init__(self, constants: Constants, profile: str, make_broker: MakeBroker, records: BrokerRecords) -> None:
@@ -100,6 +100,7 @@ class BrokerSide:
         self.producers = Producers()
         self.other_master = OtherMaster(make_broker(switches, settings, self.clock))
         self.mishaps = 0
+        self.crashes = 0
         self.clock_steps = 0
         self.told_places: dict[int, CommitLogOffset] = {}
         self.connect()

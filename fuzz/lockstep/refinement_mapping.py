@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fuzz.broker_side.broker_records import BrokerRecords, mask_of, ticks
 from fuzz.broker_side.producers import GROUP
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from spec.language import Kind
+from spec.language import NONE, Kind
 from spec.state import Producer, Pull, Role
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class RefinementMapping:
         self._batch = [self._span(name) for name in self._first if name.startswith("batch.")]
         self._network = [self._span(f"half.{name}") for name in _NETWORK]
         self._asks_what_is_flushed = constants.power_loss
+        self._counts_crashes = constants.crashes != NONE
         self._asks_what_decays = constants.undecodable_half or constants.undecodable_op
         self.records = BrokerRecords(self._put, self._clear_from)
 
@@ -149,6 +150,8 @@ class RefinementMapping:
     def _read_surroundings(self, side: BrokerSide) -> None:
         self._put("clock_steps", None, side.clock_steps)
         self._put("mishaps", None, side.mishaps)
+        if self._counts_crashes:
+            self._put("crashes", None, side.crashes)
         self._put("stray_ends", None, side.network.strays)
         self._put("role", None, _ROLES[side.broker.role.value])
         if self._asks_what_is_flushed:

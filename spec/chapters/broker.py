@@ -280,7 +280,8 @@ def tick(s: State, c: Constants) -> None:
     )
     assume(not batch_is_overdue(s, c), "the op batch thread wakes up once an interval")
     assume(
-        c.persist_interval == NONE
+        c.late_persist
+        or c.persist_interval == NONE
         or s.unsaved < c.persist_interval
         or not differs_from_the_file(s)
         or s.role == Role.ACTING_MASTER,
