@@ -320,4 +320,4 @@ class State(MachineState):
         flag()
     )  # ghost: a round read all op messages, passed all halves, and left the op offset behind
     had_halves: bool = flag("forgets")  # a half was forgotten, so that the queue is not empty
-    had_ops: bool = flag("forgets")
+    had_ops: bool = flag("forgets")  # the same of op messages, or one was written and no power loss can take it

@@ -97,7 +97,7 @@ def stop(s: State, c: Constants) -> None:
         "the op queue of the instance has room",
     )
     if c.flushes_on_stop and not s.batch.names.is_empty():
-        append_op(s, s.batch.names)
+        append_op(s, c, s.batch.names)
     flush(s, c)
     save_offsets(s)
     start_again(s, c)

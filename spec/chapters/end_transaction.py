@@ -154,7 +154,7 @@ def write_op(s: State, c: Constants, h: int) -> None:
     require(not c.batches_ops, "this version writes an op message for each END_TRANSACTION")
     require(s.role == Role.MASTER, "the broker is the master, so that its store takes messages")
     within(s.op_length < c.op_slots, "the op queue of the instance has room")
-    append_op(s, Bits.only(h))
+    append_op(s, c, Bits.only(h))
     acknowledge(s, c, h)
 
 

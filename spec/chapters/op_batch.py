@@ -34,7 +34,7 @@ def write_op_batch(s: State, c: Constants) -> None:
     batch_is_due(s, c)
     require(s.role == Role.MASTER, "the broker is the master, so that its store takes messages")
     within(s.op_length < c.op_slots, "the op queue of the instance has room")
-    append_op(s, s.batch.names)
+    append_op(s, c, s.batch.names)
     empty_batch(s)
 
 
@@ -54,11 +54,14 @@ def fail_to_write_op_batch(s: State, c: Constants) -> None:
     empty_batch(s)
 
 
-def append_op(s: State, names: Bits) -> None:
+def append_op(s: State, c: Constants, names: Bits) -> None:
     """An op message at the end of its queue, behind the halves that are there in the commit log."""
     s.op[s.op_length].names = names
     s.op[s.op_length].born_at = s.now
-    s.op[s.op_length].halves_before = s.half_length
+    if c.forgets == 0 or c.power_loss:  # nothing else asks
+        s.op[s.op_length].halves_before = s.half_length
+    if c.forgets == 1 and not c.power_loss:
+        s.had_ops = True
     s.op_length += 1
 
 
