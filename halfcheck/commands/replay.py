@@ -51,7 +51,8 @@ def command(
     """
     from model_check.counterexample.steps import read_path, replay
     from model_check.counterexample.trace_file import TraceFile, read_trace_file
-    from model_check.instances import constants_for
+    from model_check.counterexample.unfolded import with_room_for
+    from model_check.instances import constants_for, load_instance
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     if (file is None) == (steps is None):
@@ -66,7 +67,7 @@ def command(
 
         name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, chosen, given.path)
         say_choice(name, "the smallest in which the steps can be taken")
-    constants = constants_for(release, chosen, name)
+    constants = constants_for(release, chosen, with_room_for(load_instance(name), given.path))
     path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
     replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
     _require_closed(file, constants, path, given.loop)

@@ -6,6 +6,7 @@ when it came; and the instance gets room for all of them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from spec.language import Machine
 
     InstanceT = TypeVar("InstanceT", bound=Instance)
+
+
+MOST_PLACES = 62
+"""The longest queue of an instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,15 @@ def unfolded(machine: Machine, constants: Instance, path: Sequence[Step]) -> Unf
         removals.clear()
     sizes = {array: room[array] + gone[array] for array in arrays}
     return Unfolded(tuple(told), sizes, {array: tuple(names) for array, names in numbers.items()})
+
+
+def with_room_for(instance: InstanceT, path: str) -> InstanceT:
+    """Where a path that was unfolded can be taken: an instance that forgets gets room for a half and an op a step."""
+    if not instance.forgets:
+        return instance
+    steps = min(path.count(";") + 1, MOST_PLACES)
+    transactions = 1 + max((int(t) for t in re.findall(r"\bt=(\d+)", path)), default=0)
+    return without_forgetting(instance, {"transactions": transactions, "half_slots": steps, "op_slots": steps})
 
 
 def without_forgetting(instance: InstanceT, sizes: Mapping[str, int]) -> InstanceT:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
 from model_check.counterexample.steps import replay, write_path
+from model_check.counterexample.unfolded import unfolded, without_forgetting
 from model_check.errors import EvaluationError
 from model_check.explicit.search import explore
 from model_check.instances import constants_for
@@ -51,13 +52,15 @@ class Outcome:
     distinct, generated, depth : int
         As in `model_check.check.CheckResult`, of what was searched.
     complete : bool
-        Whether every reachable state was expanded; a clause that is not violated then holds.
+        Whether every reachable state was expanded.
     violated : dict
         Clause, as `S1.immune_half`, to the steps of its shortest violation, in the order of the machine's clauses.
     schedules : dict
         Clause to the first of its shortest violations, as `write_path` gives it, for the clauses that were wanted.
     seconds : float
         Of the search and of the schedules, compiling excluded.
+    wants_room : bool
+        Whether a queue of an instance that forgets was full in some state.
     """
 
     distinct: int
@@ -67,12 +70,18 @@ class Outcome:
     violated: dict[str, int]
     schedules: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    wants_room: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether a clause that is not violated holds."""
+        return self.complete and not self.wants_room
 
     def verdict(self, clause: str) -> Verdict:
         """Of a clause, by its name."""
         if clause in self.violated:
             return Verdict.VIOLATED
-        return Verdict.HOLDS if self.complete else Verdict.UNKNOWN
+        return Verdict.HOLDS if self.decides else Verdict.UNKNOWN
 
 
 def name_of(faults: Iterable[str]) -> str:
@@ -167,17 +176,22 @@ def search_environment(
         violated = {name: depth for name, depth in zip(names, found.seen_at, strict=False) if depth is not None}
         schedules = {}
         paths = found.paths_to(names.index(name) for name in violated if name in wanted)
-        for number, path in paths.items():
-            if machine.clauses[number] not in replay(machine, constants, path or []).violated:
+        for number, found_path in paths.items():
+            path, plain = found_path or [], constants
+            if environment.instance.forgets:
+                told = unfolded(machine, constants, path)
+                path, plain = list(told.steps), without_forgetting(constants, told.sizes)
+            if machine.clauses[number] not in replay(machine, plain, path).violated:
                 message = f"the schedule that should violate {names[number]} does not"
                 raise EvaluationError(message)
-            schedules[names[number]] = write_path(path or [])
+            schedules[names[number]] = write_path(path)
     except EvaluationError as error:
         message = f"{environment}: {error}"
         raise EvaluationError(message) from error
     return Outcome(
-        found.distinct, found.generated, found.depth, found.complete, violated, schedules, round(found.seconds, 3)
-    )
+        found.distinct, found.generated, found.depth, found.complete, violated, schedules, round(found.seconds, 3),
+        bool(found.full_queues()),
+    )  # fmt: skip
 
 
 def make_ready(instance: Instance) -> None:

@@ -108,7 +108,7 @@ def entries_of(found: MinimalFaults, profile: str) -> Entries:
         broken = {clause for part in smaller_sets(faults) if part in mine for clause in mine[part].violated}
         has_news = outcome.violated.keys() - broken or any((faults, clause) in unknown for clause in found.clauses)
         if len(faults) <= 1 or has_news:
-            undecided = () if outcome.complete else tuple(c for c in found.clauses if c not in outcome.violated)
+            undecided = () if outcome.decides else tuple(c for c in found.clauses if c not in outcome.violated)
             entries[name_of(faults)] = Entry(
                 outcome.distinct, outcome.generated, outcome.depth, dict(outcome.violated), undecided
             )

@@ -17,6 +17,7 @@ import pytest
 from halfcheck.verdicts.drawing import BAND, UNDECIDED, cells, draw
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.counterexample.steps import read_path, replay
+from model_check.counterexample.unfolded import with_room_for
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.counterexamples import in_order_of, read_counterexamples
 from model_check.verdicts.environment import Environment, faults_of, name_of, search_environment, smaller_sets
@@ -143,7 +144,7 @@ def test_there_is_a_schedule_for_every_minimal_set() -> None:
 def test_every_schedule_breaks_its_clause_in_its_profiles_with_its_last_step(clause: str) -> None:
     for one in SCHEDULES:
         for profile in one.profiles if one.clause == clause else ():
-            constants = constants_for(profile, one.faults, one.instance)
+            constants = constants_for(profile, one.faults, with_room_for(load_instance(one.instance), one.steps))
             path = read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
             broken, before = (
                 {f"{c.identifier}.{c.clause}" for c in replay(TRANSACTIONAL_MESSAGES, constants, steps).violated}
