@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts liveness coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -71,6 +71,9 @@ crash-sweep: setup ## crash each walk-through at every write, by process, torn a
 verdicts: setup ## search all that the table of verdicts speaks of, and compare (ARGS=--update writes it and docs/generated/verdicts.md anew)
 	@$(BIN)/halfcheck verdicts $(ARGS)
 
+any-length: setup ## every state compared with what forgetting makes of it, with each fault; writes docs/generated/any-length.md
+	@$(BIN)/python -m model_check.any_length
+
 liveness: setup ## what must happen in the end, in each version and some environments; writes docs/generated/liveness.md
 	@$(BIN)/python -m model_check.liveness
 
@@ -80,7 +83,7 @@ coverage: setup ## which rules of the specification no version needs in any envi
 rules: setup ## which functions model each Java method, and which implement it; writes docs/generated/rules.md
 	@$(BIN)/python -m conformance.rules_page
 
-pages: rules coverage defects liveness ## all pages of docs/generated, with the searches that they take
+pages: rules coverage defects any-length liveness ## all pages of docs/generated, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update
 
 bench-explicit: export PYTHONDONTWRITEBYTECODE :=

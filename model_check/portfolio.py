@@ -282,7 +282,10 @@ def _still_open(clauses: Sequence[Property], depths: dict[Property, int], known:
 
 
 def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
-    """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it."""
+    """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it.
+
+    Those that forget are left out: they take longer, and the table knows what they break.
+    """
     table = table_of_verdicts()
 
     def states(instance: str) -> int:
@@ -290,7 +293,7 @@ def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
         parts = (entry.distinct for name, entry in entries.items() if set(faults_of(name)) <= set(faults))
         return max(parts, default=0)
 
-    return sorted(table.plan, key=states)
+    return sorted((name for name in table.plan if not load_instance(name).forgets), key=states)
 
 
 def instance_that_shows(profile: str, faults: Sequence[str], properties: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model_check.instances import constants_for
+from model_check.instances import constants_for, load_instance
 from model_check.occurrence import why_it_cannot_occur
 from model_check.verdicts.environment import QUIET
 from model_check.verdicts.table import table_of_verdicts
@@ -53,7 +53,8 @@ class Missed:
 def asked_of() -> dict[str, tuple[str, ...]]:
     """Fault → the clauses that it breaks by itself, and the quiet world does not."""
     table = table_of_verdicts()
-    names = [instance for instance in table.plan if QUIET in table.of(PROFILE, instance)]
+    walked = [instance for instance in table.plan if not load_instance(instance).forgets]
+    names = [instance for instance in walked if QUIET in table.of(PROFILE, instance)]
     quiet = {clause for instance in names for clause in table.of(PROFILE, instance)[QUIET].violated}
     asked: dict[str, set[str]] = {}
     for instance in names:

@@ -85,7 +85,8 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: op stored after all", "an op message that the store refuses is in its queue all the same",
-        "spec.chapters.end_transaction", "    s.half[h].op_write_failed = True\n", "    append_op(s, Bits.only(h))\n",
+        "spec.chapters.end_transaction",
+        "    s.half[h].op_write_failed = True\n", "    append_op(s, c, Bits.only(h))\n",
         "op.names, op_length, half.op_write_failed", like="B04", profile="4.9.7", beside="op_write_failure",
     ),
     _mutant(

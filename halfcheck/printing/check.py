@@ -14,7 +14,7 @@ from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -157,16 +157,39 @@ def _print_holding(console: Console, answer: Judged, *, everything: bool) -> Non
     rows = answer.holding
     if not rows:
         return
-    size = answer.bounds
-    alive, times = counted(size["transactions"], "transaction"), f"times of up to {size['ticks']} ticks"
-    if all(search.instance.forgets for search in answer.searched):
-        extent = f"for runs of any length: at most {alive} alive at a time"
-    else:
-        extent = f"to the bounds of the search: at most {alive}, {size['half_slots']} half slots and "
-        extent += f"{size['op_slots']} op slots"
     verb = "holds" if len(rows) == 1 else "hold"
-    holds = f"{counted(len(rows), 'guarantee')} {verb}, {extent}, {counted(size['checks'], 'check')}, {times}"
-    print_holding(console, rows, holds, everything=everything)
+    extents = [*_bounded(answer), *_unbounded(answer)]
+    print_holding(
+        console, rows, f"{counted(len(rows), 'guarantee')} {verb}, {'; and '.join(extents)}", everything=everything
+    )
+
+
+def _bounded(answer: Judged) -> Iterator[str]:
+    """To which bounds something holds, if an instance was searched that does not forget."""
+    if not all(search.instance.forgets for search in answer.searched):
+        size = answer.bounds
+        yield (
+            f"to the bounds of the search: at most {counted(size['transactions'], 'transaction')}, "
+            f"{size['half_slots']} half slots and {size['op_slots']} op slots, {counted(size['checks'], 'check')}, "
+            f"times of up to {size['ticks']} ticks"
+        )
+
+
+def _unbounded(answer: Judged) -> Iterator[str]:
+    """In runs of which kind something holds for any length."""
+    sizes = [search.instance for search in answer.searched if search.instance.forgets]
+    if sizes:
+        alive = " or ".join(
+            f"at most {counted(size.transactions, 'transaction')} alive at a time, {counted(size.check_max, 'check')}"
+            f"{'' if size.longest_immunity else ', no immunities'}"
+            for size in sizes
+        )
+        reach, crashes = min(size.reach for size in sizes), min(size.crashes for size in sizes)
+        limits = [f"faults that reach {counted(reach, 'place')} back"] if answer.result.faults and reach >= 0 else []
+        limits += (
+            [f"crashes at most {counted(crashes, 'time')}"] if "crash" in answer.result.faults and crashes >= 0 else []
+        )
+        yield ", ".join([f"for runs of any length: {alive}", *limits])
 
 
 def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *, everything: bool) -> None:

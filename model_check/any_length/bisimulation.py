@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from model_check.errors import EvaluationError
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
-from spec.language import Kind, successors
+from spec.language import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,8 +58,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Attributes
+    """What a comparison has found.
+
+    Attributes
     ----------
+    states : int
+        Whose successors were looked at.
     compared : int
         Successors of which something was forgotten.
     without_room : int

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from model_check.verdicts.environment import in_words
 from model_check.verdicts.implications import implied_by
+from model_check.verdicts.page_of_any_length import any_length
 from model_check.verdicts.page_of_bounds import bounds
 from model_check.verdicts.table import by_size
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -28,7 +29,8 @@ For each clause of a guarantee and each version of RocketMQ this page lists all 
 nothing smaller does. The *quiet world* is the one in which nothing goes wrong at all. A number is the length of the
 shortest schedule, in steps, with the instance that shows it. Sets of up to {most} faults were searched, in these
 instances: {instances}. A set breaks a clause if it does in one of them.
-What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches. `fixed` is {fixed} with the
+What is listed nowhere holds, to [the bounds](#what-bounds-a-search) of the searches; what holds without such bounds is
+said [below](#in-runs-of-any-length). `fixed` is {fixed} with the
 repairs that this project knows.
 
 What a fault is, says `spec/faults.py`; what an id such as S1 stands for, the [properties](../properties.md); what
@@ -70,6 +72,7 @@ def page_of(table: Table, schedules: Sequence[MinimalCounterexample], implicatio
         PICTURE.format(map=MAP),
         *_clauses(table, schedules, implications),
         *_implications(implications),
+        *any_length(table),
         *bounds(table),
         HOW.format(instance=plan[0], specification=table.specification),
     ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from model_check.check import Verdict
 from model_check.errors import BadFile
+from model_check.instances import load_instance
 from model_check.verdicts.environment import QUIET, faults_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.wording.clauses import clause_names
@@ -133,12 +134,14 @@ class Table:
     def undecided(self, profile: str, clause: str) -> list[tuple[str, ...]]:
         """The sets of faults that no instance shows to break a clause, and one was cut short in which they might.
 
-        No smaller set in them breaks it in any instance.
+        No smaller set in them breaks it in any instance. Instances that forget are not asked: what they leave open is
+        open in runs of any length.
         """
         breaking = self.breaking(profile, clause)
         found = {
             faults_of(name)
             for instance in self.plan
+            if not load_instance(instance).forgets
             for name, entry in self.of(profile, instance).items()
             if clause in entry.unknown
         }

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.counterexample.sequence_diagram import drawn_path
 from model_check.counterexample.steps import read_path, replay
+from model_check.counterexample.unfolded import with_room_for
 from model_check.defects.resemblance import resembled
-from model_check.instances import constants_for
+from model_check.instances import constants_for, load_instance
 from model_check.wording.clauses import GUARANTEES, meaning_of
 from spark_trace_analysis.report.counterexamples import Counterexample
 from spark_trace_analysis.traces.manifest import options_of
@@ -246,7 +247,7 @@ def _resembled(one: MinimalCounterexample, profile: str) -> tuple[str, ...]:
 
 
 def _taken(one: MinimalCounterexample, profile: str) -> tuple[Constants, Property, list[Step]]:
-    constants = constants_for(profile, one.faults, one.instance)
+    constants = constants_for(profile, one.faults, with_room_for(load_instance(one.instance), one.steps))
     return constants, _RULES[one.clause], read_path(TRANSACTIONAL_MESSAGES, constants, one.steps)
 
 

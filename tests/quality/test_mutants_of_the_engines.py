@@ -178,7 +178,7 @@ MUTANTS = [
         end_transaction, "store_real_message", "    remember_delivery(s, c, h)\n", "", id="delivery-not-counted"
     ),
     pytest.param(
-        end_transaction, "write_op", "append_op(s, Bits.only(h))", "append_op(s, Bits())", id="op-names-nothing"
+        end_transaction, "write_op", "append_op(s, c, Bits.only(h))", "append_op(s, c, Bits())", id="op-names-nothing"
     ),
     pytest.param(op_pull, "read_op_messages", "o < s.op_length:", "o < s.op_length + 1:", id="reads-past-the-op-end"),
 ]

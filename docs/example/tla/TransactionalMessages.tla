@@ -8,7 +8,7 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS, PERSIST_INTERVAL, FORGETS, ENDLESS
+          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, ENDLESS
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
@@ -24,7 +24,8 @@ CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD
           REORDER, WRONG_END, LATE_END, OFFLINE_PRODUCER, RESTARTED_PRODUCER, BAD_STORE_STATUS,
           TWIN_SEND, SLOW_ROUND, SLOW_DISPATCH, PUT_FAILURE, OP_WRITE_FAILURE, NULL_HALF,
           UNDECODABLE_HALF, UNDECODABLE_OP, CLOCK_SKEW, CLOCK_STEP, CRASH, POWER_LOSS,
-          GRACEFUL_STOP, OFFSET_REGRESSION, ROLE_CHANGE, ACTING_SLAVE, RESUME_DISCARDED
+          GRACEFUL_STOP, LATE_PERSIST, OFFSET_REGRESSION, ROLE_CHANGE, ACTING_SLAVE,
+          RESUME_DISCARDED
 
 NONE == -1
 HalfSlots == 0..HALF_SLOTS - 1
@@ -45,6 +46,7 @@ TIME_OF_ALL_CHECKS == CHECK_MAX * CHECK_INTERVAL
 LOG_SLOTS == HALF_SLOTS + OP_SLOTS
 MOST_GONE == FORGETS * (CHECK_MAX + 2)
 BIRTH_LEAD == Max(Skews \cup {0, 0}) + CLOCK_STEPS
+MOST_CRASHES == Max({CRASHES, 0})
 MOST_UNSAVED == Max({PERSIST_INTERVAL, 0})
 
 \* One truth value: TLC takes a disjunction that stands alone in an action for several ways to act.
@@ -195,6 +197,7 @@ VARIABLES
     clock_steps,
     mishaps,
     stray_ends,
+    crashes,
     role,
     producer,
     transaction,         \* One transaction, as its producer and the consumers see it.
@@ -216,13 +219,14 @@ VARIABLES
     had_halves,
     had_ops
 
-vars == <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+vars == <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Every field lies in its declared range.
 TypeOK ==
     /\ clock_steps \in 0..CLOCK_STEPS
     /\ mishaps \in 0..MISHAPS
     /\ stray_ends \in 0..STRAY_ENDS
+    /\ crashes \in 0..MOST_CRASHES
     /\ role \in Role
     /\ producer \in Producer
     /\ transaction \in [Transactions -> Transaction]
@@ -249,6 +253,7 @@ Init ==
     /\ clock_steps = 0
     /\ mishaps = 0
     /\ stray_ends = 0
+    /\ crashes = 0
     /\ role = "MASTER"
     /\ producer = "ONLINE"
     /\ transaction = [t \in Transactions |-> [local |-> "NOT_SENT",
@@ -381,7 +386,7 @@ SendHalf(t, immunity) ==
     /\ MaySend(t)
     /\ BeginTransaction(t, immunity)
     /\ AppendHalf(t, Now)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
                    round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
@@ -396,7 +401,7 @@ SendHalfByAnotherClock(t, immunity, skew) ==
     /\ CLOCK_SKEW
     /\ BeginTransaction(t, immunity)
     /\ AppendHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
                    round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
@@ -417,7 +422,7 @@ SendHalfWithChecks(t, immunity, checks) ==
                    ![half_length].born_at = Now,
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
                    round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
@@ -435,7 +440,7 @@ SendPoisonHalf(t, immunity) ==
                           ![t].local = "EXECUTING",
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
                    round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
@@ -453,7 +458,7 @@ SendUndecodableHalf(t, immunity) ==
                           ![t].local = "EXECUTING",
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, op, op_length, batch, round, pulled_op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
                    round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
@@ -472,7 +477,7 @@ SendHalfAgain(t) ==
     /\ RoomForAHalf
     /\ AppendHalf(t, Now)
     /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
                    pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
@@ -501,9 +506,9 @@ CommitLocally(t) ==
     /\ EndsItsHalf(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "COMMIT"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The local transaction rolls back, and END_TRANSACTION(rollback) is sent for the half that the send stored.
 \*
@@ -512,9 +517,9 @@ RollBackLocally(t) ==
     /\ EndsItsHalf(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
 \*
@@ -525,9 +530,9 @@ RollBackUnrun(t) ==
     /\ BAD_STORE_STATUS
     /\ transaction' = [transaction EXCEPT ![t].local = "NEVER_RUN"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The listener returns UNKNOW; the broker drops the END_TRANSACTION that says so, and leaves it to the checks.
 \*
@@ -536,27 +541,27 @@ LeaveItUnknown(t) ==
     \* the local transaction runs
     /\ transaction[t].local = "EXECUTING"
     /\ transaction' = [transaction EXCEPT ![t].local = "UNKNOWN"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be committed; only a later check will hear of it.
 ResolveToCommit(t) ==
     \* the local transaction's outcome is unknown
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be rolled back; only a later check will hear of it.
 ResolveToRollback(t) ==
     \* the local transaction's outcome is unknown
     /\ transaction[t].local = "UNKNOWN"
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
 \*
@@ -567,9 +572,9 @@ CommitWhatIsGone(t) ==
     \* a power loss has taken its half
     /\ ~ItsHalfIsThere(t)
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT", ![t].direct = "REFUSED"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
 \*
@@ -588,9 +593,9 @@ CommitAnotherHalf(t) ==
     /\ half' = [half EXCEPT
                    ![transaction[t].first_half].end = "COMMIT",
                    ![transaction[t].first_half].foreign = TRUE]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The producer answers a check by what it knows; unknown is an answer that the broker drops.
 \*
@@ -609,7 +614,7 @@ AnswerCheck(h) ==
                                \/ transaction[half[h].transaction].local = "NEVER_RUN"
                             THEN "ROLLBACK"
                             ELSE @]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -625,7 +630,7 @@ AnswerCheckTooEarly(h) ==
     /\ SLOW_LOCAL
     /\ RoomForAnEnd(h)
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE, ![h].end = "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -645,8 +650,8 @@ LoseAllProducers ==
     /\ OFFLINE_PRODUCER
     /\ ProducersEnd
     /\ producer' = "OFFLINE"
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* The producers of the group start again, and the broker hears of them with their next send (A35).
@@ -659,8 +664,8 @@ RestartProducers ==
     /\ RESTARTED_PRODUCER
     /\ ProducersEnd
     /\ producer' = "UNREGISTERED"
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, half_length, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, half_length, op, op_length, batch,
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* A producer of the group is connected again.
@@ -668,9 +673,9 @@ ConnectAgain ==
     \* no producer is connected
     /\ producer = "OFFLINE"
     /\ producer' = "ONLINE"
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A message of the half queue: its age, its immunity, its checks, and what can be done with it.
@@ -773,8 +778,9 @@ AppendOp(names) ==
     /\ op' = [op EXCEPT
                  ![op_length].names = names,
                  ![op_length].born_at = Now,
-                 ![op_length].halves_before = half_length]
+                 ![op_length].halves_before = IF FORGETS = 0 \/ POWER_LOSS THEN half_length ELSE @]
     /\ op_length' = op_length + 1
+    /\ had_ops' = IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
 
 \* The entries are taken out, and the time is noted.
 EmptyBatch ==
@@ -794,9 +800,9 @@ WriteOpBatch ==
     /\ op_length < OP_SLOTS
     /\ AppendOp(batch.names)
     /\ EmptyBatch
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves>>
 
 \* The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
 \*
@@ -811,7 +817,7 @@ FailToWriteOpBatch ==
     /\ EmptyBatch
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT !.op_write_failed = IF h \in batch.names THEN TRUE ELSE @]]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -1114,9 +1120,9 @@ RefuseLateEnd(h) ==
     /\ IsRefusedAsLate(h)
     /\ RememberRefusal(h, "LATE")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
 \*
@@ -1127,9 +1133,9 @@ RefuseEndAsSlave(h) ==
     /\ role # "MASTER"
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be read, so that there is nothing to commit or to roll back.
 \*
@@ -1142,9 +1148,9 @@ RefuseUnreadable(h) ==
     /\ ~CanBeDecoded(h)
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What it takes to carry an END_TRANSACTION out.
 MayBeEnded(h) ==
@@ -1172,9 +1178,9 @@ RefuseCommitUnstored(h) ==
     /\ PUT_FAILURE
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The transaction is known as settled: the END_TRANSACTION changes nothing. A repair.
 IgnoreRepeatedEnd(h) ==
@@ -1184,7 +1190,7 @@ IgnoreRepeatedEnd(h) ==
     \* the broker knows the transaction as settled
     /\ IsTrue(IsKnownAsSettled(half[h].transaction))
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -1226,9 +1232,9 @@ StoreRealMessage(h) ==
                                      IF transaction[t].deliveries = 0 /\ transaction[t].parked THEN TRUE ELSE @,
                                  ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
            /\ half' = [half EXCEPT ![h].settled = "COMMITTED", ![h].end = "COMMIT_STORED"]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Nothing stands against a rollback of half h: what a commit asks of it one rule a line.
 MayBeRolledBack(h) ==
@@ -1294,9 +1300,9 @@ WriteOp(h) ==
     /\ op_length < OP_SLOTS
     /\ AppendOp({h})
     /\ Acknowledge(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, batch, round,
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves>>
 
 \* The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
 \*
@@ -1336,9 +1342,9 @@ FailToWriteOp(h) ==
                           ![h].end = half[h].other_end,
                           ![h].other_end = "NONE",
                           ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half's offset joins the op batch in memory, and the END_TRANSACTION is answered SUCCESS (B02).
 \*
@@ -1353,8 +1359,8 @@ BufferOp(h) ==
                     !.is_open = IF ~@ THEN TRUE ELSE @,
                     !.written_at = IF ~batch.is_open THEN Now ELSE @,
                     !.names = @ \cup {h}]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
@@ -1680,9 +1686,9 @@ BeginRound ==
                                THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
                                ELSE @]
                   ELSE offsets_then
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An op message names the half at the cursor: it is settled.
 \*
@@ -1701,9 +1707,9 @@ PassSettledHalf ==
                            !.removed_by[round.cursor] = NONE,
                            !.cursor = @ + 1]
            /\ pulled_op' = [pulled_op EXCEPT ![o].unresolved = @ \ {round.cursor}]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The broker knows the transaction of the half as settled. A repair.
 PassHalfOfSettledTransaction ==
@@ -1733,7 +1739,7 @@ PassHalfOfSettledTransaction ==
                   IF OriginalIsSettled(round.cursor)
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
@@ -1779,7 +1785,7 @@ PassHalfOfSettledOriginal ==
                   IF HEEDS_SETTLED_ORIGINALS
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
@@ -1789,9 +1795,9 @@ PassHalfOfWaitingOp ==
     \* its op entry is on its way
     /\ IsTrue(ItsOpIsToCome(round.cursor))
     /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved,
+                   flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321).
 PassOverLongImmunity ==
@@ -1800,7 +1806,7 @@ PassOverLongImmunity ==
     /\ IsTrue(IsTooImmune(round.cursor))
     /\ half' = [half EXCEPT ![round.cursor].left = "PASSED_OVER"]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -1916,9 +1922,9 @@ PullMoreOps ==
                                THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
                                ELSE @]
                   ELSE offsets_then
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* No half is left to look at.
 \*
@@ -1934,8 +1940,8 @@ EndRoundAtQueueEnd ==
     \* it is not beyond the end, or has jumped before
     /\ IsTrue(round.cursor = half_length \/ IsEmpty \/ round.null_met)
     /\ EndRound("NO")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 \*
@@ -1985,8 +1991,8 @@ EndRoundAtFreshHalf ==
                             THEN 1
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
 \*
@@ -2002,8 +2008,8 @@ EndRoundBeforeDispatch ==
     \* environment: what is stored is in its consume queue at once
     /\ SLOW_DISPATCH
     /\ EndRound("NO")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The half at the cursor has no immunity of its own and is younger than the timeout: those behind it wait, too.
 \*
@@ -2017,8 +2023,8 @@ EndRoundAtYoungHalf ==
     \* its timeout is not over
     /\ IsTrue(IsYoung(round.cursor))
     /\ EndRound("NO")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* There is a half at this place, and it is neither young nor immune.
 IsDue(h) == h < half_length /\ ~IsYoung(h)
@@ -2073,8 +2079,8 @@ EndRoundAtTimeLimit ==
                             THEN 1
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A half of which nothing more is asked: after `transactionCheckMax` checks, or too old, it is moved away.
@@ -2122,8 +2128,8 @@ DiscardHalf ==
     \* it has no checks left
     /\ IsTrue(MustBeDiscarded(round.cursor))
     /\ Discard(round.cursor)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* The record in the discard topic is not stored, and the half is passed all the same (B31).
@@ -2139,8 +2145,8 @@ DiscardHalfUnrecorded ==
     /\ PUT_FAILURE
     /\ RememberDiscard(round.cursor, "DROPPED")
     /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* A half without checks left is discarded where it would be checked: all op messages were read. A repair (A10).
@@ -2149,8 +2155,8 @@ DiscardInsteadOfCheck ==
     \* it has no checks left
     /\ HasNoChecksLeft(round.cursor)
     /\ Discard(round.cursor)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be decoded, or its time has come to be put back and its copy cannot be stored.
@@ -2168,8 +2174,8 @@ DiscardWhatCannotBeCopied ==
     \* it cannot be read, or it would be put back and cannot
     /\ IsTrue(IsBeyondKeeping(round.cursor))
     /\ Discard(round.cursor)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
@@ -2238,9 +2244,9 @@ PutBackImmuneHalf ==
                   ELSE half_then
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* What both need: the time for a check has come, and the copy can be stored.
 MayPutBackForCheck ==
@@ -2298,9 +2304,9 @@ PutBackAndCheck ==
                           ![half_length].check_in_flight = TRUE]
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
 \*
@@ -2358,9 +2364,9 @@ PutBackUnasked ==
                   ELSE half_then
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
@@ -2369,6 +2375,16 @@ PutBackUnasked ==
 RoomForAMishap ==
     \* instance: the instance has mishaps left
     /\ mishaps < MISHAPS
+
+\* The broker's process dies so often at most, where that is counted.
+RoomForACrash ==
+    \* instance: the instance has crashes left
+    /\ IsTrue(CRASHES = NONE \/ crashes < CRASHES)
+
+\* A fault finds what stands at a place below an offset, and is over.
+WithinReach(place, offset) ==
+    \* instance: the instance lets faults reach so far back
+    /\ IsTrue(REACH = NONE \/ place + REACH >= offset)
 
 \* So many END_TRANSACTIONs at most come that no outcome and no check accounts for.
 RoomForAStrayEnd ==
@@ -2398,9 +2414,9 @@ JumpToQueueEnd ==
     /\ round' = [round EXCEPT
                     !.null_met = TRUE,
                     !.cursor = IF REWINDS_BEYOND_END THEN 0 ELSE half_length]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved,
+                   flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What both need: a half that the store does not give, or that cannot be decoded without an exception.
 SeesNoHalf ==
@@ -2431,9 +2447,9 @@ JumpOverHalf ==
     /\ CountMiss(round.cursor)
     /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "PASSED_OVER" ELSE @]
     /\ round' = [round EXCEPT !.null_met = TRUE, !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The store gives no message for the half at the cursor for the second time in the round.
 \*
@@ -2444,8 +2460,8 @@ EndRoundAtMissedHalf ==
     /\ IsTrue(round.null_met \/ KEEPS_PROGRESS)
     /\ CountMiss(round.cursor)
     /\ EndRound("EXCEPTION")
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The store answers nothing at all for the half at the cursor: a NullPointerException (A08).
 \*
@@ -2459,8 +2475,8 @@ AbortAtNullResult ==
     /\ RoomForAMishap
     /\ AbortRound("EXCEPTION")
     /\ mishaps' = mishaps + 1
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half_length, op, op_length, batch,
-                   saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* A half that cannot be decoded ends the round, and every later one at the same place (A07).
 \*
@@ -2474,7 +2490,7 @@ AbortAtUndecodableHalf ==
     \* what cannot be decoded is not put aside
     /\ ~PARKS_POISON
     /\ AbortRound("UNDECODABLE_HALF")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message among the first cannot be decoded: the round ends before it begins (B17).
@@ -2485,7 +2501,7 @@ FailToBeginRound ==
     \* one of the first op messages cannot be decoded
     /\ IsTrue(PullThrows(offsets.op))
     /\ AbortRound("UNDECODABLE_OP")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message among the next cannot be decoded (B17).
@@ -2498,7 +2514,7 @@ AbortAtNextOps ==
     \* one of the next op messages cannot be decoded
     /\ IsTrue(PullThrows(round.next_op))
     /\ AbortRound("UNDECODABLE_OP")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The last pull gave only op messages that cannot be decoded, and the loop looks at the last of none (B17).
@@ -2509,7 +2525,7 @@ AbortAtUnreadablePull ==
     \* the last pull gave nothing that can be decoded
     /\ round.last_pull = "UNREADABLE"
     /\ AbortRound("UNDECODABLE_OP")
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The rest of the round's time goes by without progress; a repaired round ends at once (B08).
@@ -2573,8 +2589,8 @@ SpinAtFailedCheck ==
     \* what cannot be copied is not put aside
     /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
     /\ Spin
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* The copy of an immune half cannot be stored: the round reads op messages over and over until its time limit.
 \*
@@ -2588,8 +2604,8 @@ SpinAtFailedImmunity ==
     \* what cannot be copied is not put aside
     /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
     /\ Spin
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
 \* An op message can no longer be decoded (B17).
 CorruptOp(o) ==
@@ -2602,9 +2618,9 @@ CorruptOp(o) ==
     /\ RoomForAMishap
     /\ mishaps' = mishaps + 1
     /\ op' = [op EXCEPT ![o].undecodable = TRUE]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
@@ -2633,9 +2649,9 @@ PersistOffsets ==
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN half_length ELSE 0 ELSE @,
                              !.ops = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN op_length ELSE 0 ELSE @]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* All messages survive a power loss. What no power loss can ask for is not kept.
 Flush ==
@@ -2654,9 +2670,9 @@ FlushLog ==
     /\ POWER_LOSS
     /\ RoomForAMishap
     /\ Flush
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved,
+                   unsaved, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Memory is lost; offsets are read from their file.
 StartAgain ==
@@ -2681,7 +2697,9 @@ Crash ==
     /\ CRASH
     \* the broker is the master
     /\ role = "MASTER"
+    /\ RoomForACrash
     /\ StartAgain
+    /\ crashes' = IF CRASHES # NONE THEN crashes + 1 ELSE crashes
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
                    op_length, saved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -2715,7 +2733,8 @@ Stop ==
                   THEN [op EXCEPT
                            ![op_length].names = batch.names,
                            ![op_length].born_at = Now,
-                           ![op_length].halves_before = half_length]
+                           ![op_length].halves_before =
+                               IF FORGETS = 0 \/ POWER_LOSS THEN half_length ELSE @]
                   ELSE op
            /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
            /\ round_ended_at' = Now
@@ -2728,8 +2747,12 @@ Stop ==
                                  IF matters
                                  THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
                                  ELSE 0]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+           /\ had_ops' =
+                  IF FLUSHES_ON_STOP /\ batch.names # {}
+                  THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                  ELSE had_ops
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length,
+                   stuck, stuck_rounds, op_left_behind, had_halves>>
 
 \* How many op messages are among the first records of the log: one has its number of records before it.
 OpsAmong(records) ==
@@ -2849,7 +2872,7 @@ LosePower(records) ==
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF matters THEN halves ELSE 0,
                              !.ops = IF matters THEN ops ELSE 0]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, stuck, stuck_rounds, op_left_behind,
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
@@ -2862,12 +2885,13 @@ SetHalfOffsetBack(h) ==
     /\ h < offsets.half
     \* environment: offsets do not go back
     /\ OFFSET_REGRESSION
+    /\ WithinReach(h, offsets.half)
     /\ RoomForAMishap
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.half = h]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The op offset goes back.
 SetOpOffsetBack(o) ==
@@ -2877,12 +2901,13 @@ SetOpOffsetBack(o) ==
     /\ o < offsets.op
     \* environment: offsets do not go back
     /\ OFFSET_REGRESSION
+    /\ WithinReach(o, offsets.op)
     /\ RoomForAMishap
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.op = o]
-    /\ UNCHANGED <<clock_steps, stray_ends, role, producer, transaction, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
 \*
@@ -2894,6 +2919,7 @@ ResumeDiscarded(h) ==
     /\ role = "MASTER"
     \* environment: nobody resumes a discarded half
     /\ RESUME_DISCARDED
+    /\ WithinReach(h, offsets.half)
     /\ RoomForAHalf
     /\ transaction' = [transaction EXCEPT
                           ![half[h].transaction].cause =
@@ -2905,7 +2931,7 @@ ResumeDiscarded(h) ==
                    ![half_length].born_at = half[h].born_at,
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, op, op_length, batch, round,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
                    pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
@@ -2929,7 +2955,8 @@ Tick ==
     \* environment: the op batch thread wakes up once an interval
     /\ ~BatchIsOverdue
     \* environment: offsets are saved once an interval
-    /\ IsTrue(\/ PERSIST_INTERVAL = NONE
+    /\ IsTrue(\/ LATE_PERSIST
+              \/ PERSIST_INTERVAL = NONE
               \/ unsaved < PERSIST_INTERVAL
               \/ ~DiffersFromTheFile
               \/ role = "ACTING_MASTER")
@@ -2949,9 +2976,9 @@ Tick ==
                 THEN IF unsaved + 1 <= PERSIST_INTERVAL THEN unsaved + 1 ELSE PERSIST_INTERVAL
                 ELSE 0
            ELSE unsaved
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op_length,
-                   pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind, had_halves,
-                   had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length,
+                   op_length, pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The broker's clock goes back by a tick (B28).
 StepClockBack ==
@@ -2965,9 +2992,9 @@ StepClockBack ==
     /\ batch' = [batch EXCEPT !.waiting_since = @ + 1, !.written_at = @ + 1]
     /\ round' = [round EXCEPT !.started_at = @ + 1]
     /\ round_ended_at' = round_ended_at + 1
-    /\ UNCHANGED <<mishaps, stray_ends, role, producer, transaction, half_length, op_length, pulled_op,
-                   offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves,
-                   had_ops>>
+    /\ UNCHANGED <<mishaps, stray_ends, crashes, role, producer, transaction, half_length, op_length,
+                   pulled_op, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
@@ -2982,9 +3009,9 @@ LoseEnd(h) ==
     /\ LOSE_END
     /\ RememberRefusal(h, "LOST")
     /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A check request never arrives, or no producer of the group answers it.
 LoseCheck(h) ==
@@ -2993,7 +3020,7 @@ LoseCheck(h) ==
     \* environment: each check request arrives
     /\ LOSE_CHECK
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3005,12 +3032,13 @@ DuplicateEnd(h) ==
     /\ half[h].end = "NONE"
     \* environment: each END_TRANSACTION arrives once
     /\ DUPLICATE_END
+    /\ WithinReach(h, offsets.half)
     /\ RoomForAStrayEnd
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = IF half[h].settled = "COMMITTED" THEN "COMMIT" ELSE "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION is sent again before the first is handled, or while a thread handles it.
 DoubleEnd(h) ==
@@ -3023,9 +3051,9 @@ DoubleEnd(h) ==
     /\ RoomForAStrayEnd
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].other_end = IF half[h].end = "ROLLBACK" THEN "ROLLBACK" ELSE "COMMIT"]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
 \*
@@ -3039,7 +3067,7 @@ Overtake(h) ==
     /\ REORDER
     /\ LET first == half[h].end
        IN  /\ half' = [half EXCEPT ![h].end = half[h].other_end, ![h].other_end = first]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3051,6 +3079,7 @@ MayBeEndedByMistake(h) ==
     /\ half[h].end = "NONE"
     \* environment: each END_TRANSACTION says what its producer decided
     /\ WRONG_END
+    /\ WithinReach(h, offsets.half)
     /\ RoomForAStrayEnd
 
 \* A commit arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
@@ -3060,9 +3089,9 @@ SendWrongCommit(h) ==
     /\ MayBeEndedByMistake(h)
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT"]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 \*
@@ -3071,9 +3100,9 @@ SendWrongRollback(h) ==
     /\ MayBeEndedByMistake(h)
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK"]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and the commit says that it answers a check: it is never late.
 \*
@@ -3084,9 +3113,9 @@ AnswerWithWrongCommit(h) ==
     /\ MayBeLate(h)
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and the rollback says that it answers a check: it is never late.
 \*
@@ -3097,9 +3126,9 @@ AnswerWithWrongRollback(h) ==
     /\ MayBeLate(h)
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
-    /\ UNCHANGED <<clock_steps, mishaps, role, producer, transaction, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A slave that acts for a dead master, and lets unresolved halves escape to another master (5.1.0 and later).
@@ -3121,9 +3150,9 @@ BecomeSlave ==
     /\ RoomForAMishap
     /\ mishaps' = mishaps + 1
     /\ role' = "SLAVE"
-    /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The slave becomes the master again.
 \*
@@ -3132,7 +3161,7 @@ BecomeMaster ==
     \* the broker is a slave
     /\ role = "SLAVE"
     /\ role' = "MASTER"
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3159,8 +3188,8 @@ ActForDeadMaster ==
                        !.claims_check = FALSE]]
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
-    /\ UNCHANGED <<clock_steps, stray_ends, producer, transaction, half_length, op, op_length, saved,
-                   unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, transaction, half_length, op, op_length,
+                   saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master is back and takes the offsets of the slave that acted for it.
 \*
@@ -3172,7 +3201,7 @@ BringMasterBack ==
     /\ ~round.running
     /\ role' = "MASTER"
     /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3190,7 +3219,7 @@ BringMasterBackWithItsOwnOffsets ==
     /\ IsTrue(saved.half # offsets.half \/ saved.op # offsets.op)
     /\ role' = "MASTER"
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3230,8 +3259,8 @@ LetHalfEscape ==
     /\ transaction[half[round.cursor].transaction].escaped < 2
     /\ RememberEscape(round.cursor)
     /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
 \* The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
@@ -3242,9 +3271,9 @@ LetHalfEscapeUnclearly ==
     \* instance: at most two halves of it have escaped
     /\ transaction[half[round.cursor].transaction].escaped < 2
     /\ RememberEscape(round.cursor)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half could not be sent for ten times, and is passed (B21).
 \*
@@ -3255,7 +3284,7 @@ GiveHalfUp ==
     /\ ~INSISTS_ON_ESCAPE
     /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "GIVEN_UP" ELSE @]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
@@ -3267,9 +3296,9 @@ PullMoreOpsBeforeEscape ==
     \* op messages are unread
     /\ READS_OPS_BEFORE_ESCAPE /\ round.next_op < op_length
     /\ PullOpMessages
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round_ended_at, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, its producer answers commit, and the message is delivered there.
 DeliverEscaped(t) ==
@@ -3278,9 +3307,9 @@ DeliverEscaped(t) ==
     \* its producer has committed it
     /\ transaction[t].local = "COMMIT"
     /\ transaction' = [transaction EXCEPT ![t].escaped = @ - 1, ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, and its producer answers rollback.
 RollBackEscaped(t) ==
@@ -3294,9 +3323,9 @@ RollBackEscaped(t) ==
                               IF @ = "NO"
                               THEN IF transaction[t].deliveries = 0 THEN "UNDELIVERED" ELSE "DELIVERED"
                               ELSE @]
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, half, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* S1, at-most-once resolution: a transaction is delivered at most once, however many END_TRANSACTIONs say commit.

@@ -48,7 +48,7 @@ def has_nothing_new(verdict, before, clauses):
 
 @compiled
 def unlike(plain, small, j, K, kinds, actions, clauses, queues, blanks, buffers, steps, parents, verdicts, before):
-    """The step by which state j of `small`, and what it was in `plain`, go on otherwise: itself, or -1 - it; else `most`.
+    """The step by which state j of `small` goes on otherwise than in `plain`; as many as there are if none does.
 
     A step of `plain` is -1 - its number. Up to numbering: of two steps with one action, whose results are the same when
     both have forgotten, one stands for the other.
@@ -113,7 +113,19 @@ def compare(
                     out[1] += 1
                     continue
                 other = unlike(
-                    plain, found, j, K, kinds, actions, clauses, queues, blanks, buffers, steps, parents, verdicts,
+                    plain,
+                    found,
+                    j,
+                    K,
+                    kinds,
+                    actions,
+                    clauses,
+                    queues,
+                    blanks,
+                    buffers,
+                    steps,
+                    parents,
+                    verdicts,
                     before,
                 )
                 if other != most:

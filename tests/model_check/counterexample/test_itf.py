@@ -19,8 +19,8 @@ from tests.model_check.walked import walked_states
 
 ACTION, PICKS = "mbt::actionTaken", "mbt::nondetPicks"
 MEMBERS = [
-    "now", "clock_steps", "mishaps", "stray_ends", "role", "producer", "transaction", "half", "half_length", "op",
-    "op_length", "batch", "round", "pulled_op", "round_ended_at", "offsets", "saved", "unsaved",
+    "now", "clock_steps", "mishaps", "stray_ends", "crashes", "role", "producer", "transaction", "half", "half_length",
+    "op", "op_length", "batch", "round", "pulled_op", "round_ended_at", "offsets", "saved", "unsaved",
     "flushed", "stuck", "stuck_rounds", "op_left_behind", "had_halves", "had_ops",
 ]  # fmt: skip
 

@@ -60,6 +60,7 @@ SetHalfOffsetBack(h) ==
     /\ h < offsets.half
     \* environment: offsets do not go back
     /\ OFFSET_REGRESSION
+    /\ WithinReach(h, offsets.half)
     /\ RoomForAMishap
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.half = h]

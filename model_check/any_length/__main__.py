@@ -1,0 +1,14 @@
+"""Compare the worlds of `docs/generated/any-length.md`, and write the page anew: `make any-length`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from model_check.any_length.page import compared, page
+from model_check.counterexample.files import write_whole
+
+if __name__ == "__main__":
+    results = compared(lambda what: print(what, file=sys.stderr, flush=True))
+    write_whole(Path("docs/generated/any-length.md"), page(results))
+    sys.exit(any(found.difference is not None for found, _ in results.values()))
