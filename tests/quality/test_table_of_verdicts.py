@@ -66,6 +66,8 @@ def test_fewer_faults_break_no_more(profile: str) -> None:
     for instance in TABLE.plan:
         entries = TABLE.of(profile, instance)
         for name, entry in entries.items():
+            if entry.unknown and load_instance(instance).forgets:
+                continue  # what a fault may still reach is kept, and takes the room that a shorter way wants
             smaller = [entries[name_of(part)] for part in smaller_sets(faults_of(name)) if name_of(part) in entries]
             for clause in clause_names():
                 for part in smaller:
