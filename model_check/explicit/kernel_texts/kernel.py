@@ -10,13 +10,22 @@ state's number plus one; on equal bits the words are compared. A state is writte
 compare-and-swap: whoever sees the slot sees the state. Otherwise a slot holds what stands for the state: the state
 itself, where it takes less than a word (`WHOLE`), or a fingerprint of 64 bits.
 
-Most successors are known. So a run of them goes through short loops without branches: hash them, and ask for their
-lines; look at the lines, and ask for the words of the states that they may be; compare. Only what is left over takes
-the loop that can store it.
+Most successors are known. So a run of them goes through short loops without branches: hash them, drop those that were
+seen lately, and ask for the lines of the others; look at the lines, and ask for the words of the states that they may
+be; compare. Only what is left over takes the loop that can store it.
 """
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
-RECENT = 1 << 11  # successors that a thread remembers where `WHOLE`
+RECENT = (1 << 15) >> (WORDS - 1).bit_length()  # successors that a thread remembers: at most 256 KiB
+
+
+@inlined
+def take(table, p, entry, regions):
+    """Take a slot that was empty; zero, or what another thread has put there meanwhile."""
+    if regions == 0:  # there is no other thread
+        table[p] = entry
+        return u64(0)
+    return swap_if_equal(table, p, u64(0), entry)
 
 
 @inlined
@@ -32,7 +41,7 @@ def stored_exactly(found, at, h, p, states, room, regions, region, n, table):
                 for i in range(WORDS):
                     states[(region * room + n) * WORDS + i] = found[at + i]
                 written = True
-            slot = swap_if_equal(table, p, u64(0), tag | u64(((n << regions) | region) + 1))
+            slot = take(table, p, tag | u64(((n << regions) | region) + 1), regions)
             if slot == u64(0):
                 return True
         if slot & ~LOW == tag and differs(found, at, states, home_of(i64(slot & LOW) - 1, regions, room)) == 0:
@@ -41,13 +50,13 @@ def stored_exactly(found, at, h, p, states, room, regions, region, n, table):
 
 
 @inlined
-def stored_by_key(found, at, key, p, states, room, region, n, table):
+def stored_by_key(found, at, key, p, states, room, regions, region, n, table):
     """The same where the slot holds what stands for the state."""
     slots = table.shape[0]
     while True:
         slot = load_shared(table, p)
         if slot == u64(0):
-            slot = swap_if_equal(table, p, u64(0), key)
+            slot = take(table, p, key, regions)
             if slot == u64(0):
                 for i in range(WORDS):
                     states[(region * room + n) * WORDS + i] = found[at + i]
@@ -58,18 +67,21 @@ def stored_by_key(found, at, key, p, states, room, region, n, table):
 
 
 @inlined
-def not_seen_lately(found, m, hashes, recent):
-    """Drop successors of one word that are among the last ones seen, which are stored; how many are left, hashed."""
+def not_seen_lately(found, m, table, keep, hashes, recent):
+    """Drop successors that are among the last ones seen, which are stored; how many are left, hashed and asked for."""
+    slots = table.shape[0]
     kept = 0
     for j in range(m):
-        word = found[j]
-        key = whole(word)
-        place = i64(key & u64(RECENT - 1))
-        is_known = recent[place] == key
-        recent[place] = key
-        found[kept] = word
-        hashes[kept] = key
-        kept += i64(not is_known)
+        h = key_of(found, j * WORDS, keep)
+        place = i64((h >> u64(32)) & u64(RECENT - 1)) * WORDS
+        is_new = differs(found, j * WORDS, recent, place)
+        for i in range(WORDS):
+            word = found[j * WORDS + i]
+            recent[place + i] = word
+            found[kept * WORDS + i] = word
+        hashes[kept] = h
+        prefetch(table, place_of(h, slots))
+        kept += is_new
     return kept
 
 
@@ -84,17 +96,11 @@ def first_free(look, place, slots):
 def left_over(found, m, states, room, regions, table, keep, hashes, homes, places, slot_of, recent):
     """Hash some successors, and find those that may be new; how many there are.
 
-    Out: the hashes of all, the places of these, and the slot from which on the table may know them.
+    Out: the successors and hashes that are left of all, the places of these, and the slot from which on the table may
+    know them; it may be in the next line.
     """
     slots = table.shape[0]
-    if WHOLE:
-        m = not_seen_lately(found, m, hashes, recent)
-        for j in range(m):
-            prefetch(table, place_of(hashes[j], slots))
-    else:
-        for j in range(m):
-            hashes[j] = key_of(found, j * WORDS, keep)
-            prefetch(table, place_of(hashes[j], slots))
+    m = not_seen_lately(found, m, table, keep, hashes, recent)
     rest = 0
     if NUMBERED:
         for j in range(m):
@@ -106,6 +112,7 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
             home = home_of(number if lanes != 0 else 0, regions, room)  # state 0 is always there, and can be compared
             homes[j] = home
             slot_of[j] = place if lanes != 0 else first_free(look, place, slots)
+            prefetch(table, slot_of[j])
             prefetch(states, home)
             if LINE % WORDS != 0:  # they may lie in two lines of the cache
                 prefetch(states, home + WORDS - 1)
@@ -118,6 +125,7 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
             look = look_at_line(table, place, hashes[j], ~u64(0))
             places[rest] = j
             slot_of[j] = first_free(look, place, slots)
+            prefetch(table, slot_of[j])
             rest += i64(look & ((1 << LINE) - 1) == 0)
     return rest
 
@@ -196,7 +204,7 @@ def search(
                     if NUMBERED:
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
                     else:
-                        n += stored_by_key(found, j * WORDS, h, p, states, room, region, n, table)
+                        n += stored_by_key(found, j * WORDS, h, p, states, room, regions, region, n, table)
                 judge_run(states, region * room + old, region * room + n, K, seen)
     out[0] = n
     out[1] = generated

@@ -24,7 +24,7 @@ LOAD = 0.7
 FIRST_SLOTS = 1 << 16
 """Slots at the beginning."""
 
-SMALL, LARGE = 1 << 20, 1 << 24
+SMALL, LARGE = 1 << 22, 1 << 24
 """Slots up to which the table grows four-fold at a time, and two-fold."""
 
 SLOW_GROWTH = 1.38

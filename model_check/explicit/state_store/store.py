@@ -79,7 +79,7 @@ class StateStore:
                 np.zeros(most, dtype=np.int64),
                 np.zeros(most, dtype=np.uint64),
                 np.zeros(most, dtype=np.int64),
-                np.zeros(self.kernels.RECENT, dtype=np.uint64),
+                np.zeros(self.kernels.RECENT * self.width, dtype=np.int64),
                 np.zeros(most * self.width if self.kernels.FORGETS else 0, dtype=np.int64),
             )
             for _ in range(self.regions)
@@ -130,6 +130,7 @@ class StateStore:
         self.found.states[: self.width] = words
         self.counts[0] = 1
         self._enter(0)
+        self._remember_first()
         self.kernels.judge(self.found.states, 0, switches, self._seen[0])
 
     def restore(self, counts: Counts, checksums: list[int], seen: int, executor: Executor) -> None:
@@ -159,6 +160,7 @@ class StateStore:
         self.table.grow(slots, self.kernels, executor, self.threads)
         for future in [executor.submit(self._enter, region) for region in range(self.regions)]:
             future.result()
+        self._remember_first()
 
     def warm_up(self, switches: Counts) -> None:
         """Compile, or load, what a search calls, so that compiling is not part of its time."""
@@ -221,6 +223,11 @@ class StateStore:
             f"{written(self.found.bytes_in_memory)} of them in memory, and {written(self.table.bytes)} of hash table; "
             + ", or ".join(ways)
         )
+
+    def _remember_first(self) -> None:
+        """Let every thread have seen the initial state last: what a filter holds at its start must be stored."""
+        for buffers in self._buffers:
+            buffers[5].reshape(-1, self.width)[:] = self.words_of(0)
 
     def _enter(self, region: int) -> None:
         count, hashes = int(self.counts[region]), self._buffers[region][3]
