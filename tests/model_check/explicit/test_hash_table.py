@@ -13,6 +13,7 @@ import pytest
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.explicit.code_generation.compile import HEADER, compile_machine, load_generated
 from model_check.explicit.state_store.hash_table import LARGE, LINE, LOAD, SLOW_GROWTH, HashTable
+from model_check.explicit.state_store.store import StateStore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -79,18 +80,59 @@ def word_of(key: int) -> int:
     return z ^ 1 << 63
 
 
-def test_only_what_was_seen_last_in_its_place_is_dropped(kernels: ModuleType) -> None:
-    """Each bit above the place makes another key, and what comes between takes the place."""
-    recent = np.zeros(kernels.RECENT, dtype=np.uint64)
-    assert kernels.RECENT == 1 << 11
-    key = 0x123456789ABCDEF0
-    keys = [key, *(key ^ 1 << bit for bit in range(11, 64)), key, key, key ^ 1 << 40, key]
-    expected = [b for a, b in pairwise([0, *keys]) if a != b]
-    words = np.array([word_of(each) - (word_of(each) >> 63 << 64) for each in keys], dtype=np.int64)
-    hashes = np.zeros(len(keys), dtype=np.uint64)
-    kept = kernels.not_seen_lately(words, len(keys), hashes, recent)
-    assert hashes[:kept].tolist() == expected
-    assert [word_of(int(each)) for each in hashes[:kept]] == [int(each) & MASK for each in words[:kept]]
+def test_only_what_was_seen_last_in_its_place_is_dropped(seen_lately: ModuleType) -> None:
+    """The filter beside one of dictionaries; states differ in one word or several, and many want one place."""
+    kernels, width = seen_lately, seen_lately.WORDS
+    states = np.random.default_rng(3).integers(0, 1 << 60, (3_000, width), dtype=np.int64)
+    for word in range(width):  # states that differ from the first one by a bit
+        states[word * 60 : word * 60 + 60] = states[-1]
+        states[word * 60 : word * 60 + 60, word] ^= np.int64(1) << np.arange(60, dtype=np.int64)
+    keys = [int(kernels.key_of(state, 0, np.uint64(0))) for state in states]
+    places = [key >> 32 & kernels.RECENT - 1 for key in keys]
+    crowded = [x for x in range(len(states)) if places[x] == places[x % 3]] + list(range(width * 60))
+    successors = [int(x) for x in np.random.default_rng(4).choice(crowded, 2_000)]
+    successors += [x for pair in pairwise(successors) for x in (*pair, pair[0])]
+    last: dict[int, int] = {}
+    expected = []
+    for x in successors:
+        expected += [x] if last.get(places[x]) != x else []
+        last[places[x]] = x
+    assert len(expected) < len(successors)
+
+    found = states[successors].reshape(-1)
+    hashes, recent = np.zeros(len(successors), dtype=np.uint64), np.zeros(kernels.RECENT * width, dtype=np.int64)
+    table, keep = np.zeros(64, dtype=np.uint64), np.uint64(0)
+    kept = kernels.not_seen_lately(found, len(successors), table, keep, hashes, recent)
+    assert found[: kept * width].tolist() == states[expected].reshape(-1).tolist()
+    assert hashes[:kept].tolist() == [keys[x] for x in expected]
+
+
+@pytest.fixture(params=["one word", "several words"])
+def seen_lately(request: pytest.FixtureRequest, kernels: ModuleType) -> ModuleType:
+    if request.param == "one word":
+        return kernels
+    return compile_machine(TRANSACTIONAL_MESSAGES, constants_for("5.3.3", (), "tiny")).module
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_a_filter_holds_at_its_start_is_stored(threads: int) -> None:
+    """Of a resumed search, too; else a state would be dropped that nobody has stored."""
+    constants = constants_for("5.3.3", (), "tiny")
+    compiled = compile_machine(TRANSACTIONAL_MESSAGES, constants)
+    store = StateStore(compiled, threads)
+    first = compiled.packing.pack(TRANSACTIONAL_MESSAGES.initial(constants).canonical()) + 1
+    store.enter_first(first, compiled.switches(constants))
+    for buffers in store._buffers:
+        assert buffers[5].tolist() == first.tolist() * compiled.module.RECENT
+
+
+@pytest.mark.parametrize("regions", [0, 1])
+def test_a_slot_is_taken_where_no_other_thread_has_taken_it(kernels: ModuleType, regions: int) -> None:
+    table = np.zeros(8, dtype=np.uint64)
+    assert kernels.take(table, 3, np.uint64(7), regions) == 0
+    assert table.tolist() == [0, 0, 0, 7, 0, 0, 0, 0]
+    if regions:
+        assert kernels.take(table, 3, np.uint64(8), regions) == table[3] == 7
 
 
 def test_behind_the_last_line_comes_the_first(kernels: ModuleType) -> None:
