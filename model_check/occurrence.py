@@ -70,7 +70,12 @@ def why_it_cannot_occur(clause: Property, *worlds: Constants) -> str:
 
 
 def unmet_needs(clause: Property, constants: Constants) -> tuple[str, ...]:
-    """Each of the clause's needs that is not met here, in words."""
+    """Each of the clause's needs that is not met here, in words.
+
+    Needs say what a bounded run takes. A run of any length may do without, so that none is unmet where it is forgotten.
+    """
+    if constants.forgets:
+        return ()
     return tuple(_in_words(need) for need in clause.needs if not any(is_met(n, constants) for n in need.split(" or ")))
 
 

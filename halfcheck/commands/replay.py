@@ -61,15 +61,11 @@ def command(
     given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "", (), steps or "")
     release = profile or given.profile
     chosen = given.faults if faults is None else tuple(names_in(faults))
-    name = instance or given.instance
-    if not name:
-        from model_check.counterexample.steps import instance_that_takes
-
-        name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, chosen, given.path)
-        say_choice(name, "the smallest in which the steps can be taken")
+    name = instance or given.instance or _smallest_for(release, chosen, given.path)
     constants = constants_for(release, chosen, with_room_for(load_instance(name), given.path))
-    path = read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
-    replayed = replay(TRANSACTIONAL_MESSAGES, constants, path)
+    replayed = replay(
+        TRANSACTIONAL_MESSAGES, constants, path := read_path(TRANSACTIONAL_MESSAGES, constants, given.path)
+    )
     _require_closed(file, constants, path, given.loop)
     if as_json:
         of = {"profile": release, "faults": list(chosen), "instance": name, "violated": _names_of_violated(replayed)}
@@ -80,6 +76,16 @@ def command(
 
         _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
     return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK
+
+
+def _smallest_for(release: str, faults: tuple[str, ...], path: str) -> str:
+    """The smallest instance in which the steps can be taken, said aloud."""
+    from model_check.counterexample.steps import instance_that_takes
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+    name = instance_that_takes(TRANSACTIONAL_MESSAGES, release, faults, path)
+    say_choice(name, "the smallest in which the steps can be taken")
+    return name
 
 
 def _require_closed(file: Path | None, constants: Constants, path: Sequence[Step], loop: int | None) -> None:

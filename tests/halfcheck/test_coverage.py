@@ -31,7 +31,7 @@ def test_the_table_warns_of_what_is_never_put_to_use(capsys: pytest.CaptureFixtu
     assert run(ONE_WORLD) == ExitCode.OK
     lines = capsys.readouterr().out.splitlines()
     crash = next(line.split() for line in lines if line.startswith("crash "))
-    assert crash == ["crash", "0", "2", "never", "enabled"]
+    assert crash == ["crash", "0", "3", "never", "enabled"]
     begun = next(line.split() for line in lines if line.startswith("begin_round "))
     assert begun[2:5] == ["4", "never", "the"]
     assert int(begun[1].replace(",", "")) > 0
