@@ -26,8 +26,8 @@ RESULTS = Path(__file__).with_name("RESULTS_FORGETTING.md")
 PROFILE = "5.3.3"
 FORGETS = ("lasting", "")
 PARTNERS = (("lasting@1x6x6", ""), ("lasting@1x6x6", "slow_round"))
-"""The quiet one has about as many states as `lasting`, `slow_round` more than twice as many: where tables are larger, forgetting
-counts for less."""
+"""The quiet one has about as many states as `lasting`, `slow_round` more than twice as many: where tables are larger,
+forgetting counts for less."""
 
 WANTED = 0.7
 PARENTS = 4096
