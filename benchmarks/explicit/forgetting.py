@@ -101,7 +101,7 @@ def report(repeats: int) -> str:
         "it is the same instance that does not, with the same steps and as many words a state: in the same quiet",
         "environment it has about as many states, with `slow_round` more than twice as many. The ratio is the median",
         "of the rounds' ratios: distinct states a second of `lasting` to those of the other. `lasting` has three times",
-        "as many levels, each too small for two threads to share.",
+        "as many levels.",
         "",
         "| Instance | Fault | Threads | Distinct | Successors a state | Depth | Seconds | ns a successor | Ratio |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",
