@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -10,10 +9,11 @@ import numpy as np
 
 from model_check.errors import EvaluationError
 from model_check.liveness.fair_cycles import allows, is_step_of
+from model_check.liveness.shortest_ways import way_into, way_over
 from spec.language import Refused, is_witnessed, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -47,109 +47,52 @@ def shortest_lasso(
     """A lasso with the shortest stem; None where no component is fair."""
     if (components < 0).all():
         return None
-    stem, entry, owed_from = _stem(graph, response, components >= 0)
+    owed = ~graph.wanted[response] & ~graph.at_the_edge
+    found = way_into(graph, owed & graph.given[response], owed, components >= 0)
+    if found is None:
+        message = f"{response.name}: no way leads to a cycle that was found"
+        raise EvaluationError(message)
+    stem, owed_from = found
+    entry = int(graph.targets[stem[-1]]) if stem else 0
     inside = components == components[entry]
     cycle = _cycle(graph, response, promises, inside, entry)
     steps = [graph.steps[label] for label in graph.labels[stem]]
     return Lasso(tuple(steps), tuple(graph.steps[label] for label in graph.labels[cycle]), owed_from)
 
 
-def _stem(graph: Graph, response: Response, goal: Flags) -> tuple[list[int], int, int]:
-    """The edges to the first state of the goal that is reached with the response owed, that state, and since when."""
-    owed = ~graph.wanted[response] & ~graph.at_the_edge
-    begins = owed & graph.given[response]
-    known = np.full((2, graph.states), -2, dtype=np.int64)  # the edge by which a state was reached, free and owing
-    known[0, 0] = -1
-    queue = deque([(0, 0)])
-    while queue:
-        owing, state = queue.popleft()
-        if not owing and begins[state] and known[1, state] == -2:
-            known[1, state] = -1  # from here on, it is owed
-            queue.appendleft((1, state))
-        if owing and goal[state]:
-            return _back(graph, known, state)
-        for edge in range(int(graph.starts[state]), int(graph.starts[state + 1])):
-            target = int(graph.targets[edge])
-            if target >= 0 and known[owing, target] == -2 and (owed[target] if owing else True):
-                known[owing, target] = edge
-                queue.append((owing, target))
-    message = f"{response.name}: no way leads to a cycle that was found"
-    raise EvaluationError(message)
-
-
-def _back(graph: Graph, known: npt.NDArray[np.int64], state: int) -> tuple[list[int], int, int]:
-    edges: list[int] = []
-    at, owing, owed_from = state, 1, 0
-    while owing or known[0, at] >= 0:
-        edge = int(known[owing, at])
-        if edge == -1:
-            owing, owed_from = 0, len(edges)
-            continue
-        edges.append(edge)
-        at = int(np.searchsorted(graph.starts, edge, side="right")) - 1
-    return edges[::-1], state, len(edges) - owed_from
-
-
 def _cycle(graph: Graph, response: Response, promises: Sequence[Fairness], inside: Flags, entry: int) -> list[int]:
     """Edges from the entry back to it, on which every promise is kept; none where the run may end there."""
-    may_be_taken = np.array([step.action.event not in response.once for step in graph.steps])[graph.labels]
-    open_promises: list[tuple[Flags, Flags]] = []
+    usable = np.array([step.action.event not in response.once for step in graph.steps])[graph.labels]
+    usable &= inside[graph.sources] & (graph.targets >= 0) & inside[graph.targets]
+    keeping: list[Flags] = []  # of each promise the edges that keep it: its steps, and what leads where it asks nothing
+    is_kept: list[bool] = []
     for promise in promises:
         where, edges = allows(graph, promise), is_step_of(graph, promise)
         if promise.is_strong and not where[inside].any():
             continue
-        open_promises.append((edges, np.zeros_like(where) if promise.is_strong else ~where))
-    if int(inside.sum()) == 1 and all(free[entry] for _, free in open_promises):
+        free = np.zeros_like(where) if promise.is_strong else ~where
+        keeping.append(edges | free[graph.targets])
+        is_kept.append(bool(free[entry]))
+    if int(inside.sum()) == 1 and all(is_kept):
         return []
     path: list[int] = []
-    at = entry
-    is_kept = [bool(free[entry]) for _, free in open_promises]
     while not all(is_kept):
-        wanted = [pair for pair, kept in zip(open_promises, is_kept, strict=True) if not kept]
-
-        def keeps_one(edge: int, target: int, wanted: list[tuple[Flags, Flags]] = wanted) -> bool:
-            return any(bool(edges[edge] or free[target]) for edges, free in wanted)
-
-        part = _nearest(graph, inside, may_be_taken, at, keeps_one)
+        wanted = np.logical_or.reduce([edges for edges, kept in zip(keeping, is_kept, strict=True) if not kept])
+        part = _inside(way_over(graph, usable, int(graph.targets[path[-1]]) if path else entry, wanted))
         path += part
-        for edge in part:
-            at = int(graph.targets[edge])
-            is_kept = [
-                kept or bool(edges[edge] or free[at])
-                for kept, (edges, free) in zip(is_kept, open_promises, strict=True)
-            ]
-    if at != entry or not path:
-        path += _nearest(graph, inside, may_be_taken, at, lambda _, target: target == entry)
+        is_kept = [kept or bool(edges[part].any()) for edges, kept in zip(keeping, is_kept, strict=True)]
+    if not path or graph.targets[path[-1]] != entry:
+        path += _inside(
+            way_over(graph, usable, int(graph.targets[path[-1]]) if path else entry, graph.targets == entry)
+        )
     return path
 
 
-def _nearest(
-    graph: Graph, inside: Flags, may_be_taken: Flags, start: int, is_it: Callable[[int, int], bool]
-) -> list[int]:
-    """The shortest way inside from a state over an edge that is wanted."""
-    by: dict[int, int] = {}
-    queue = deque([start])
-    while queue:
-        state = queue.popleft()
-        for edge in range(int(graph.starts[state]), int(graph.starts[state + 1])):
-            target = int(graph.targets[edge])
-            if target < 0 or not inside[target] or not may_be_taken[edge]:
-                continue
-            if is_it(edge, target):
-                return [*_edges_to(graph, by, start, state), edge]
-            if target not in by and target != start:
-                by[target] = edge
-                queue.append(target)
-    message = "a component that was found is none"
-    raise EvaluationError(message)
-
-
-def _edges_to(graph: Graph, by: dict[int, int], start: int, state: int) -> list[int]:
-    edges: list[int] = []
-    while state != start:
-        edges.append(by[state])
-        state = int(np.searchsorted(graph.starts, by[state], side="right")) - 1
-    return edges[::-1]
+def _inside(way: list[int] | None) -> list[int]:
+    if way is None:
+        message = "a component that was found is none"
+        raise EvaluationError(message)
+    return way
 
 
 def require_lasso(
