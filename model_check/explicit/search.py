@@ -21,6 +21,7 @@ from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.expected_states import expected_states
 from model_check.explicit.exploration import Exploration, Progress, Report
 from model_check.explicit.interruption import interruption
+from model_check.explicit.state_store.regions import MOST_STATES
 from model_check.explicit.state_store.resources import EXACT, Resources
 from model_check.explicit.state_store.store import StateStore
 from spec.language import Machine, Refused, SpecificationError
@@ -55,6 +56,9 @@ AT_ONCE_ON_DISK = 1 << 11
 
 ALONE = 4096
 """A level with fewer states is left to one thread."""
+
+LEVELS = 64
+"""Levels that a thread which searches alone finishes at most in one call, which costs as much as a hundred states."""
 
 
 def explore(
@@ -171,9 +175,7 @@ class _Search:
                     break
                 if self.report is not None:
                     self.expected = expected_states(found.sizes)
-                self._expand_level()
-                if found.complete:
-                    self._finish_level()
+                self._go_on()
         except KeyboardInterrupt:
             found.complete = False
         except OutOfRoom as error:
@@ -189,9 +191,13 @@ class _Search:
         found.peak_bytes = max(found.peak_bytes, self.store.bytes)
 
     def _finish_level(self) -> None:
+        self.found.levels.append(self.store.counts.copy())
+        self.found.claimed[0] = 0
+        self._note_what_is_seen()
+
+    def _note_what_is_seen(self) -> None:
+        """What is seen now for the first time is seen in the last level."""
         found = self.found
-        found.levels.append(self.store.counts.copy())
-        found.claimed[0] = 0
         seen, depth = self.store.seen(), len(found.levels) - 2
         if seen != self.seen:
             self.seen = seen
@@ -199,26 +205,47 @@ class _Search:
                 depth if at is None and seen >> bit & 1 else at for bit, at in enumerate(found.seen_at)
             )
 
-    def _expand_level(self) -> None:
-        """Expand the last level; afterwards `complete` is false if it was left early."""
+    def _go_on(self) -> None:
+        """Expand a part of the last level, or that and levels behind it; `complete` is false if it was left early."""
         found, store, (starts, ends) = self.found, self.store, self.found.levels[-2:]
         size = int((ends - starts).sum())
         threads = store.threads if size >= ALONE else 1
-        while found.claimed[0] < size:
-            chunk, chunks = self._chunks(size, threads)
-            store.make_room(chunk, threads, self.executor)
-            calls = [
-                (region, starts, ends, found.claimed, chunk, chunks, self.switches, threads)
-                for region in range(threads)
-            ]
-            if threads == 1:
-                store.search(*calls[0])
-            else:
-                for future in [self.executor.submit(store.search, *call) for call in calls]:
-                    future.result()
-            self._look_at_outcome(threads, size)
-            if not found.complete:
-                return
+        chunk, chunks = self._chunks(size, threads)
+        store.make_room(chunk, threads, self.executor)
+        if threads == 1 and not found.disk_bytes:
+            self._expand_alone(chunk, chunks)
+            self._look_at_outcome(1)
+            return
+        calls = [
+            (region, starts, ends, found.claimed, chunk, chunks, self.switches, threads) for region in range(threads)
+        ]
+        if threads == 1:
+            store.search(*calls[0])
+        else:
+            for future in [self.executor.submit(store.search, *call) for call in calls]:
+                future.result()
+        found.claimed[0] = min(int(found.claimed[0]), size)
+        self._look_at_outcome(threads)
+        if found.complete and found.claimed[0] == size:
+            self._finish_level()
+
+    def _expand_alone(self, chunk: int, chunks: int) -> None:
+        """Let one thread expand the last level, and those behind it while they are small and nothing new is seen."""
+        found, store = self.found, self.store
+        starts, ends = (bound.copy() for bound in found.levels[-2:])
+        most = ALONE if store.threads > 1 else MOST_STATES
+        enough = MOST_STATES
+        if self.most_states is not None:
+            enough = self.most_states - int(store.counts[1:].sum())
+        bounds = np.zeros(1 if found.claimed[0] else LEVELS, dtype=np.int64)  # what a part has seen is not noted yet
+        store.search(0, starts, ends, found.claimed, chunk, chunks, self.switches, 1, bounds, most, enough)
+        finished = int(store.outs[0, 4])
+        for bound in bounds[:finished]:
+            counts = store.counts.copy()
+            counts[0] = bound
+            found.levels.append(counts)
+        if finished and not found.claimed[0]:
+            self._note_what_is_seen()
 
     def _chunks(self, size: int, threads: int) -> tuple[int, int]:
         """Parents that a thread of so many takes at a time of a level, and how often before it comes back."""
@@ -230,11 +257,10 @@ class _Search:
         chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK) // CHUNK * CHUNK)
         return chunk, AT_ONCE // chunk
 
-    def _look_at_outcome(self, threads: int, size: int) -> None:
+    def _look_at_outcome(self, threads: int) -> None:
         found, store = self.found, self.store
         found.generated += int(store.outs[:threads, 1].sum())
         store.outs[:, 1] = 0
-        found.claimed[0] = min(int(found.claimed[0]), size)
         found.peak_bytes = max(found.peak_bytes, store.bytes)
         for out in store.outs[:threads]:
             if out[2] >= 0:
@@ -245,7 +271,7 @@ class _Search:
             self.report(self._progress())
         self.raise_if_pressed()
         distinct = int(store.counts.sum())
-        is_over = found.claimed[0] == size and distinct == int(found.levels[-1].sum())
+        is_over = distinct == self._expanded()
         if self.most_states is not None and distinct >= self.most_states and not is_over:
             found.complete = False
 
@@ -258,7 +284,7 @@ class _Search:
         left = None
         if expected is not None and expanded > self.expanded_before:
             left = (expected - expanded) * (perf_counter() - self.started) / (expanded - self.expanded_before)
-        depth = len(found.levels) - 2
+        depth = len(found.levels) - (2 if found.claimed[0] else 3)  # nothing of the last level is expanded yet
         return Progress(distinct, found.generated, depth, distinct - expanded, self.seconds, expected, left)
 
     def _with_checkpoint(self, error: OutOfRoom) -> str:

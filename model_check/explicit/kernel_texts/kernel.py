@@ -11,8 +11,8 @@ compare-and-swap: whoever sees the slot sees the state. Otherwise a slot holds w
 itself, where it takes less than a word (`WHOLE`), or a fingerprint of 64 bits.
 
 Most successors are known. So a run of them goes through short loops without branches: hash them, drop those that were
-seen lately, and ask for the lines of the others; look at the lines, and ask for the words of the states that they may
-be; compare. Only what is left over takes the loop that can store it.
+seen lately, let the others forget, and ask for their lines; look at the lines, and ask for the words of the states that
+they may be; compare. Only what is left over takes the loop that can store it.
 """
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
@@ -68,7 +68,10 @@ def stored_by_key(found, at, key, p, states, room, regions, region, n, table):
 
 @inlined
 def not_seen_lately(found, m, table, keep, hashes, recent):
-    """Drop successors that are among the last ones seen, which are stored; how many are left, hashed and asked for."""
+    """Drop successors that are among the last ones seen; how many are left, hashed and asked for.
+
+    Of those that were seen is stored what they are, or what is left of them when they have forgotten.
+    """
     slots = table.shape[0]
     kept = 0
     for j in range(m):
@@ -86,6 +89,18 @@ def not_seen_lately(found, m, table, keep, hashes, recent):
 
 
 @inlined
+def forget_and_judge(found, m, table, keep, K, before, hashes, seen):
+    """Take out of successors what is over, judge what they were, and hash again those that have changed."""
+    slots = table.shape[0]
+    changed = forget(found, m, K, before)
+    judge_run(before, 0, changed, K, seen)
+    for i in range(m * WORDS, m * WORDS + changed):
+        j = before[i]
+        hashes[j] = key_of(found, j * WORDS, keep)
+        prefetch(table, place_of(hashes[j], slots))
+
+
+@inlined
 def first_free(look, place, slots):
     """The first slot of a line that was empty, where the next line begins if none was."""
     p = place + lowest_bit((look >> LINE) | (1 << LINE))
@@ -93,14 +108,12 @@ def first_free(look, place, slots):
 
 
 @inlined
-def left_over(found, m, states, room, regions, table, keep, hashes, homes, places, slot_of, recent):
-    """Hash some successors, and find those that may be new; how many there are.
+def left_over(found, m, states, room, regions, table, hashes, homes, places, slot_of):
+    """Find of some successors, which are hashed, those that may be new; how many there are.
 
-    Out: the successors and hashes that are left of all, the places of these, and the slot from which on the table may
-    know them; it may be in the next line.
+    Out: their places among these, and the slot from which on the table may know them; it may be in the next line.
     """
     slots = table.shape[0]
-    m = not_seen_lately(found, m, table, keep, hashes, recent)
     rest = 0
     if NUMBERED:
         for j in range(m):
@@ -130,8 +143,8 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
     return rest
 
 
-@compiled
-def search(
+@inlined
+def expand_level(
     states,
     room,
     regions,
@@ -156,17 +169,13 @@ def search(
     seen,
     out,
 ):
-    """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
+    """Expand chunks of a level, as long as there are any and room for their successors; whether all are taken.
 
-    The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
-    thread has taken. `keep` is as in `key_of`; `recent` is what this region's thread has seen last. Returns in `out`:
-    the states in this region, the successors generated, the step that left a declared range (or -1), and the number of
-    the state from which it did.
+    The arguments are those of `search`.
     """
     most = steps.shape[0]
     n = count
     generated = 0
-    out[2] = -1
     total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
@@ -189,14 +198,15 @@ def search(
                     out[2] = -1 - m
                     out[3] = ((reached - base) << regions) | r
                     out[0] = n
-                    out[1] = generated
-                    return
+                    out[1] += generated
+                    return False
                 x = reached - base
                 generated += m
+                m = not_seen_lately(found, m, table, keep, hashes, recent)
                 if FORGETS:
-                    judge_run(before, 0, forget(found, m, K, before), K, seen)
+                    forget_and_judge(found, m, table, keep, K, before, hashes, seen)
                 old = n
-                rest = left_over(found, m, states, room, regions, table, keep, hashes, parents, steps, slot_of, recent)
+                rest = left_over(found, m, states, room, regions, table, hashes, parents, steps, slot_of)
                 for i in range(rest):
                     j = i64(steps[i])
                     h, p = hashes[j], slot_of[j]
@@ -207,4 +217,94 @@ def search(
                         n += stored_by_key(found, j * WORDS, h, p, states, room, regions, region, n, table)
                 judge_run(states, region * room + old, region * room + n, K, seen)
     out[0] = n
-    out[1] = generated
+    out[1] += generated
+    return claimed[0] >= total
+
+
+@compiled
+def search(
+    states,
+    room,
+    regions,
+    region,
+    count,
+    limit,
+    starts,
+    ends,
+    claimed,
+    chunk,
+    chunks,
+    bounds,
+    most,
+    enough,
+    table,
+    keep,
+    K,
+    found,
+    steps,
+    parents,
+    hashes,
+    slot_of,
+    recent,
+    before,
+    seen,
+    out,
+):
+    """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
+
+    The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
+    thread has taken. `keep` is as in `key_of`; `recent` is what this region's thread has seen last. Returns in `out`:
+    the states in this region, the successors generated, the step that left a declared range (or -1), the number of the
+    state from which it did, and the levels finished.
+
+    A thread that searches alone has `bounds` with a place for the end of each level that it may finish, and goes on
+    with the next one: levels are small where they are many. It comes back behind a level in which something was seen
+    for the first time, behind which follow `most` states or none, or with which there are `enough` in this region; and
+    with the last chunk that it may take of a level. Then `claimed` says how much of the level behind them is expanded.
+    """
+    out[0], out[1], out[2], out[4] = count, 0, -1, 0
+    levels = bounds.shape[0]
+    seen_before = seen.copy()
+    left = chunk * chunks
+    while True:
+        is_whole = expand_level(
+            states,
+            room,
+            regions,
+            region,
+            out[0],
+            limit,
+            starts,
+            ends,
+            claimed,
+            chunk,
+            chunks,
+            table,
+            keep,
+            K,
+            found,
+            steps,
+            parents,
+            hashes,
+            slot_of,
+            recent,
+            before,
+            seen,
+            out,
+        )
+        if levels == 0 or not is_whole:
+            return
+        n, finished = out[0], out[4]
+        bounds[finished] = n
+        out[4] = finished + 1
+        for r in range(starts.shape[0]):
+            left -= ends[r] - starts[r]
+            starts[r] = ends[r]
+        ends[region] = n
+        claimed[0] = 0
+        size = n - starts[region]
+        if finished + 1 == levels or size == 0 or size >= most or n >= enough or left <= 0:
+            return
+        for i in range(seen.shape[0]):
+            if seen[i] != seen_before[i]:
+                return

@@ -30,6 +30,9 @@ PART_FOR_STATES = 8
 LEAST_FOR_HUGE_PAGES = 1 << 30
 """Bytes of memory below which a search takes no huge pages that were set aside: they leave it in coarse pieces."""
 
+NONE = np.zeros(0, dtype=np.int64)
+"""The bounds of no levels: the thread does not search alone."""
+
 APART = 32
 """Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
 
@@ -80,7 +83,7 @@ class StateStore:
                 np.zeros(most, dtype=np.uint64),
                 np.zeros(most, dtype=np.int64),
                 np.zeros(self.kernels.RECENT * self.width, dtype=np.int64),
-                np.zeros(most * self.width if self.kernels.FORGETS else 0, dtype=np.int64),
+                np.zeros(most * (self.width + 1) if self.kernels.FORGETS else 0, dtype=np.int64),
             )
             for _ in range(self.regions)
         ]
@@ -243,6 +246,9 @@ class StateStore:
         chunks: int,
         switches: Counts,
         threads: int = 1,
+        bounds: Counts = NONE,
+        most: int = 0,
+        enough: int = MOST_STATES,
     ) -> None:
         """Expand chunks of the level between starts and ends into a region; see the kernel of the same name."""
         count = int(self.counts[region])
@@ -251,8 +257,8 @@ class StateStore:
         limit = min(self.found.room, count + min(in_table, in_memory) // threads)
         out = self.outs[region]
         self.kernels.search(
-            *self.place, region, count, limit, starts, ends, claimed, chunk, chunks, self.table.slots, self.keep,
-            switches, *self._buffers[region], self._seen[region], out,
+            *self.place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough,
+            self.table.slots, self.keep, switches, *self._buffers[region], self._seen[region], out,
         )  # fmt: skip
         self.counts[region] = out[0]
 

@@ -77,6 +77,13 @@ def test_no_state_is_stored_twice() -> None:
     assert len(set(map(bytes, found.store.all_words()))) == found.distinct
 
 
+@pytest.fixture
+def a_level_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search comes back behind each level, however small, so that it can be watched and interrupted there."""
+    monkeypatch.setattr(explicit_search, "LEVELS", 1)
+
+
+@pytest.mark.usefixtures("a_level_at_a_time")
 def test_progress_grows_and_ends_with_the_result() -> None:
     seen: list[Progress] = []
     found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=7), report=seen.append)
@@ -86,6 +93,7 @@ def test_progress_grows_and_ends_with_the_result() -> None:
     assert seen[-1].depth == found.depth
 
 
+@pytest.mark.usefixtures("a_level_at_a_time")
 def test_an_interruption_keeps_what_was_found() -> None:
     def interrupt(progress: Progress) -> None:
         if progress.depth == 5:
@@ -95,6 +103,29 @@ def test_an_interruption_keeps_what_was_found() -> None:
     assert not found.complete
     assert 0 < found.distinct < 8_832
     assert found.depth == 6
+
+
+@pytest.mark.parametrize("most_states", [None, 1, 500, 5_000])
+@pytest.mark.parametrize("levels", [2, 3, 64])
+def test_levels_that_are_searched_in_one_call_are_what_they_are_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, levels: int, most_states: int | None
+) -> None:
+    """Their sizes, and the depth at which each clause is violated and each witness seen."""
+
+    def numbers_with(most: int) -> tuple[object, ...]:
+        monkeypatch.setattr(explicit_search, "LEVELS", most)
+        found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), most_states=most_states)
+        words = found.store.all_words().tobytes()
+        return found.sizes, found.seen_at, found.generated, found.complete, found.depth, words
+
+    assert numbers_with(levels) == numbers_with(1)
+
+
+def test_few_calls_search_many_small_levels() -> None:
+    calls: list[Progress] = []
+    found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), report=calls.append)
+    new = {depth for depth in found.seen_at if depth is not None}
+    assert len(calls) == len(new - {0}) + 1 < found.depth
 
 
 def test_a_search_ends_behind_the_level_at_which_it_has_seen_what_it_was_to_see() -> None:
