@@ -89,15 +89,31 @@ def not_seen_lately(found, m, table, keep, hashes, recent):
 
 
 @inlined
-def forget_and_judge(found, m, table, keep, K, before, hashes, seen):
-    """Take out of successors what is over, judge what they were, and hash again those that have changed."""
-    slots = table.shape[0]
+def forget_and_judge(found, m, table, keep, K, before, hashes, places, recent, seen):
+    """Take out of successors what is over, and judge what they were; how many are left, and in `places` which.
+
+    Those that have changed are hashed again, and dropped if they are among the last ones seen.
+    """
+    for j in range(m):
+        places[j] = 1
     changed = forget(found, m, K, before)
     judge_run(before, 0, changed, K, seen)
+    slots = table.shape[0]
     for i in range(m * WORDS, m * WORDS + changed):
         j = before[i]
-        hashes[j] = key_of(found, j * WORDS, keep)
-        prefetch(table, place_of(hashes[j], slots))
+        h = key_of(found, j * WORDS, keep)
+        place = i64((h >> u64(32)) & u64(RECENT - 1)) * WORDS
+        places[j] = differs(found, j * WORDS, recent, place)
+        for k in range(WORDS):
+            recent[place + k] = found[j * WORDS + k]
+        hashes[j] = h
+        prefetch(table, place_of(h, slots))
+    kept = 0
+    for j in range(m):
+        is_new = places[j]
+        places[kept] = j
+        kept += is_new
+    return kept
 
 
 @inlined
@@ -109,36 +125,40 @@ def first_free(look, place, slots):
 
 @inlined
 def left_over(found, m, states, room, regions, table, hashes, homes, places, slot_of):
-    """Find of some successors, which are hashed, those that may be new; how many there are.
+    """Find those that may be new among the successors in `places`, which are hashed; how many there are.
 
-    Out: their places among these, and the slot from which on the table may know them; it may be in the next line.
+    Out: their places, and the slot from which on the table may know each; it may be in the next line.
     """
     slots = table.shape[0]
     rest = 0
     if NUMBERED:
-        for j in range(m):
-            place = place_of(hashes[j], slots)
-            look = look_at_line(table, place, tag_of(hashes[j]), ~LOW)
+        for i in range(m):
+            h = hashes[places[i]]
+            place = place_of(h, slots)
+            look = look_at_line(table, place, tag_of(h), ~LOW)
             lanes = look & ((1 << LINE) - 1)
             lane = lowest_bit(lanes | (1 << LINE)) & (LINE - 1)
             number = i64(load_shared(table, place + lane) & LOW) - 1
             home = home_of(number if lanes != 0 else 0, regions, room)  # state 0 is always there, and can be compared
-            homes[j] = home
-            slot_of[j] = place if lanes != 0 else first_free(look, place, slots)
-            prefetch(table, slot_of[j])
+            homes[i] = home
+            slot_of[i] = place if lanes != 0 else first_free(look, place, slots)
+            prefetch(table, slot_of[i])
             prefetch(states, home)
             if LINE % WORDS != 0:  # they may lie in two lines of the cache
                 prefetch(states, home + WORDS - 1)
-        for j in range(m):
+        for i in range(m):
+            j = i64(places[i])
             places[rest] = j
-            rest += differs(found, j * WORDS, states, homes[j])
+            slot_of[rest] = slot_of[i]
+            rest += differs(found, j * WORDS, states, homes[i])
     else:
-        for j in range(m):
+        for i in range(m):
+            j = i64(places[i])
             place = place_of(hashes[j], slots)
             look = look_at_line(table, place, hashes[j], ~u64(0))
             places[rest] = j
-            slot_of[j] = first_free(look, place, slots)
-            prefetch(table, slot_of[j])
+            slot_of[rest] = first_free(look, place, slots)
+            prefetch(table, slot_of[rest])
             rest += i64(look & ((1 << LINE) - 1) == 0)
     return rest
 
@@ -204,12 +224,15 @@ def expand_level(
                 generated += m
                 m = not_seen_lately(found, m, table, keep, hashes, recent)
                 if FORGETS:
-                    forget_and_judge(found, m, table, keep, K, before, hashes, seen)
+                    m = forget_and_judge(found, m, table, keep, K, before, hashes, steps, recent, seen)
+                else:
+                    for j in range(m):
+                        steps[j] = j
                 old = n
                 rest = left_over(found, m, states, room, regions, table, hashes, parents, steps, slot_of)
                 for i in range(rest):
                     j = i64(steps[i])
-                    h, p = hashes[j], slot_of[j]
+                    h, p = hashes[j], slot_of[i]
                     prefetch_to_write(states, (region * room + n + AHEAD_OF_STORES) * WORDS)
                     if NUMBERED:
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
