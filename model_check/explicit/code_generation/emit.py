@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import LANES
+from model_check.explicit.code_generation.emit_expressions import RUN
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
 from model_check.front_end.lower import Lowering
@@ -29,8 +29,8 @@ FUNCTIONS = ("expand", "judge", "observe", "forget")
 CLAIMS_A_WORD = 62
 """Clauses and witnesses of which one word of a verdict has the bits."""
 
-CLAIMS_A_FUNCTION = 16
-"""Clauses and witnesses that are judged by one function: the compiler takes longest for very long ones."""
+CLAIMS_A_FUNCTION = 100
+"""Clauses and witnesses that are judged by one function: what several of them read is read once."""
 
 COLUMNS = (
     "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, ptr noalias nocapture %out"
@@ -81,35 +81,36 @@ class Emitter(ForgettingWriter):
 
     def _judge(self) -> Iterator[str]:
         """`judge(states, first, last, K, verdict)`: adds the bit of each claim true in some state."""
-        claims = list(enumerate(self.claims()))
-        parts = [claims[first : first + CLAIMS_A_FUNCTION] for first in range(0, len(claims), CLAIMS_A_FUNCTION)]
+        by_bits: dict[int, list[tuple[int, Expression]]] = {}
+        for number, claim in enumerate(self.claims()):
+            by_bits.setdefault(self._bits_for(claim), []).append((number, claim))
+        parts = [
+            (bits, claims[first : first + CLAIMS_A_FUNCTION])
+            for bits, claims in by_bits.items()
+            for first in range(0, len(claims), CLAIMS_A_FUNCTION)
+        ]
         lines = ["call.0:"]
         for number, part in enumerate(parts):
             lines.append(f"  call void @judge_{number}(ptr %columns, i64 %count, ptr %K, ptr %out)")
-            yield f"define internal void @judge_{number}({COLUMNS}) nounwind {{\n{self._judged(part)}\n}}"
+            yield f"define internal void @judge_{number}({COLUMNS}) nounwind {{\n{self._judged(*part)}\n}}"
         yield self._in_runs("judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0")
 
-    def _judged(self, claims: list[tuple[int, Expression]]) -> str:
+    def _judged(self, bits: int, claims: list[tuple[int, Expression]]) -> str:
+        """Of claims for which numbers of so many bits are enough, all states of a run at once."""
         code = self._begin()
-        code.jump("loop")
-        code.start("loop")
-        code.do("%at = phi i64 [ 0, %entry ], [ %at.next, %loop ]")
-        self._look_at(lanes=True)
-        self._valid_lanes()
+        self._look_at_run(bits)
+        valid = code.at_entry(f"lshr i64 -1, {code.at_entry(f'sub i64 {RUN}, %count')}")
         words: dict[int, str] = {}
         for bit, term in claims:
             word, place = divmod(bit, CLAIMS_A_WORD)
-            is_seen = code.value(f"icmp ne i64 {self._lanes_of(self._truth(term))}, 0")
+            mask = code.value(f"bitcast {self._truth_type} {self._truth(term)} to i{RUN}")
+            is_seen = code.value(f"icmp ne i64 {code.value(f'and i64 {mask}, {valid}')}, 0")
             seen = code.value(f"select i1 {is_seen}, i64 {1 << place}, i64 0")
             words[word] = code.value(f"or i64 {words[word]}, {seen}") if word in words else seen
         for word, seen in words.items():
             address = code.value(f"getelementptr inbounds i64, ptr %out, i64 {word}")
             before = code.value(f"load i64, ptr {address}")
             code.do(f"store i64 {code.value(f'or i64 {before}, {seen}')}, ptr {address}")
-        code.do(f"%at.next = add nsw i64 %at, {LANES}")
-        code.do("%is.over = icmp sge i64 %at.next, %count")
-        code.branch("%is.over", "over", "loop")
-        code.start("over")
         code.do("ret void")
         return code.text()
 

@@ -75,8 +75,6 @@ class ExpressionWriter:
         needed = 8
         for term in parts(terms):
             match term:
-                case Read(_, index) if not isinstance(index, Int | None):
-                    return WORD_BITS  # how far a word is shifted for it differs from state to state
                 case Apply("has", (_, member)) | Apply("only", (member,)):
                     needed = max(needed, self._range(member)[1] + 1)
             least, most = self._range(term)
@@ -208,6 +206,8 @@ class ExpressionWriter:
         places = self.packing.places[path]
         if not places:
             return self._constant(0)  # an array of no places; what reads it is not reached
+        if self._bits < WORD_BITS and not isinstance(index, Int | None):
+            return self._chosen(places, index)
         if index is None or len(places) == 1:
             return self._load(places[0], index)
         if isinstance(index, Int):
@@ -216,6 +216,15 @@ class ExpressionWriter:
         for place in reversed(places[:-1]):
             is_here = self._operation("icmp slt", at, place.first + place.length)
             value = self._choice(is_here, self._load(place, index), value)
+        return value
+
+    def _chosen(self, places: tuple[Place, ...], index: Expression) -> str:
+        """The element of an array at a place that differs from state to state: one after the other is looked at."""
+        at, value = self._number(index), ""
+        for place in reversed(places):
+            for i in reversed(range(place.first, place.first + place.length)):
+                element = self._load(place, Int(i))
+                value = self._choice(self._operation("icmp eq", at, i), element, value) if value else element
         return value
 
     def _load(self, place: Place, index: Expression | None) -> str:

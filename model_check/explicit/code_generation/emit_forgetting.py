@@ -36,8 +36,7 @@ ptr noalias nocapture %known) nounwind {{
 
 _SWEEP = """\
 define internal i64 @sweep(i64 %bits, i64 %base, ptr noalias nocapture %states, ptr noalias nocapture readonly %K, \
-ptr noalias nocapture %before, ptr noalias nocapture %places, ptr noalias nocapture readonly %known, \
-i64 %start) nounwind {{
+ptr noalias nocapture %before, ptr noalias nocapture readonly %known, i64 %start) nounwind {{
 {text}
 over:
   ret i64 %n.found
@@ -45,20 +44,13 @@ over:
   ret i64 -1
 }}"""
 
-_ENTRY = """\
-%known = alloca [{names} x [{run} x i64]], align {alignment}
-  %of.states = sub nsw i64 %last, %first
-  %of.copies = mul nsw i64 %of.states, {words}
-  %places = getelementptr inbounds i64, ptr %before, i64 %of.copies"""
-
 _MARK_AND_SWEEP = f"""\
 call.0:
   %mask = call i64 @mark(ptr %columns, i64 %count, ptr %K, ptr %known)
   %is.none = icmp eq i64 %mask, 0
   br i1 %is.none, label %done, label %some
 some:
-  %swept = call i64 @sweep(i64 %mask, i64 %base, ptr %states, ptr %K, ptr %before, ptr %places, ptr %known, \
-i64 %n)
+  %swept = call i64 @sweep(i64 %mask, i64 %base, ptr %states, ptr %K, ptr %before, ptr %known, i64 %n)
   %is.bad = icmp slt i64 %swept, 0
   br i1 %is.bad, label %bad, label %done, {UNLIKELY}
 bad:
@@ -74,8 +66,7 @@ class ForgettingWriter(StepWriter):
     def _forget(self, forgetting: Sequence[Statement]) -> list[str]:
         """`forget(states, first, last, K, before)`: copies each state that has something to forget, and sweeps it.
 
-        It returns how many these are, or -1 when a value leaves its declared range. Behind room for as many copies as
-        there are states stand the places of those that were copied.
+        It returns how many these are, or -1 when a value leaves its declared range.
         """
         if not forgetting:
             return [_NOTHING]
@@ -87,7 +78,7 @@ class ForgettingWriter(StepWriter):
             case _:
                 names, test, then = [], TRUE, tuple(forgetting)
         mark, bits = self._mark(names, test)
-        entry = _ENTRY.format(names=len(names), run=RUN, alignment=ALIGNMENT, words=self.packing.words)
+        entry = f"%known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}"
         return [
             mark,
             self._sweep(names, then, bits),
@@ -120,8 +111,6 @@ class ForgettingWriter(StepWriter):
             self._ranges[name.name] = self._range(name.value)
             self._locals[name.name] = known if bits == WORD_BITS else code.value(f"sext i{bits} {known} to i64")
         self._put("%before", "%m")
-        code.do("%m.place = getelementptr inbounds i64, ptr %places, i64 %m")
-        code.do("store i64 %x, ptr %m.place")
         self._vector = "", []  # names of another function mean nothing here
         self._avoids_branches = True
         for statement in statements:

@@ -48,10 +48,7 @@ def observe(states, x, step, K, row):
 
 @compiled
 def forget(states, count, K, before):
-    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed.
-
-    Their places are in `before` behind room for `count` copies.
-    """
+    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed."""
     if count <= 0:
         return 0
     changed = call_native(K[K.shape[0] - 1], (states, 0, count, K, before))

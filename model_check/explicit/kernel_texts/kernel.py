@@ -11,11 +11,12 @@ compare-and-swap: whoever sees the slot sees the state. Otherwise a slot holds w
 itself, where it takes less than a word (`WHOLE`), or a fingerprint of 64 bits.
 
 Most successors are known. So a run of them goes through short loops without branches: hash them, drop those that were
-seen lately, let the others forget, and ask for their lines; look at the lines, and ask for the words of the states that
-they may be; compare. Only what is left over takes the loop that can store it.
+seen lately, and ask for the lines of the others; look at the lines, and ask for the words of the states that they may
+be; compare. Only what is left over takes the loop that can store it.
 """
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
+RUN = 64  # states that are judged in the time of one
 RECENT = (1 << 15) >> (WORDS - 1).bit_length()  # successors that a thread remembers: at most 256 KiB
 
 
@@ -68,10 +69,7 @@ def stored_by_key(found, at, key, p, states, room, regions, region, n, table):
 
 @inlined
 def not_seen_lately(found, m, table, keep, hashes, recent):
-    """Drop successors that are among the last ones seen; how many are left, hashed and asked for.
-
-    Of those that were seen is stored what they are, or what is left of them when they have forgotten.
-    """
+    """Drop successors that are among the last ones seen, which are stored; how many are left, hashed and asked for."""
     slots = table.shape[0]
     kept = 0
     for j in range(m):
@@ -89,31 +87,13 @@ def not_seen_lately(found, m, table, keep, hashes, recent):
 
 
 @inlined
-def forget_and_judge(found, m, table, keep, K, before, hashes, places, recent, seen):
-    """Take out of successors what is over, and judge what they were; how many are left, and in `places` which.
-
-    Those that have changed are hashed again, and dropped if they are among the last ones seen.
-    """
-    for j in range(m):
-        places[j] = 1
-    changed = forget(found, m, K, before)
-    judge_run(before, 0, changed, K, seen)
-    slots = table.shape[0]
-    for i in range(m * WORDS, m * WORDS + changed):
-        j = before[i]
-        h = key_of(found, j * WORDS, keep)
-        place = i64((h >> u64(32)) & u64(RECENT - 1)) * WORDS
-        places[j] = differs(found, j * WORDS, recent, place)
-        for k in range(WORDS):
-            recent[place + k] = found[j * WORDS + k]
-        hashes[j] = h
-        prefetch(table, place_of(h, slots))
-    kept = 0
-    for j in range(m):
-        is_new = places[j]
-        places[kept] = j
-        kept += is_new
-    return kept
+def judge_waiting(before, waiting, K, seen):
+    """Judge full runs of what waits; how much still does, at the beginning of `before`."""
+    judged = waiting // RUN * RUN
+    judge_run(before, 0, judged, K, seen)
+    for i in range((waiting - judged) * WORDS if judged > 0 else 0):
+        before[i] = before[judged * WORDS + i]
+    return waiting - judged
 
 
 @inlined
@@ -124,41 +104,39 @@ def first_free(look, place, slots):
 
 
 @inlined
-def left_over(found, m, states, room, regions, table, hashes, homes, places, slot_of):
-    """Find those that may be new among the successors in `places`, which are hashed; how many there are.
+def left_over(found, m, states, room, regions, table, keep, hashes, homes, places, slot_of, recent):
+    """Hash some successors, and find those that may be new; how many there are.
 
-    Out: their places, and the slot from which on the table may know each; it may be in the next line.
+    Out: the successors and hashes that are left of all, the places of these, and the slot from which on the table may
+    know them; it may be in the next line.
     """
     slots = table.shape[0]
+    m = not_seen_lately(found, m, table, keep, hashes, recent)
     rest = 0
     if NUMBERED:
-        for i in range(m):
-            h = hashes[places[i]]
-            place = place_of(h, slots)
-            look = look_at_line(table, place, tag_of(h), ~LOW)
+        for j in range(m):
+            place = place_of(hashes[j], slots)
+            look = look_at_line(table, place, tag_of(hashes[j]), ~LOW)
             lanes = look & ((1 << LINE) - 1)
             lane = lowest_bit(lanes | (1 << LINE)) & (LINE - 1)
             number = i64(load_shared(table, place + lane) & LOW) - 1
             home = home_of(number if lanes != 0 else 0, regions, room)  # state 0 is always there, and can be compared
-            homes[i] = home
-            slot_of[i] = place if lanes != 0 else first_free(look, place, slots)
-            prefetch(table, slot_of[i])
+            homes[j] = home
+            slot_of[j] = place if lanes != 0 else first_free(look, place, slots)
+            prefetch(table, slot_of[j])
             prefetch(states, home)
             if LINE % WORDS != 0:  # they may lie in two lines of the cache
                 prefetch(states, home + WORDS - 1)
-        for i in range(m):
-            j = i64(places[i])
+        for j in range(m):
             places[rest] = j
-            slot_of[rest] = slot_of[i]
-            rest += differs(found, j * WORDS, states, homes[i])
+            rest += differs(found, j * WORDS, states, homes[j])
     else:
-        for i in range(m):
-            j = i64(places[i])
+        for j in range(m):
             place = place_of(hashes[j], slots)
             look = look_at_line(table, place, hashes[j], ~u64(0))
             places[rest] = j
-            slot_of[rest] = first_free(look, place, slots)
-            prefetch(table, slot_of[rest])
+            slot_of[j] = first_free(look, place, slots)
+            prefetch(table, slot_of[j])
             rest += i64(look & ((1 << LINE) - 1) == 0)
     return rest
 
@@ -194,9 +172,8 @@ def expand_level(
     The arguments are those of `search`.
     """
     most = steps.shape[0]
-    n = count
-    generated = 0
-    total = 0
+    n = judged = count
+    generated = waiting = total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
     while chunks > 0 and n + chunk * steps_of(K) <= limit:
@@ -222,23 +199,23 @@ def expand_level(
                     return False
                 x = reached - base
                 generated += m
-                m = not_seen_lately(found, m, table, keep, hashes, recent)
                 if FORGETS:
-                    m = forget_and_judge(found, m, table, keep, K, before, hashes, steps, recent, seen)
-                else:
-                    for j in range(m):
-                        steps[j] = j
-                old = n
-                rest = left_over(found, m, states, room, regions, table, hashes, parents, steps, slot_of)
+                    waiting += forget(found, m, K, before[waiting * WORDS :])
+                    waiting = judge_waiting(before, waiting, K, seen)
+                rest = left_over(found, m, states, room, regions, table, keep, hashes, parents, steps, slot_of, recent)
                 for i in range(rest):
                     j = i64(steps[i])
-                    h, p = hashes[j], slot_of[i]
+                    h, p = hashes[j], slot_of[j]
                     prefetch_to_write(states, (region * room + n + AHEAD_OF_STORES) * WORDS)
                     if NUMBERED:
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
                     else:
                         n += stored_by_key(found, j * WORDS, h, p, states, room, regions, region, n, table)
-                judge_run(states, region * room + old, region * room + n, K, seen)
+                full = judged + (n - judged) // RUN * RUN
+                judge_run(states, region * room + judged, region * room + full, K, seen)
+                judged = full
+    judge_run(before, 0, waiting, K, seen)
+    judge_run(states, region * room + judged, region * room + n, K, seen)
     out[0] = n
     out[1] += generated
     return claimed[0] >= total

@@ -83,7 +83,7 @@ class StateStore:
                 np.zeros(most, dtype=np.uint64),
                 np.zeros(most, dtype=np.int64),
                 np.zeros(self.kernels.RECENT * self.width, dtype=np.int64),
-                np.zeros(most * (self.width + 1) if self.kernels.FORGETS else 0, dtype=np.int64),
+                np.zeros((most + self.kernels.RUN) * self.width if self.kernels.FORGETS else 0, dtype=np.int64),
             )
             for _ in range(self.regions)
         ]
