@@ -9,6 +9,7 @@ promised step may be the last of its run.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,17 +22,26 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from model_check.liveness.graph import Flags, Graph
-    from spec.language import Fairness, Response
+    from spec.language import Action, Fairness, Response
 
+    Bits = npt.NDArray[np.uint32]
     Components = Callable[[npt.NDArray[np.int32], npt.NDArray[np.int32], int], npt.NDArray[np.int32]]
     """Sources and targets of edges among so many states → the component of each state."""
 
 
 def by_scipy(sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], states: int) -> npt.NDArray[np.int32]:
     """Pearce's algorithm, as SciPy has it."""
-    matrix = csr_array((np.ones(len(sources), dtype=np.int8), (sources, targets)), shape=(states, states))
-    labels: npt.NDArray[np.int32] = connected_components(matrix, connection="strong")[1]
+    labels: npt.NDArray[np.int32] = connected_components(_matrix(sources, targets, states), connection="strong")[1]
     return labels
+
+
+def _matrix(sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], states: int) -> csr_array:
+    """Edges as SciPy has them; they come in the order of their sources, so that nothing is sorted."""
+    ends = np.cumsum(np.bincount(sources, minlength=states))
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+    small = np.int32 if len(targets) < np.iinfo(np.int32).max else np.int64
+    ones = np.ones(len(targets), dtype=np.int8)
+    return csr_array((ones, targets.astype(small), starts.astype(small)), shape=(states, states))
 
 
 def allows(graph: Graph, promise: Fairness) -> Flags:
@@ -50,14 +60,15 @@ def never_wanted(graph: Graph, response: Response) -> Flags:
     """States at which it is still owed and not there, and nothing ahead is unknown; reachable with it owed."""
     owed = ~graph.wanted[response] & ~graph.at_the_edge
     reached = owed & graph.given[response]
+    if response.given is None:
+        return reached
     inside = owed[graph.sources] & (graph.targets >= 0) & owed[graph.targets]
-    sources, targets = graph.sources[inside], graph.targets[inside]
     seeds = np.flatnonzero(reached).astype(np.int32)
     beginning = np.full(len(seeds), graph.states, dtype=np.int32)
-    sources, targets = np.concatenate([sources, beginning]), np.concatenate([targets, seeds])
-    shape = (graph.states + 1, graph.states + 1)
-    matrix = csr_array((np.ones(len(sources), dtype=np.int8), (sources, targets)), shape=shape)
-    order = breadth_first_order(matrix, graph.states, return_predecessors=False)
+    sources, targets = (
+        np.concatenate(both) for both in ((graph.sources[inside], beginning), (graph.targets[inside], seeds))
+    )
+    order = breadth_first_order(_matrix(sources, targets, graph.states + 1), graph.states, return_predecessors=False)
     reached[order[1:]] = True
     return reached
 
@@ -66,32 +77,98 @@ def fair_components(
     graph: Graph, response: Response, promises: Sequence[Fairness], components: Components = by_scipy
 ) -> npt.NDArray[np.int32]:
     """For each state the number of its fair component, in which the response never comes; -1 where there is none."""
+    of_step = np.array([_bits_of(step.action, promises) for step in graph.steps], dtype=np.uint32)
+    may_recur = np.array([step.action.event not in response.once for step in graph.steps])
+    keeps = of_step[graph.labels]
+    allows_all = _joined(keeps, graph)
     owed = never_wanted(graph, response)
-    is_allowed = np.array([step.action.event not in response.once for step in graph.steps])[graph.labels]
-    allowed = [allows(graph, promise) for promise in promises]
-    taken = [is_step_of(graph, promise) for promise in promises]
-    is_last = owed & ~np.any(allowed, axis=0) if promises else owed.copy()
-    left = owed.copy()
+    is_last = owed & (allows_all == 0)
+    states = np.flatnonzero(owed)
+    part = _Part.of(graph, states, keeps, may_recur[graph.labels], allows_all[states])
+    numbers = np.full(graph.states, -1, dtype=np.int64)
     while True:
-        inside = left[graph.sources] & is_allowed & (graph.targets >= 0) & left[graph.targets]
-        labels = components(graph.sources[inside], graph.targets[inside], graph.states)
-        inside[inside] = labels[graph.sources[inside]] == labels[graph.targets[inside]]
-        before = int(left.sum())
-        left &= _has(graph.sources[inside], labels)[labels]
-        for promise, where, edges in zip(promises, allowed, taken, strict=True):
-            is_taken = _has(graph.sources[inside & edges], labels)
-            if promise.is_strong:
-                left &= is_taken[labels] | ~where
-            else:
-                left &= (is_taken | _has(np.flatnonzero(left & ~where), labels))[labels]
-        if int(left.sum()) == before:
+        labels = components(part.sources, part.targets, len(part.states))
+        fair = part.fair(labels, promises)
+        if fair.all():
             break
-    alone = labels.max(initial=0) + 1 + np.cumsum(is_last) - 1
-    return np.where(left, labels, np.where(is_last, alone, -1)).astype(np.int32)
+        part = part.without(~fair, labels)
+    numbers[part.states] = labels
+    alone = labels.max(initial=0) + np.cumsum(is_last)
+    return np.where(numbers >= 0, numbers, np.where(is_last, alone, -1)).astype(np.int32)
 
 
-def _has(states: npt.NDArray[np.int64] | npt.NDArray[np.int32], labels: npt.NDArray[np.int32]) -> Flags:
-    """For each component whether it has some of these states."""
+def _bits_of(action: Action, promises: Sequence[Fairness]) -> int:
+    """Of which promises the action is a step: a bit each."""
+    return sum(1 << number for number, promise in enumerate(promises) if action in promise.actions)
+
+
+def _joined(keeps: Bits, graph: Graph) -> Bits:
+    """For each state the bits of all its edges."""
+    joined = np.zeros(graph.states, dtype=np.uint32)
+    has_edges = np.flatnonzero(np.diff(graph.starts))
+    if len(has_edges):
+        joined[has_edges] = np.bitwise_or.reduceat(keeps, graph.starts[has_edges])
+    return joined
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some states of a graph and the edges among them, which are numbered as these states are.
+
+    Attributes
+    ----------
+    states : array, shape (n,)
+        Their numbers in the graph.
+    allows : array, shape (n,)
+        The promises of which each allows a step, a bit each.
+    sources, targets, keeps : array, shape (edges,)
+        Each edge, in the order of its source, and of which promises it is a step.
+    """
+
+    states: npt.NDArray[np.int64]
+    allows: Bits
+    sources: npt.NDArray[np.int32]
+    targets: npt.NDArray[np.int32]
+    keeps: Bits
+
+    @staticmethod
+    def of(graph: Graph, states: npt.NDArray[np.int64], keeps: Bits, may_recur: Flags, allows: Bits) -> _Part:
+        """The states with those edges among them that may be taken again and again."""
+        place = np.full(graph.states + 1, -1, dtype=np.int32)  # the last one stands for what was not found
+        place[states] = np.arange(len(states), dtype=np.int32)
+        targets = place[graph.targets]
+        inside = np.flatnonzero(may_recur & (targets >= 0) & (place[graph.sources] >= 0))
+        return _Part(states, allows, place[graph.sources[inside]], targets[inside], keeps[inside])
+
+    def fair(self, labels: npt.NDArray[np.int32], promises: Sequence[Fairness]) -> Flags:
+        """Whether something goes round in the component of each state, and each promise is kept there, as far as seen.
+
+        Where strong fairness is broken, only the states that allow such a step are not.
+        """
+        within = labels[self.sources] == labels[self.targets]
+        of_edge, keeps = labels[self.sources[within]], self.keeps[within]
+        is_fair = _among(of_edge, labels)[labels]
+        for number, promise in enumerate(promises):
+            bit = np.uint32(1 << number)
+            kept, is_free = _among(of_edge[keeps & bit != 0], labels), self.allows & bit == 0
+            if promise.is_strong:
+                is_fair &= kept[labels] | is_free
+            else:
+                is_fair &= (kept | _among(labels[is_free], labels))[labels]
+        return is_fair
+
+    def without(self, gone: Flags, labels: npt.NDArray[np.int32]) -> _Part:
+        """What is left when some states go, and all edges between components."""
+        place = (np.cumsum(~gone) - 1).astype(np.int32)
+        inside = (labels[self.sources] == labels[self.targets]) & ~gone[self.sources] & ~gone[self.targets]
+        return _Part(
+            self.states[~gone], self.allows[~gone], place[self.sources[inside]], place[self.targets[inside]],
+            self.keeps[inside],
+        )  # fmt: skip
+
+
+def _among(some: npt.NDArray[np.int32], labels: npt.NDArray[np.int32]) -> Flags:
+    """For each component whether it is among some."""
     found = np.zeros(int(labels.max(initial=0)) + 1, dtype=np.bool_)
-    found[labels[states]] = True
+    found[some] = True
     return found

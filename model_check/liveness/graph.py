@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ EDGES_AT_ONCE = 1 << 22
 """For so many edges there is room in one call of the kernel."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """States in the order in which they were found, the initial one first.
 
@@ -62,7 +63,7 @@ class Graph:
         """How many there are."""
         return len(self.levels)
 
-    @property
+    @cached_property
     def sources(self) -> npt.NDArray[np.int32]:
         """The state from which each edge leads."""
         return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.starts))
