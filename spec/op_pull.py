@@ -164,4 +164,4 @@ def forget_ops(s: State, c: Constants) -> None:
 
 def names_it_from(s: State, c: Constants, h: int, first: int) -> bool:
     """Some op message at offset `first` or later names half h."""
-    return any(o >= first and s.op[o].names.has(h) for o in range(c.op_slots))
+    return any(o >= first and o < s.op_length and s.op[o].names.has(h) for o in range(c.op_slots))
