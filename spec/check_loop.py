@@ -22,6 +22,7 @@ from spec.constants import Constants
 from spec.half import (
     born_ahead,
     can_be_decoded,
+    has_a_copy_ahead,
     is_known_as_settled,
     is_young,
     its_op_is_to_come,
@@ -48,6 +49,7 @@ def stands_on_an_open_half(s: State, c: Constants) -> None:
         not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
         "the broker does not know its transaction as settled",
     )
+    require(not has_a_copy_ahead(s, c, s.round.cursor), "no copy of it is known further on in the queue")
 
 
 def stands_on_a_readable_half(s: State, c: Constants) -> None:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.half import age, has_immunity, has_no_checks_left, is_first_half, is_over_age, was_resumed
+from spec.half import (
+    age,
+    can_be_copied,
+    can_be_decoded,
+    has_immunity,
+    has_no_checks_left,
+    is_first_half,
+    is_over_age,
+    was_resumed,
+)
 from spec.op_pull import names_it_from, op_offset_after_round
 from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, Settled, State, Stuck
 
@@ -111,7 +120,8 @@ def remember_discard(s: State, c: Constants, h: int, how: Left) -> None:
     s.half[h].left = Left.SETTLED_ASIDE if s.half[h].acknowledged and how == Left.KEPT_ASIDE else how
     if s.transaction[t].discarded == Budget.NO or s.transaction[t].discarded == Budget.SPENT:
         if not has_no_checks_left(s, c, h):
-            if is_over_age(s, c, h):
+            can_be_kept = can_be_copied(s, h) and can_be_decoded(s, h)
+            if is_over_age(s, c, h) and (can_be_kept or not c.asks_the_old):
                 has_just_come = is_first_half(s, h) and s.half[h].stored_at == s.now
                 s.transaction[t].discarded = Budget.OLD_ON_ARRIVAL if has_just_come else Budget.OVER_AGE
         elif s.half[h].burnt == Burnt.IMMUNITY:

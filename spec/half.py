@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import NONE
-from spec.state import End, Kind, Left, RolledBack, State
+from spec.state import End, Kind, Left, Producer, Role, RolledBack, State
 
 
 def age(s: State, h: int) -> int:
@@ -50,8 +50,36 @@ def can_be_decoded(s: State, h: int) -> bool:
 def is_known_as_settled(s: State, c: Constants, t: int) -> bool:
     """The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again."""
     is_put_aside = s.transaction[t].parked and not was_resumed(s, c, t)
-    return c.settles_once and (
-        s.transaction[t].deliveries > 0 or s.transaction[t].rolled_back != RolledBack.NO or is_put_aside
+    return is_left_to_another(s, c, t) or (
+        c.settles_once
+        and (s.transaction[t].deliveries > 0 or s.transaction[t].rolled_back != RolledBack.NO or is_put_aside)
+    )
+
+
+def is_left_to_another(s: State, c: Constants, t: int) -> bool:
+    """A half of the transaction has escaped, and none is left at the half offset or above: the slave passed them all.
+
+    RocketMQ: SlaveSynchronize; what lies between its own half offset and the slave's has escaped, or was settled.
+    """
+    return (
+        c.leaves_escaped
+        and s.role == Role.MASTER
+        and s.transaction[t].escaped > 0
+        and not any(
+            s.half[h].transaction == t and h >= s.offsets.half and h < s.half_length for h in range(c.half_slots)
+        )
+    )
+
+
+def has_a_copy_ahead(s: State, c: Constants, h: int) -> bool:
+    """A later message of the half queue knows the same original as half h, or h itself as that: it was put back.
+
+    RocketMQ: PROPERTY_TRANSACTION_PREPARED_QUEUE_OFFSET, TransactionalMessageBridge#renewImmunityHalfMessageInner. A
+    repaired service keeps an index of the copies at the half offset and above, made anew after a start.
+    """
+    original = h if s.half[h].original == NONE else s.half[h].original
+    return c.copies_once and any(
+        k > h and k < s.half_length and s.half[k].original == original for k in range(c.half_slots)
     )
 
 
@@ -104,7 +132,10 @@ def must_be_discarded(s: State, c: Constants, h: int) -> bool:
 
     RocketMQ: TransactionalMessageServiceImpl#check.
     """
-    return (has_no_checks_left(s, c, h) and not c.discards_instead_of_checking) or is_over_age(s, c, h)
+    can_be_asked = c.asks_the_old and s.producer == Producer.ONLINE
+    return (has_no_checks_left(s, c, h) and not c.discards_instead_of_checking) or (
+        is_over_age(s, c, h) and not can_be_asked
+    )
 
 
 def born_ahead(s: State, h: int) -> bool:

@@ -49,13 +49,13 @@ def pull_op_messages(s: State, c: Constants) -> None:
     else:
         if c.op_end_commits_offset and s.round.next_op == s.op_length:
             s.offsets.op = s.op_length
-        read_op_messages(s, c, s.round.next_op)
+        read_op_messages(s, c, s.round.next_op, c.op_pull_size)
 
 
-def read_op_messages(s: State, c: Constants, first: int) -> None:
-    """Enter the names of the op messages from `first` on, as many as a pull reads, but what cannot be decoded."""
+def read_op_messages(s: State, c: Constants, first: int, most: int) -> None:
+    """Enter the names of the op messages from `first` on, so many at most, but what cannot be decoded."""
     for o in range(c.op_slots):
-        if first <= o and o < first + c.op_pull_size and o < s.op_length:
+        if first <= o and o < first + most and o < s.op_length:
             if not s.op[o].undecodable:
                 for h in range(c.half_slots):
                     if s.op[o].names.has(h) and is_of_interest(s, c, h):
@@ -126,6 +126,12 @@ def mark_done(s: State, o: int) -> None:
         s.round.done.add(o)
 
 
+def is_done(s: State, c: Constants, o: int) -> bool:
+    """The list has the op message; one that cannot be decoded may name any half that stands before it in the log."""
+    may_name_a_half_ahead = c.skips_undecodable_ops and s.op[o].undecodable and s.op[o].halves_before > s.round.cursor
+    return s.round.done.has(o) and not may_name_a_half_ahead
+
+
 def op_offset_after_round(s: State, c: Constants) -> int:
     """The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
 
@@ -135,7 +141,7 @@ def op_offset_after_round(s: State, c: Constants) -> int:
     return s.round.first_op + sum(
         o >= s.round.first_op
         and all(
-            s.round.done.has(i) == (i >= s.round.first_op) and (i == o or not s.round.done_twice.has(i))
+            is_done(s, c, i) == (i >= s.round.first_op) and (i == o or not s.round.done_twice.has(i))
             for i in range(o + 1)
         )
         for o in range(c.op_slots)
@@ -158,4 +164,4 @@ def forget_ops(s: State, c: Constants) -> None:
 
 def names_it_from(s: State, c: Constants, h: int, first: int) -> bool:
     """Some op message at offset `first` or later names half h."""
-    return any(o >= first and s.op[o].names.has(h) for o in range(c.op_slots))
+    return any(o >= first and o < s.op_length and s.op[o].names.has(h) for o in range(c.op_slots))

@@ -56,6 +56,11 @@ _FIXED = replace(
     owns_check_times=True,
     ages_from_arrival=True,
     distrusts_future=True,
+    copies_once=True,
+    leaves_escaped=True,
+    flushes_before_answering=True,
+    retries_commits=True,
+    asks_the_old=True,
     finishes_reading=True,
 )
 

@@ -9,7 +9,13 @@ from spec.constants import Constants
 from spec.ghosts import remember_end_of_round, remember_ops_left_behind, remember_skipped, remember_stuck
 from spec.half import age, immunity
 from spec.language import LONG_AGO
-from spec.op_pull import forget_ops, last_op_pulled_came_late, names_it_from, op_offset_after_round
+from spec.op_pull import (
+    forget_ops,
+    last_op_pulled_came_late,
+    names_it_from,
+    op_offset_after_round,
+    read_op_messages,
+)
 from spec.state import Pull, State, Stuck
 
 
@@ -49,9 +55,12 @@ def end_round(s: State, c: Constants, why: Stuck) -> None:
     """Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
 
     The op offset is left alone when the round moved it nowhere, also where a pull has set it meanwhile (A02). `why`
-    tells what kept the round from going on, if something did.
+    tells what kept the round from going on, if something did. A service that knows settled transactions reads what is
+    left of the op queue, which would grow for ever otherwise.
     """
     remember_end_of_round(s, why)
+    if c.settles_once:
+        read_op_messages(s, c, s.round.next_op, c.op_slots)
     remember_ops_left_behind(s, c)
     s.offsets.half = s.round.cursor
     if op_offset_after_round(s, c) != s.round.first_op:

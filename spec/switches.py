@@ -59,7 +59,8 @@ class RepairSwitches:
         A copy that is put back for a check knows its original, too (a part of A11; needs `heeds_settled_originals`).
     settles_once : bool
         An END_TRANSACTION of a transaction that is settled changes nothing, and neither does the check service: the
-        broker keeps an index of settled transactions, as durable as the real message (A12, A13, B16).
+        broker keeps an index of settled transactions, as durable as the real message (A12, A13, B16). As halves are
+        passed without their op messages, a round reads what is left of those at its end.
     keeps_check_open : bool
         A half whose op entry waits in the op batch, or stands in the op queue unread, is not checked (B05, B06, B27).
     counts_sent_checks : bool
@@ -73,7 +74,8 @@ class RepairSwitches:
     clamps_offsets : bool
         After a start, no offset is beyond the end of its queue (B14).
     skips_undecodable_ops : bool
-        An op message that cannot be decoded counts as done (B17).
+        An op message that cannot be decoded counts as done, once a round is past all halves that stand before it in the
+        log: it names no others (B17).
     parks_poison : bool
         A half whose copy cannot be stored goes to the discard topic (B07).
     ends_at_failed_put : bool
@@ -103,6 +105,20 @@ class RepairSwitches:
         The age of a half counts from when the broker first stored it (A21, B27).
     distrusts_future : bool
         A half that was stored in the future is not taken for a fresh one (B28).
+    copies_once : bool
+        A half of which a copy stands further on in the queue is passed: no half gets a second one (a part of B16; all
+        of it with `links_every_copy`).
+    leaves_escaped : bool
+        A master that is back leaves a transaction to the broker to which the slave has sent its last half: an
+        END_TRANSACTION of it changes nothing (needs `escapes`).
+    flushes_before_answering : bool
+        A half is on the disk before its send is answered, and an op message before its END_TRANSACTION is:
+        flushDiskType=SYNC_FLUSH, for op messages, too.
+    retries_commits : bool
+        A commit whose real message could not be stored waits, and is tried again.
+    asks_the_old : bool
+        A half that is older than fileReservedTime is discarded for it only while nobody can be asked: where it is put
+        back, it is stored anew (B45).
     finishes_reading : bool
         A round settles its first half before it looks at its time limit (B29). Beyond the limit it no longer asks
         whether that half is fresh, nor whether op messages run late: it reads them all.
@@ -132,6 +148,11 @@ class RepairSwitches:
     owns_check_times: bool = False
     ages_from_arrival: bool = False
     distrusts_future: bool = False
+    copies_once: bool = False
+    leaves_escaped: bool = False
+    flushes_before_answering: bool = False
+    retries_commits: bool = False
+    asks_the_old: bool = False
     finishes_reading: bool = False
 
 

@@ -101,6 +101,7 @@ begin_round = drives("round", unless=cannot_begin_round, ask=_begin_where_none_m
 )
 pass_settled_half = branch(CheckBranch.SETTLED)
 pass_half_of_settled_transaction = REPAIR
+pass_copied_half = REPAIR
 pass_half_of_settled_original = branch(CheckBranch.PREPARED_HALF_SETTLED)
 pass_half_of_waiting_op = REPAIR
 pass_over_long_immunity = WRONG_REPAIR

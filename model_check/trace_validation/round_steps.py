@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.observed import EventKind
 from spec.chapters import check_round, discarding
-from spec.half import is_known_as_settled, its_op_is_to_come
+from spec.half import has_a_copy_ahead, is_known_as_settled, its_op_is_to_come
 from spec.language import NONE
 from spec.state import RolledBack
 
@@ -23,6 +23,7 @@ SILENT_PASSES: Final = (
     check_round.pass_settled_half,
     check_round.pass_half_of_settled_original,
     check_round.pass_half_of_settled_transaction,
+    check_round.pass_copied_half,
     check_round.pass_half_of_waiting_op,
 )
 """How a round passes a half without a record; where discarded halves are not kept, it does so with them, too."""
@@ -155,6 +156,8 @@ class RoundSteps:
             return check_round.pass_settled_half
         if is_known_as_settled(s, c, s.half[s.round.cursor].transaction):
             return check_round.pass_half_of_settled_transaction
+        if has_a_copy_ahead(s, c, s.round.cursor):
+            return check_round.pass_copied_half
         if its_op_is_to_come(s, c, s.round.cursor):
             return check_round.pass_half_of_waiting_op
         if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:

@@ -10,6 +10,10 @@ pass_half_of_settled_transaction = Wording(
     "the round passes half {passed}: its transaction is known as settled",
     box("Check service", "half {cursor}: transaction settled"),
 )
+pass_copied_half = Wording(
+    "the round passes half {passed}: a copy of it stands further on",
+    box("Check service", "half {cursor}: copied before"),
+)
 pass_half_of_settled_original = Wording(
     "the round passes half {passed}: an op message names its original",
     box("Check service", "half {cursor}: original settled"),

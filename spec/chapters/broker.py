@@ -8,6 +8,7 @@ from __future__ import annotations
 from spec.bounds import room_for_a_crash, room_for_a_mishap, within_reach
 from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
+from spec.commit_log import flush
 from spec.constants import Constants
 from spec.half import age, awaits_its_producer, immunity
 from spec.half_queue import append_half, its_copy_is_there, room_for_a_half
@@ -53,13 +54,6 @@ def flush_log(s: State, c: Constants) -> None:
     assume(c.power_loss, "nobody asks what is on the disk")
     room_for_a_mishap(s, c)
     flush(s, c)
-
-
-def flush(s: State, c: Constants) -> None:
-    """All messages survive a power loss. What no power loss can ask for is not kept."""
-    matters = c.power_loss and s.mishaps < c.mishaps
-    s.flushed.halves = s.half_length if matters else 0
-    s.flushed.ops = s.op_length if matters else 0
 
 
 # --- the end of a process ---------------------------------------------------------------------------------------------

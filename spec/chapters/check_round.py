@@ -18,6 +18,7 @@ from spec.constants import Constants
 from spec.ghosts import remember_settled_elsewhere
 from spec.half import (
     age,
+    has_a_copy_ahead,
     has_immunity,
     is_immune,
     is_known_as_settled,
@@ -92,6 +93,19 @@ def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
     if original_is_settled(s, s.round.cursor):
         settle_by_op(s, c, s.half[s.round.cursor].original)
     remember_settled_elsewhere(s, s.round.cursor)
+    s.round.cursor += 1
+
+
+@action(event="half_passed", place=305, shows=PASSED)
+def pass_copied_half(s: State, c: Constants) -> None:
+    """The half was put back before, and the half offset went back over it: its copy is still to come. A repair."""
+    stands_on_a_half(s, c)
+    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
+    require(
+        not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
+        "the broker does not know its transaction as settled",
+    )
+    require(has_a_copy_ahead(s, c, s.round.cursor), "a copy of it is known further on in the queue")
     s.round.cursor += 1
 
 

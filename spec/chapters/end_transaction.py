@@ -9,7 +9,16 @@ from __future__ import annotations
 from spec.chapters.op_batch import append_op
 from spec.constants import Constants
 from spec.ghosts import remember_end, remember_refusal
-from spec.half import age, can_be_decoded, has_immunity, immunity, is_first_half, is_known_as_settled, was_resumed
+from spec.half import (
+    age,
+    can_be_decoded,
+    has_immunity,
+    immunity,
+    is_first_half,
+    is_known_as_settled,
+    is_left_to_another,
+    was_resumed,
+)
 from spec.language import Bits, action, assume, each, require, within
 from spec.observation import OF_A_HALF, OP_WRITTEN, SETTLED, STORED
 from spec.state import Cause, Direct, End, Left, Quiet, Role, RolledBack, Settled, State
@@ -102,6 +111,7 @@ def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionProcessor#sendFinalMessage.
     """
     may_be_committed(s, c, h)
+    require(not c.retries_commits, "what could not be stored is not tried again")
     assume(c.put_failure, "real messages are stored")
     remember_refusal(s, h, Direct.REFUSED)
     forget_end(s, h)
@@ -109,10 +119,12 @@ def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
 
 @action(event="end_refused", place=250, shows=OF_A_HALF, h=each("half_slots"))
 def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
-    """The transaction is known as settled: the END_TRANSACTION changes nothing. A repair."""
+    """The transaction is known as settled or left to another broker: END_TRANSACTION changes nothing. A repair."""
     an_end_arrives(s, h)
     require(s.role == Role.MASTER, "the broker is the master")
     require(is_known_as_settled(s, c, s.half[h].transaction), "the broker knows the transaction as settled")
+    if is_left_to_another(s, c, s.half[h].transaction):
+        remember_refusal(s, h, Direct.REFUSED)
     forget_end(s, h)
 
 

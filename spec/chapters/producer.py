@@ -5,6 +5,7 @@ RocketMQ: DefaultMQProducerImpl#sendMessageInTransaction, #endTransaction, #chec
 
 from __future__ import annotations
 
+from spec.commit_log import flush_before_answer
 from spec.constants import Constants
 from spec.half_queue import append_half, room_for_a_half, stored_halves
 from spec.language import action, among, assume, each, require, within
@@ -20,7 +21,7 @@ def send_half(s: State, c: Constants, t: int, immunity: int) -> None:
     """
     may_send(s, c, t)
     begin_transaction(s, t, immunity)
-    append_half(s, t, s.now)
+    store_half(s, c, t, s.now)
 
 
 @action(
@@ -35,7 +36,7 @@ def send_half_by_another_clock(s: State, c: Constants, t: int, immunity: int, sk
     require(skew != 0, "the producer's clock differs from the broker's")
     assume(c.clock_skew, "all clocks agree")
     begin_transaction(s, t, immunity)
-    append_half(s, t, s.now if c.ages_from_arrival else s.now + skew)
+    store_half(s, c, t, s.now if c.ages_from_arrival else s.now + skew)
 
 
 @action(
@@ -57,7 +58,7 @@ def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks:
     if not c.owns_check_times:
         s.half[s.half_length].check_times = checks
         s.half[s.half_length].burnt = Burnt.PRESET
-    append_half(s, t, s.now)
+    store_half(s, c, t, s.now)
 
 
 @action(event="half_stored", place=40, shows=SENT, t=each("transactions"), immunity=among("immunities"))
@@ -70,7 +71,7 @@ def send_poison_half(s: State, c: Constants, t: int, immunity: int) -> None:
     assume(c.put_failure, "what is put back is stored")
     s.transaction[t].kind = Kind.POISON
     begin_transaction(s, t, immunity)
-    append_half(s, t, s.now)
+    store_half(s, c, t, s.now)
 
 
 @action(event="half_stored", place=50, shows=SENT, t=each("transactions"), immunity=among("immunities"))
@@ -83,7 +84,7 @@ def send_undecodable_half(s: State, c: Constants, t: int, immunity: int) -> None
     assume(c.undecodable_half, "what is stored can be decoded")
     s.transaction[t].kind = Kind.UNDECODABLE
     begin_transaction(s, t, immunity)
-    append_half(s, t, s.now)
+    store_half(s, c, t, s.now)
 
 
 @action(event="half_stored", place=60, shows=SENT, t=each("transactions"))
@@ -99,7 +100,7 @@ def send_half_again(s: State, c: Constants, t: int) -> None:
     room_for_a_half(s, c)
     s.transaction[t].first_half = s.half_length
     s.transaction[t].cause = Cause.TWIN_HALF
-    append_half(s, t, s.now)
+    store_half(s, c, t, s.now)
 
 
 def may_send(s: State, c: Constants, t: int) -> None:
@@ -112,6 +113,12 @@ def may_send(s: State, c: Constants, t: int) -> None:
         "transactions are numbered in the order of their sends",
     )
     room_for_a_half(s, c)
+
+
+def store_half(s: State, c: Constants, t: int, born_at: int) -> None:
+    """The half is stored, and its send is answered."""
+    append_half(s, t, born_at)
+    flush_before_answer(s, c)
 
 
 def begin_transaction(s: State, t: int, immunity: int) -> None:

@@ -131,6 +131,10 @@ RARE = [
         "send_half t=0 immunity=-1; tick; begin_round; end_round_at_missed_half",
     ),
     (
+        ("fixed", "tiny", "crash"),
+        "send_half t=0 immunity=3; tick; begin_round; put_back_immune_half; crash; tick; begin_round; pass_copied_half",
+    ),
+    (
         ("5.3.3+keeps_check_open", "tiny", ""),
         "send_half t=0 immunity=-1; tick; tick; commit_locally t=0; store_real_message h=0; buffer_op h=0; tick; "
         "begin_round; pass_half_of_waiting_op",
