@@ -301,7 +301,7 @@ def steady(broker: RealBroker) -> None:
 
 
 def unread_op(broker: RealBroker) -> None:
-    """B47: all is committed before the first round; the immune halves at the end have their op messages behind 32 others."""
+    """B47: all is committed before the first round; the last halves are immune, their op messages behind 32 others."""
     client = broker.client()
     client.producer("P", "unread-group")
     immune = {IMMUNITY_SECONDS: "15"}

@@ -35,8 +35,9 @@ def command(
     The list gives the depth and the seconds on record of each search; of a property or a clause it has the defects that
     break it, of a switch those that it mends or makes. With an id the search is made again: in the profile that has the
     defect, where the shortest counterexample must be one of it, and in the profile that is rid of it, where there must
-    be none; where it stops something for ever, or seems to, runs without an end are searched for it, too. What shows in a broker only is played on the reference broker each time, in two profiles likewise. The exit
-    code is 75 when a search or a scenario does not find what the catalogue says.
+    be none. Where a defect stops something for ever, or seems to, runs without an end are searched as well. What shows
+    in a broker only is played on the reference broker each time, in two profiles likewise. The exit code is 75 when a
+    search or a scenario does not find what the catalogue says.
 
     Examples
     --------

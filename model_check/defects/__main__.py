@@ -1,7 +1,7 @@
 """Search for the defects of the catalogue again and write what was found: `python -m model_check.defects [ID…]`.
 
-Writes `findings.toml`, `lasso_findings.toml` and `docs/generated/defects.md`; with ids, the figures of the others stay. `make defects` runs
-it.
+Writes `findings.toml`, `lasso_findings.toml` and `docs/generated/defects.md`; with ids, the figures of the others stay.
+`make defects` runs it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What is on record of the catalogue: of the searches, of those for runs that never end, and of the reference broker.
 
-`findings.toml` and `lasso_findings.toml` are written by `python -m model_check.defects`, `broker_findings.toml` by `python -m fuzz.defects`: the broker is not known
-here, who plays the scenarios is above this package, and the file is what the two share.
+`findings.toml` and `lasso_findings.toml` are written by `python -m model_check.defects`, `broker_findings.toml` by
+`python -m fuzz.defects`: the broker is not known here, who plays the scenarios is above this package, and the file is
+what the two share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ LASSO_FILE = Path(__file__).with_name("lasso_findings.toml")
 BROKER_FILE = Path(__file__).with_name("broker_findings.toml")
 
 _HEAD = "# Written by `make defects`: what the searches of reported.toml and latent.toml found. Edit those, not this.\n"
-_LASSO_HEAD = "# Written by `make defects`: what the lassos of reported.toml and latent.toml are. Edit those, not this.\n"
+_LASSO_HEAD = (
+    "# Written by `make defects`: what the lassos of reported.toml and latent.toml are. Edit those, not this.\n"
+)
 _BROKER_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/ have shown. Edit those, not this.\n"
 
 

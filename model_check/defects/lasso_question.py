@@ -17,7 +17,7 @@ class LassoQuestion:
         The profile in which the response holds, on the same instance in the same environment; empty where there is no
         lasso.
     instance : str
-        It forgets, and its runs are endless.
+        It forgets, and its runs are endless: a name, or a file with its path in the repository.
     faults : tuple of str
     response : str
         What never comes: such as `P8.halves`.

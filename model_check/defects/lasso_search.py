@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model_check.check import Verdict
 from model_check.defects.resemblance import first_step_missing
 from model_check.errors import EvaluationError
-from model_check.instances import constants_for
+from model_check.instances import constants_for, load_instance
 from model_check.liveness.by_networkx import has_a_fair_run
 from model_check.liveness.check import check_responses, chosen_responses
 from model_check.liveness.graph import compiled_graph
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from model_check.defects.lasso_question import LassoQuestion
     from model_check.explicit.exploration import Report
     from model_check.liveness.check import LivenessResult, ToldLasso
+    from spec.constants import Instance
 
-NETWORKX_STATES: Final = 60_000
+NETWORKX_STATES: Final = 70_000
 """Up to so many states networkx decides them again; it takes a quarter of a minute."""
 
 
@@ -53,13 +55,11 @@ def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLa
         should be.
     """
     affected = _asked(question, question.profile, report)
-    (row,) = affected.rows
-    if question.vanishes:
-        _require(question, question.profile, affected, Verdict.HOLDS)
+    lasso = affected.rows[0].lasso
+    _require(question, question.profile, affected, Verdict.HOLDS if question.vanishes else Verdict.VIOLATED)
+    if lasso is None:
         return FoundLasso(affected, None, None)
-    _require(question, question.profile, affected, Verdict.VIOLATED)
-    assert row.lasso is not None
-    round_it = [event.step for event in row.lasso.cycle]
+    round_it = [event.step for event in lasso.cycle]
     missing = first_step_missing(round_it * 2, question.shows)
     if missing is not None:
         msg = (
@@ -69,7 +69,7 @@ def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLa
         raise EvaluationError(msg)
     repaired = _asked(question, question.repaired_in, report)
     _require(question, question.repaired_in, repaired, Verdict.HOLDS)
-    return FoundLasso(affected, row.lasso, repaired)
+    return FoundLasso(affected, lasso, repaired)
 
 
 def readings_of_the_lasso(question: LassoQuestion, found: FoundLasso) -> tuple[str, ...]:
@@ -97,9 +97,15 @@ def readings_of_the_lasso(question: LassoQuestion, found: FoundLasso) -> tuple[s
 
 
 def _asked(question: LassoQuestion, profile: str, report: Report | None) -> LivenessResult:
-    return check_responses(
-        profile, question.faults, question.instance, properties=(question.response,), report=report
-    )
+    asked = (question.response,)
+    return check_responses(profile, question.faults, instance_of(question), properties=asked, report=report)
+
+
+def instance_of(question: LassoQuestion) -> Instance:
+    """The instance by its name, or from a file that is told as in the repository's folder."""
+    if not question.instance.endswith(".toml"):
+        return load_instance(question.instance)
+    return replace(load_instance(str(Path(__file__).parents[2] / question.instance)), name=question.instance)
 
 
 def _require(question: LassoQuestion, profile: str, result: LivenessResult, wanted: Verdict) -> None:

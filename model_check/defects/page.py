@@ -94,8 +94,8 @@ def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding])
         "",
         "## In runs that never end",
         "",
-        "Whether a defect [keeps something from ever happening](../liveness.md), or a safety clause that looks at two rounds",
-        "on end, or at one, only makes it look so. *a + b*: the shortest way of *a* steps into a cycle of *b* steps.",
+        "Whether a defect [keeps something from ever happening](../liveness.md), or a safety clause that looks at one",
+        "or two rounds only makes it look so. *a + b*: the shortest way of *a* steps into a cycle of *b* steps.",
         "",
         *_table(
             ("id", "what never comes", "profile", "environment", "instance", "stem + cycle", "the cycle", "holds in"),

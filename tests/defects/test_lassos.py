@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from model_check.check import check
 from model_check.defects.__main__ import lassos
 from model_check.defects.findings import read_lasso_findings
-from model_check.defects.lasso_search import find_lasso, readings_of_the_lasso
+from model_check.defects.lasso_search import find_lasso, instance_of, readings_of_the_lasso
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
@@ -47,6 +48,25 @@ def test_networkx_decides_the_same(name: str) -> None:
     assert readings_of_the_lasso(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
 
 
+TWO_ROUNDS = {
+    "A03": "L4.left_behind",
+    "A07": "L3.undecodable_half",
+    "A08": "L3.exception",
+    "B07": "L3.poison_half",
+    "B08": "L3.failed_put",
+    "B17": "L3.undecodable_op",
+    "B29": "L3.time_limit",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "A08" else pytest.mark.sweep) for name in TWO_ROUNDS]
+)
+def test_the_safety_clause_is_broken_in_the_same_world_whether_there_is_a_lasso_or_not(name: str) -> None:
+    asked, clauses = QUESTIONS[name], (TWO_ROUNDS[name],)
+    assert check(asked.profile, asked.faults, instance_of(asked), properties=clauses, until_violated=True).is_violated
+
+
 def question(name: str, **changes: object) -> LassoQuestion:
     return replace(QUESTIONS[name], **changes)  # type: ignore[arg-type]
 
@@ -54,10 +74,22 @@ def question(name: str, **changes: object) -> LassoQuestion:
 @pytest.mark.parametrize(
     ("asked", "complaint"),
     [
-        (question("A03", vanishes="", shows=("tick",)), "P9.ops is holds in 4.5.1 in the quiet world on endless, not vio"),
-        (question("A07", shows=("discard_half",)), "has no step 'discard_half' where it is expected; in order it should"),
-        (question("A07", repaired_in="4.5.1"), "P8.halves is violated in 4.5.1 with undecodable_half on endless, not ho"),
-        (question("A07", vanishes="It does not."), "P8.halves is violated in 4.5.1 with undecodable_half on endless, no"),
+        (
+            question("A03", vanishes="", shows=("tick",)),
+            "P9.ops is holds in 4.5.1 in the quiet world on endless, not vio",
+        ),
+        (
+            question("A07", shows=("discard_half",)),
+            "has no step 'discard_half' where it is expected; in order it should",
+        ),
+        (
+            question("A07", repaired_in="4.5.1"),
+            "P8.halves is violated in 4.5.1 with undecodable_half on endless, not ho",
+        ),
+        (
+            question("A07", vanishes="It does not."),
+            "P8.halves is violated in 4.5.1 with undecodable_half on endless, no",
+        ),
     ],
 )
 def test_what_is_not_as_the_catalogue_says_is_told(asked: LassoQuestion, complaint: str) -> None:
