@@ -298,3 +298,16 @@ def steady(broker: RealBroker) -> None:
         time.sleep(0.7)
     broker.settle(client, 60)
     client.leave("P", "TopicSteady")
+
+
+def unread_op(broker: RealBroker) -> None:
+    """B47: all is committed before the first round; the last halves are immune, their op messages behind 32 others."""
+    client = broker.client()
+    client.producer("P", "unread-group")
+    immune = {IMMUNITY_SECONDS: "15"}
+    for number in range(35):
+        name, own = ("read", {}) if 0 < number < 32 else ("immune", immune)
+        client.send("P", Message("TopicUnread", f"{name}-{number}", "TagU", f"k{number}", properties=own), Plan(COMMIT))
+    time.sleep(3.5 * broker.check_interval_ms / 1_000)
+    broker.settle(client, 60)
+    client.leave("P", "TopicUnread")

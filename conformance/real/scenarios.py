@@ -62,6 +62,9 @@ SCENARIOS: Final = {
     "steady": RealScenario(
         scenario_runs.steady, {"transactionTimeOut": "20000"}, {"transactionOpBatchInterval": "3000"}
     ),
+    "unread_op": RealScenario(
+        scenario_runs.unread_op, {"transactionCheckInterval": "10000"}, {"transactionOpMsgMaxSize": "1"}
+    ),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 

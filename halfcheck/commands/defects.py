@@ -13,7 +13,8 @@ from halfcheck.options import AsJson
 if TYPE_CHECKING:
     from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect
-    from model_check.defects.findings import Finding
+    from model_check.defects.findings import Finding, LassoFinding
+    from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.search import Found
 
 
@@ -34,8 +35,9 @@ def command(
     The list gives the depth and the seconds on record of each search; of a property or a clause it has the defects that
     break it, of a switch those that it mends or makes. With an id the search is made again: in the profile that has the
     defect, where the shortest counterexample must be one of it, and in the profile that is rid of it, where there must
-    be none. What shows in a broker only is played on the reference broker each time, in two profiles likewise. The exit
-    code is 75 when a search or a scenario does not find what the catalogue says.
+    be none. Where a defect stops something for ever, or seems to, runs without an end are searched as well. What shows
+    in a broker only is played on the reference broker each time, in two profiles likewise. The exit code is 75 when a
+    search or a scenario does not find what the catalogue says.
 
     Examples
     --------
@@ -48,25 +50,29 @@ def command(
     halfcheck defects --search --threads 2
     """
     from model_check.defects.catalogue import catalogue
-    from model_check.defects.findings import read_findings
+    from model_check.defects.findings import read_findings, read_lasso_findings
     from model_check.defects.lookup import Lookup, look_up
 
     answers = [look_up(word) for word in words] if words else [Lookup("", tuple(catalogue().values()))]
     chosen = list(dict.fromkeys(defect for answer in answers for defect in answer.defects))
     in_full = [defect for answer in answers if words and not answer.title for defect in answer.defects]
-    findings = read_findings()
+    findings, endless = read_findings(), read_lasso_findings()
     failures: dict[str, str] = {}
     searched = _searches(chosen if search else in_full, findings, failures, threads=threads, quiet=as_json)
+    lassos = _lassos(chosen if search else in_full, endless, failures, quiet=as_json)
     played = _plays(chosen, failures)
     if as_json:
         from halfcheck.printing.defects import defect_to_json
 
-        content = {d.identifier: defect_to_json(d, findings, searched, played.get(d.identifier)) for d in chosen}
+        content = {
+            d.identifier: defect_to_json(d, findings, searched, played.get(d.identifier), endless.get(d.identifier))
+            for d in chosen
+        }
         print(json.dumps(content, ensure_ascii=False, indent=2))
     else:
         from halfcheck.printing.defects import print_answers, print_list
 
-        print_answers(answers if words else (), in_full, findings, searched, played)
+        print_answers(answers if words else (), in_full, findings, searched, played, lassos)
         if not words:
             print_list(chosen, findings, searched, played)
     for identifier, reason in failures.items():
@@ -97,6 +103,31 @@ def _searches(
                 "make defects records what the specification gives now"
             )
     return searched
+
+
+def _lassos(
+    defects: list[Defect], findings: dict[str, LassoFinding], failures: dict[str, str], *, quiet: bool
+) -> dict[str, FoundLasso]:
+    """Search endless runs for each defect that has a question about them; what is not as it says goes to `failures`."""
+    from halfcheck.printing.progress import search_progress
+    from model_check.defects.lasso_search import find_lasso
+    from model_check.errors import EvaluationError
+
+    lassos: dict[str, FoundLasso] = {}
+    for name, question in ((d.identifier, d.lasso) for d in defects if d.lasso is not None):
+        try:
+            with search_progress(f"{name} {question.profile} {question.instance}", wanted=not quiet) as report:
+                lassos[name] = find_lasso(question, report)
+        except EvaluationError as error:
+            failures[name] = str(error)
+            continue
+        recorded = findings.get(name)
+        if recorded is not None and (recorded.stem, recorded.cycle) != lassos[name].lengths:
+            failures[name] = (
+                f"a lasso of {lassos[name].lengths} steps, but {recorded.stem} + {recorded.cycle} is on record; "
+                "make defects records what the specification gives now"
+            )
+    return lassos
 
 
 def _plays(defects: list[Defect], failures: dict[str, str]) -> dict[str, Played]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from halfcheck.printing.console import counted, counterexample_table, wide_console
 from halfcheck.printing.fitting_table import FittingTable
+from halfcheck.printing.liveness import print_lasso
 from model_check.wording.clauses import meaning_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     from fuzz.defects.scenario import Played
     from model_check.defects.catalogue import Defect, Search, WrongRepair
-    from model_check.defects.findings import Finding
+    from model_check.defects.findings import Finding, LassoFinding
+    from model_check.defects.lasso_question import LassoQuestion
+    from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.lookup import Lookup
     from model_check.defects.search import Found
 
@@ -28,10 +31,11 @@ def print_answers(
     findings: dict[str, Finding],
     searched: dict[str, Found],
     played: dict[str, Played],
+    lassos: Mapping[str, FoundLasso],
 ) -> None:
     """Print what was asked for by id in full, then a table for each other word."""
     console = wide_console()
-    _print_in_full(console, in_full, searched, played)
+    _print_in_full(console, in_full, searched, played, lassos)
     for number, answer in enumerate(answer for answer in answers if answer.title):
         if number or in_full:
             console.print()
@@ -85,7 +89,11 @@ Shown = dict[tuple[str, ...], str]
 
 
 def _print_in_full(
-    console: Console, defects: Sequence[Defect], searched: Mapping[str, Found], played: Mapping[str, Played]
+    console: Console,
+    defects: Sequence[Defect],
+    searched: Mapping[str, Found],
+    played: Mapping[str, Played],
+    lassos: Mapping[str, FoundLasso],
 ) -> None:
     """One below the other, each counterexample once."""
     for number, defect in enumerate(defects):
@@ -97,6 +105,10 @@ def _print_in_full(
         if found is not None and defect.search is not None:
             console.print()
             _print_search(console, defect.identifier, defect.search, found, shown)
+        endless = lassos.get(defect.identifier)
+        if endless is not None and defect.lasso is not None:
+            console.print()
+            _print_lasso(console, defect.lasso, endless)
         if defect.identifier in played:
             console.print()
             _print_played(console, played[defect.identifier])
@@ -177,8 +189,28 @@ def _print_search(console: Console, name: str, asked: Search, found: Found, show
     console.print(Text(found.affected.replay_command(found.violated)), soft_wrap=True)
 
 
+def _print_lasso(console: Console, asked: LassoQuestion, found: FoundLasso) -> None:
+    where = f"{asked.profile}, {asked.environment}, on {asked.instance}"
+    extent = f"{found.affected.distinct:,} states in {found.affected.seconds:.3f} s"
+    if found.lasso is None or found.repaired is None:
+        console.print(f"in runs that never end: {asked.response} holds in {where}; {extent}. {asked.vanishes}")
+    else:
+        stem, cycle = found.lengths
+        console.print(
+            f"in runs that never end: {asked.response} is violated in {where}, by {stem} steps, then {cycle} again and "
+            f"again; {extent}"
+        )
+        print_lasso(console, found.affected, found.lasso)
+        console.print(f"holds in {asked.repaired_in}; {found.repaired.distinct:,} states")
+    console.print(Text(asked.command), soft_wrap=True)
+
+
 def defect_to_json(
-    defect: Defect, findings: dict[str, Finding], searched: dict[str, Found], played: Played | None
+    defect: Defect,
+    findings: dict[str, Finding],
+    searched: dict[str, Found],
+    played: Played | None,
+    endless: LassoFinding | None,
 ) -> dict[str, Any]:
     """What scripts rely on: `where`, `profile`, `repaired_in`, `depth`, `seconds`, `property`; the rest was added."""
     asked, finding, found = defect.search, findings.get(defect.identifier), searched.get(defect.identifier)
@@ -210,6 +242,7 @@ def defect_to_json(
             _wrong_to_json(wrong, findings.get(name), searched.get(name))
             for wrong, name in ((wrong, defect.recorded_as(wrong)) for wrong in defect.wrong_repairs)
         ],
+        "lasso": None if defect.lasso is None else _lasso_to_json(defect.lasso, endless),
         "trace": None,
         "replay": None,
         "broker": None if played is None else _played_to_json(played),
@@ -225,6 +258,20 @@ def defect_to_json(
     if found is not None:
         told |= {**_found_to_json(found), "states": found.affected.distinct}
     return told
+
+
+def _lasso_to_json(asked: LassoQuestion, finding: LassoFinding | None) -> dict[str, Any]:
+    return {
+        "response": asked.response,
+        "profile": asked.profile,
+        "environment": list(asked.faults),
+        "instance": asked.instance,
+        "repaired_in": asked.repaired_in or None,
+        "stem": None if finding is None or asked.vanishes else finding.stem,
+        "cycle": None if finding is None or asked.vanishes else finding.cycle,
+        "vanishes": asked.vanishes or None,
+        "command": asked.command,
+    }
 
 
 def _found_to_json(found: Found) -> dict[str, Any]:

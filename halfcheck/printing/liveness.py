@@ -34,7 +34,10 @@ def print_responses(result: LivenessResult, *, everything: bool = False) -> None
     shown = violated if everything else violated[:MOST_COUNTEREXAMPLES]
     for row in shown:
         if row.lasso is not None:
-            _print_lasso(console, result, row, row.lasso)
+            console.print()
+            told = f"{row.response.name} is violated; it is owed from step {row.lasso.owed_from} on:"
+            say(console, told, style="bold")
+            print_lasso(console, result, row.lasso)
     console.print()
     if len(shown) < len(violated):
         say(console, f"{counted(len(violated) - len(shown), 'more lasso')}: --property ID shows one, --all shows all")
@@ -53,9 +56,8 @@ def _extent(lasso: ToldLasso | None) -> str:
     return f"{len(lasso.stem)} steps, then {len(lasso.cycle)} again and again"
 
 
-def _print_lasso(console: Console, result: LivenessResult, row: ResponseResult, lasso: ToldLasso) -> None:
-    console.print()
-    say(console, f"{row.response.name} is violated; it is owed from step {lasso.owed_from} on:", style="bold")
+def print_lasso(console: Console, result: LivenessResult, lasso: ToldLasso) -> None:
+    """The way into the cycle, the cycle, and the command that takes both."""
     console.print(counterexample_table(lasso.stem))
     if lasso.cycle:
         say(console, "from here on, again and again:", style="bold")

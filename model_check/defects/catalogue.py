@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from model_check.defects.lasso_question import LassoQuestion
 from model_check.errors import BadFile, ModelCheckError
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ class Defect:
         For a defect that no search finds: the reason, in one line.
     search : Search or None
         The question that finds it; absent also while the specification does not bear it.
+    lasso : LassoQuestion or None
+        The question of endless runs, where the defect stops something for ever, or seems to.
     wrong_repairs : tuple of WrongRepair
     """
 
@@ -160,6 +163,7 @@ class Defect:
     where: Where
     why: str = ""
     search: Search | None = None
+    lasso: LassoQuestion | None = None
     wrong_repairs: tuple[WrongRepair, ...] = ()
 
     @property
@@ -233,7 +237,7 @@ def nearest_ids(wanted: str) -> tuple[str, ...]:
     Examples
     --------
     >>> nearest_ids("B1"), nearest_ids("01B"), nearest_ids("14"), nearest_ids("B99"), nearest_ids("C02")
-    (('B01',), ('B01',), ('A14', 'B14'), ('B46',), ('A02', 'B02'))
+    (('B01',), ('B01',), ('A14', 'B14'), ('B49',), ('A02', 'B02'))
     >>> nearest_ids("banana")
     ()
     """
@@ -246,7 +250,7 @@ def nearest_ids(wanted: str) -> tuple[str, ...]:
 
 
 def ranges() -> str:
-    """The ids that there are, series by series: `A01–A58 and B01–B46`."""
+    """The ids that there are, series by series: `A01–A58 and B01–B49`."""
     series = ([name for name in catalogue() if name.startswith(letter)] for letter in "AB")
     return " and ".join(f"{names[0]}–{names[-1]}" for names in series)
 
@@ -282,4 +286,6 @@ def _record(kind: type[T], place: str, given: Mapping[str, Any]) -> T:
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     if "search" in given:
         values["search"] = _record(Search, f"{place}: search", given["search"])
+    if "lasso" in given:
+        values["lasso"] = _record(LassoQuestion, f"{place}: lasso", given["lasso"])
     return kind(**values)

@@ -1,7 +1,8 @@
-"""What is on record of the catalogue: `findings.toml` of the searches, `broker_findings.toml` of the reference broker.
+"""What is on record of the catalogue: of the searches, of those for runs that never end, and of the reference broker.
 
-The first is written by `python -m model_check.defects`, the second by `python -m fuzz.defects`: the broker is not known
-here, who plays the scenarios is above this package, and the file is what the two share.
+`findings.toml` and `lasso_findings.toml` are written by `python -m model_check.defects`, `broker_findings.toml` by
+`python -m fuzz.defects`: the broker is not known here, who plays the scenarios is above this package, and the file is
+what the two share.
 """
 
 from __future__ import annotations
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
+    from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.search import Found
 
 FILE = Path(__file__).with_name("findings.toml")
+LASSO_FILE = Path(__file__).with_name("lasso_findings.toml")
 BROKER_FILE = Path(__file__).with_name("broker_findings.toml")
 
 _HEAD = "# Written by `make defects`: what the searches of reported.toml and latent.toml found. Edit those, not this.\n"
+_LASSO_HEAD = (
+    "# Written by `make defects`: what the lassos of reported.toml and latent.toml are. Edit those, not this.\n"
+)
 _BROKER_HEAD = "# Written by `make defects`: what the scenarios in fuzz/defects/ have shown. Edit those, not this.\n"
 
 
@@ -60,6 +66,30 @@ class Finding:
     repaired_states: int = 0
     repaired_depth: int = 0
     repaired_readings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LassoFinding:
+    """What was found of a defect in runs that never end.
+
+    Attributes
+    ----------
+    stem, cycle : int
+        Steps of the shortest way into a cycle that was found, and round it; 0 where the response holds.
+    states, repaired_states : int
+        Distinct states in the affected profile, and in the repaired one; 0 where there is none.
+    seconds : float
+        Of the search in the affected profile, made ready before.
+    readings : tuple of str
+        The engines that agree on the verdicts; CPython has taken each lasso twice round in any case.
+    """
+
+    stem: int
+    cycle: int
+    states: int
+    repaired_states: int
+    seconds: float
+    readings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +136,12 @@ def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple
     )
 
 
+def lasso_finding_of(found: FoundLasso, readings: tuple[str, ...]) -> LassoFinding:
+    """The figures of a lasso, or of none (`model_check.defects.lasso_search`)."""
+    repaired = 0 if found.repaired is None else found.repaired.distinct
+    return LassoFinding(*found.lengths, found.affected.distinct, repaired, round(found.affected.seconds, 6), readings)
+
+
 def read_findings(path: Path = FILE) -> dict[str, Finding]:
     """The recorded figures: of a defect under its id, of a wrong repair under its id and source, `A21 #8004`."""
     return read_records(Finding, path)
@@ -114,6 +150,16 @@ def read_findings(path: Path = FILE) -> dict[str, Finding]:
 def write_findings(findings: Mapping[str, Finding], path: Path = FILE) -> None:
     """Write the figures; the file appears whole or not at all."""
     write_records(_HEAD, findings, path)
+
+
+def read_lasso_findings(path: Path = LASSO_FILE) -> dict[str, LassoFinding]:
+    """What is on record of endless runs, by the ids of the defects."""
+    return read_records(LassoFinding, path)
+
+
+def write_lasso_findings(findings: Mapping[str, LassoFinding], path: Path = LASSO_FILE) -> None:
+    """Write the figures; the file appears whole or not at all."""
+    write_records(_LASSO_HEAD, findings, path)
 
 
 def read_broker_findings(path: Path = BROKER_FILE) -> dict[str, BrokerFinding]:

@@ -47,7 +47,7 @@ def look_up(word: str) -> Lookup:
     >>> [defect.identifier for defect in look_up("s1.immune_half").defects], look_up("heeds_settled_originals").title
     (['B01'], 'heeds_settled_originals mends')
     >>> [defect.identifier for defect in look_up("heeds_settled_originals").defects]
-    ['A15', 'B01']
+    ['A15', 'B01', 'B47']
     """
     if re.fullmatch(r"[A-Za-z]?\d+[A-Za-z]?", word.strip()) and word.strip()[0].upper() not in "SLR":
         return Lookup("", (defect_called(word),))

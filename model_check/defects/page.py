@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from model_check.defects.catalogue import Defect, Search, WrongRepair
-    from model_check.defects.findings import BrokerFinding, Finding
+    from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 
@@ -19,9 +19,14 @@ _TEST_FILE = "tests/defects/test_in_the_broker.py"
 _GITHUB = "https://github.com/apache/"
 
 
-def page(defects: Mapping[str, Defect], findings: Mapping[str, Finding], shown: Mapping[str, BrokerFinding]) -> str:
+def page(
+    defects: Mapping[str, Defect],
+    findings: Mapping[str, Finding],
+    shown: Mapping[str, BrokerFinding],
+    lassos: Mapping[str, LassoFinding],
+) -> str:
     """The page's text, in Markdown: the catalogue, what the searches found, and what the reference broker has shown."""
-    lines = [*_head(defects, shown), *_searches(defects, findings), *_in_the_broker(shown)]
+    lines = [*_head(defects, shown), *_searches(defects, findings), *_for_ever(defects, lassos), *_in_the_broker(shown)]
     lines += [*_wrong_repairs(defects, findings), "", "## How each comes about"]
     for defect in defects.values():
         lines += _story(defect, shown.get(defect.identifier))
@@ -78,6 +83,43 @@ def _searches(defects: Mapping[str, Defect], findings: Mapping[str, Finding]) ->
                 (d.identifier, *_searched(d.search, findings.get(d.identifier)))
                 for d in defects.values()
                 if d.search is not None
+            ),
+        ),
+    ]
+
+
+def _for_ever(defects: Mapping[str, Defect], lassos: Mapping[str, LassoFinding]) -> list[str]:
+    asked = [(d.identifier, d.lasso, lassos.get(d.identifier)) for d in defects.values() if d.lasso is not None]
+    return [
+        "",
+        "## In runs that never end",
+        "",
+        "Whether a defect [keeps something from ever happening](../liveness.md), or a safety clause that looks at one",
+        "or two rounds only makes it look so. *a + b*: the shortest way of *a* steps into a cycle of *b* steps.",
+        "",
+        *_table(
+            ("id", "what never comes", "profile", "environment", "instance", "stem + cycle", "the cycle", "holds in"),
+            (
+                (
+                    name,
+                    *(question.response, question.profile, question.environment, question.instance),
+                    f"{found.stem} + {found.cycle}" if found else "",
+                    ", ".join(question.shows),
+                    question.repaired_in,
+                )
+                for name, question, found in asked
+                if not question.vanishes
+            ),
+        ),
+        "",
+        "These stop nothing for ever: the response holds although the defect is there.",
+        "",
+        *_table(
+            ("id", "what comes at last", "profile", "environment", "instance", "why"),
+            (
+                (name, q.response, q.profile, q.environment, q.instance, q.vanishes)
+                for name, q, _ in asked
+                if q.vanishes
             ),
         ),
     ]

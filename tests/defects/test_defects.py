@@ -58,7 +58,8 @@ def test_the_defect_is_found_where_it_is_and_gone_where_it_is_repaired(instance:
 def test_its_schedule_replays_and_cannot_be_cut(instance: str, name: str) -> None:
     search, violated = SEARCHES[name], found(name).violated
     assert violated.path is not None
-    constants = constants_for(search.profile, search.faults, instance)
+    assert violated.instance is not None
+    constants = constants_for(search.profile, search.faults, violated.instance)
     whole, cut = (replay(TRANSACTIONAL_MESSAGES, constants, path) for path in (violated.path, violated.path[:-1]))
     assert violated.clause in whole.violated
     assert violated.clause not in cut.violated

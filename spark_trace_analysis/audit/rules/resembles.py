@@ -117,7 +117,14 @@ def _late_op_batch(history: History, _states: list[TransactionState], at: Circum
 
 def _stale_end_of_ops(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
     """B06: put back although its op stood in the op queue already; the round had looked there before (4.6+)."""
-    return is_since(at.version, "4.6.0") and any(_op_before_put_back(copy) for copy in history.copies)
+    return is_since(at.version, "4.6.0") and any(
+        _op_before_put_back(copy) and not copy.children[0].is_immunity_put_back for copy in history.copies
+    )
+
+
+def _unread_op(history: History, _states: list[TransactionState], _at: Circumstances) -> bool:
+    """B47: put back for its immunity although its op stood in the op queue already, further on than was read."""
+    return any(_op_before_put_back(copy) and copy.children[0].is_immunity_put_back for copy in history.copies)
 
 
 def _offset_before_copy(history: History, states: list[TransactionState], at: Circumstances) -> bool:
@@ -181,6 +188,7 @@ RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool
     "B26": _check_count_from_producer,
     "B31": _discard_not_written,
     "B32": _flag_lost,
+    "B47": _unread_op,
 }
 """Catalogue id to the rule that recognises it."""
 

@@ -17,13 +17,18 @@ from model_check.defects.findings import (
     FILE,
     BrokerFinding,
     Finding,
+    LassoFinding,
     read_broker_findings,
     read_findings,
+    read_lasso_findings,
     write_broker_findings,
     write_findings,
+    write_lasso_findings,
 )
+from model_check.defects.lasso_search import instance_of
 from model_check.errors import BadFile, ModelCheckError
 from model_check.instances import constants_for, load_instance, switches_of
+from model_check.liveness.check import chosen_responses
 from spec.constants import SWITCHES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -34,8 +39,8 @@ QUESTIONS = {name: search for name, _, search in questions()}
 PROPERTIES = {f"S{n}" for n in range(1, 11)} | {f"L{n}" for n in range(1, 6)} | {"R1", "M1"}
 
 
-def test_there_are_58_reported_and_46_latent_defects_in_order() -> None:
-    wanted = [f"A{n:02}" for n in range(1, 59)] + [f"B{n:02}" for n in range(1, 47)]
+def test_there_are_58_reported_and_49_latent_defects_in_order() -> None:
+    wanted = [f"A{n:02}" for n in range(1, 59)] + [f"B{n:02}" for n in range(1, 50)]
     assert list(catalogue()) == wanted
 
 
@@ -140,7 +145,9 @@ def test_each_search_is_on_record_with_two_readings_and_nothing_else_is() -> Non
 
 
 def test_the_page_is_what_the_data_gives() -> None:
-    assert page.FILE.read_text(encoding="utf-8") == page.page(catalogue(), read_findings(), read_broker_findings())
+    assert page.FILE.read_text(encoding="utf-8") == page.page(
+        catalogue(), read_findings(), read_broker_findings(), read_lasso_findings()
+    )
 
 
 def test_what_counts_the_defects_elsewhere_counts_them_right() -> None:
@@ -150,7 +157,7 @@ def test_what_counts_the_defects_elsewhere_counts_them_right() -> None:
 
 
 def test_the_page_links_to_the_reports() -> None:
-    text = page.page(catalogue(), {}, {})
+    text = page.page(catalogue(), {}, {}, {})
     assert "[#9500](https://github.com/apache/rocketmq/issues/9500)" in text
     assert "[rocketmq-spring#504](https://github.com/apache/rocketmq-spring/issues/504)" in text
     assert "[0fff4a8d84](https://github.com/apache/rocketmq/commit/0fff4a8d84)" in text
@@ -179,6 +186,31 @@ def test_what_a_broker_has_shown_is_written_whole_and_read_again(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["broker_findings.toml"]
 
 
+def test_lassos_are_written_whole_and_read_again(tmp_path: Path) -> None:
+    findings = {"A07": LassoFinding(10, 3, 27_303, 27_713, 0.009, ("numba", "networkx"))}
+    write_lasso_findings(findings, tmp_path / "lasso_findings.toml")
+    assert read_lasso_findings(tmp_path / "lasso_findings.toml") == findings
+
+
+@pytest.mark.parametrize("identifier", [i for i, d in catalogue().items() if d.lasso is not None])
+def test_a_lasso_can_be_asked_for(identifier: str) -> None:
+    asked = catalogue()[identifier].lasso
+    assert asked is not None
+    actions = {action.name for action in TRANSACTIONAL_MESSAGES.actions}
+    for profile in (asked.profile, *([asked.repaired_in] if asked.repaired_in else [])):
+        constants_for(profile, asked.faults, instance_of(asked))
+    assert len(chosen_responses(TRANSACTIONAL_MESSAGES, [asked.response])) == 1
+    assert set(asked.shows) <= actions
+    assert asked.vanishes == "" or asked.vanishes.endswith(".")
+    assert bool(asked.vanishes) != bool(asked.shows) == bool(asked.repaired_in)
+
+
+def test_what_a_response_resembles_is_a_lasso_or_said_to_be_none() -> None:
+    for response in TRANSACTIONAL_MESSAGES.responses:
+        for identifier in response.resembles:
+            assert catalogue()[identifier].lasso is not None, f"{response.name} resembles {identifier}"
+
+
 def test_a_defect_says_what_finds_it() -> None:
     shown = read_broker_findings()
     found_by = {name: defect.found_by(shown) for name, defect in catalogue().items()}
@@ -200,11 +232,11 @@ def test_an_id_may_be_written_small(wanted: str) -> None:
     [
         ("B1", ["B01"]),
         ("A59", ["A58"]),
-        ("b99", ["B46"]),
+        ("b99", ["B49"]),
         ("16", ["A16", "B16"]),
         ("", []),
         ("banana", []),
-        ("B160", ["B46"]),
+        ("B160", ["B49"]),
     ],
 )
 def test_an_unknown_id_is_answered_with_the_nearest_numbers_and_what_there_is(wanted: str, nearest: list[str]) -> None:
@@ -213,7 +245,7 @@ def test_an_unknown_id_is_answered_with_the_nearest_numbers_and_what_there_is(wa
         defect_called(wanted)
     told = " or ".join(f"{one} ({catalogue()[one].name})" for one in nearest)
     assert str(caught.value) == (
-        f"no defect {wanted!r}; {f'did you mean {told}? There' if nearest else 'there'} are A01–A58 and B01–B46, "
+        f"no defect {wanted!r}; {f'did you mean {told}? There' if nearest else 'there'} are A01–A58 and B01–B49, "
         f"and halfcheck defects lists all {len(catalogue())}"
     )
 
@@ -237,13 +269,14 @@ GOOD = {
         ({"where": None}, "where is None, not one of search, broker, out_of_reach"),
         ({"colour": "red"}, "unknown field 'colour'; there are identifier, name, "),
         ({"search": {"profile": "5.3.3"}}, "search: instance is missing"),
+        ({"lasso": {"profile": "5.3.3"}}, "lasso: response is missing"),
         ({"search": {"profle": "5.3.3"}}, "search: unknown field 'profle'; there are profile, "),
         ({"wrong_repairs": [{"source": "#1"}]}, "wrong repair 1: proposal is missing"),
     ],
 )
 def test_a_bad_entry_is_named_with_its_file_its_id_and_its_field(changes: dict[str, object], complaint: str) -> None:
-    assert _defect("latent.toml: B47", "B47", GOOD).name == "x"
+    assert _defect("latent.toml: B50", "B50", GOOD).name == "x"
     given = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
     with pytest.raises(BadFile) as caught:
-        _defect("latent.toml: B47", "B47", given)
-    assert str(caught.value).startswith(f"latent.toml: B47: {complaint}")
+        _defect("latent.toml: B50", "B50", given)
+    assert str(caught.value).startswith(f"latent.toml: B50: {complaint}")

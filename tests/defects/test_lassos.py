@@ -1,0 +1,97 @@
+"""A defect that stops something for ever does so as a lasso; what only looks like it comes at last all the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from model_check.check import check
+from model_check.defects.__main__ import lassos
+from model_check.defects.findings import read_lasso_findings
+from model_check.defects.lasso_search import find_lasso, instance_of, readings_of_the_lasso
+from model_check.errors import EvaluationError
+
+if TYPE_CHECKING:
+    from model_check.defects.lasso_question import LassoQuestion
+
+QUESTIONS = dict(lassos())
+FINDINGS = read_lasso_findings()
+
+
+@pytest.fixture(autouse=True, params=["endless"])
+def compiled_instance(request: pytest.FixtureRequest) -> str:
+    """All tests here run on the worker that compiles it (see the root conftest.py)."""
+    return str(request.param)
+
+
+def test_each_question_is_on_record_and_nothing_else_is() -> None:
+    assert list(FINDINGS) == list(QUESTIONS)
+    for name, question in QUESTIONS.items():
+        assert bool(question.vanishes) == (FINDINGS[name].cycle == 0)
+        assert bool(question.vanishes) != bool(question.shows and question.repaired_in)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.sweep if q.takes_long else ()) for name, q in QUESTIONS.items()],
+)
+def test_the_lasso_is_found_where_the_defect_is_and_nowhere_where_it_is_repaired(name: str) -> None:
+    found, recorded = find_lasso(QUESTIONS[name]), FINDINGS[name]
+    assert found.lengths == (recorded.stem, recorded.cycle)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", [name for name, found in FINDINGS.items() if "networkx" in found.readings])
+def test_networkx_decides_the_same(name: str) -> None:
+    assert readings_of_the_lasso(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
+
+
+TWO_ROUNDS = {
+    "A03": "L4.left_behind",
+    "A07": "L3.undecodable_half",
+    "A08": "L3.exception",
+    "B07": "L3.poison_half",
+    "B08": "L3.failed_put",
+    "B17": "L3.undecodable_op",
+    "B29": "L3.time_limit",
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "A08" else pytest.mark.sweep) for name in TWO_ROUNDS]
+)
+def test_the_safety_clause_is_broken_in_the_same_world_whether_there_is_a_lasso_or_not(name: str) -> None:
+    asked, clauses = QUESTIONS[name], (TWO_ROUNDS[name],)
+    assert check(asked.profile, asked.faults, instance_of(asked), properties=clauses, until_violated=True).is_violated
+
+
+def question(name: str, **changes: object) -> LassoQuestion:
+    return replace(QUESTIONS[name], **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        (
+            question("A03", vanishes="", shows=("tick",)),
+            "P9.ops is holds in 4.5.1 in the quiet world on endless, not vio",
+        ),
+        (
+            question("A07", shows=("discard_half",)),
+            "has no step 'discard_half' where it is expected; in order it should",
+        ),
+        (
+            question("A07", repaired_in="4.5.1"),
+            "P8.halves is violated in 4.5.1 with undecodable_half on endless, not ho",
+        ),
+        (
+            question("A07", vanishes="It does not."),
+            "P8.halves is violated in 4.5.1 with undecodable_half on endless, no",
+        ),
+    ],
+)
+def test_what_is_not_as_the_catalogue_says_is_told(asked: LassoQuestion, complaint: str) -> None:
+    with pytest.raises(EvaluationError, match=complaint):
+        find_lasso(asked)
