@@ -41,17 +41,18 @@ def run(options: CheckOptions) -> ExitCode:
     """Find all states and their fair cycles, write the first lasso, print, and give the exit code."""
     from halfcheck.printing.progress import search_progress
     from model_check.counterexample.files import Written, refuse_unwritable
-    from model_check.liveness.check import USUAL_INSTANCE, check_responses
+    from model_check.liveness.check import check_responses
 
     options.refuse(NOT_OF_LIVENESS, "says nothing to what must happen in the end")
     files = Written(options.itf, options.svg, options.mermaid)
     refuse_unwritable(files)
-    instance = options.instance or USUAL_INSTANCE
-    with search_progress(f"{options.only_profile} {instance}", wanted=not options.as_json) as report:
+    with search_progress(
+        " ".join(filter(None, (options.only_profile, options.instance))), wanted=not options.as_json
+    ) as report:
         result = check_responses(
             options.only_profile,
             options.environment,
-            instance,
+            options.instance,
             properties=options.clauses,
             fairness=None if options.fairness is None else names_in(options.fairness),
             most_states=options.max_states,

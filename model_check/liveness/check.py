@@ -16,7 +16,7 @@ from model_check.did_you_mean import require_known
 from model_check.errors import ModelCheckError
 from model_check.instances import constants_for, load_instance
 from model_check.liveness.fair_cycles import fair_components
-from model_check.liveness.graph import compiled_graph
+from model_check.liveness.graph import all_states, graph_of
 from model_check.liveness.lasso import require_lasso, shortest_lasso
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from spec.constants import Constants, Instance
     from spec.language import Fairness, Machine, Response, Step
 
-USUAL_INSTANCE = "endless"
+USUAL_INSTANCES = ("endless", "roomy")
+"""One after the other is searched, until no queue is full."""
 
 ARRAYS = {"half_slots": "half", "op_slots": "op"}
 """The queues that a cycle renumbers: the constant of their length, and the name of their records."""
@@ -165,7 +166,7 @@ def chosen_responses(machine: Machine, wanted: Sequence[str]) -> tuple[Response,
 def check_responses(
     profile: str,
     faults: Sequence[str],
-    instance: str | Instance = USUAL_INSTANCE,
+    instance: str | Instance | None = None,
     *,
     properties: Sequence[str] = (),
     fairness: Sequence[str] | None = None,
@@ -178,7 +179,8 @@ def check_responses(
     Parameters
     ----------
     profile, faults, instance
-        See `model_check.instances.constants_for`; the instance is to be `endless`.
+        See `model_check.instances.constants_for`; the instance is to be `endless`. Without one, the first of the usual
+        ones that has room for all that is alive, or the last of them.
     properties
         Ids (`P1`) or names (`P1.settled`); all when empty.
     fairness
@@ -191,13 +193,17 @@ def check_responses(
     EvaluationError
         When a value leaves its range, or a violation does not replay.
     """
-    sizes = load_instance(instance) if isinstance(instance, str) else instance
-    _refuse(sizes)
-    constants = constants_for(profile, faults, sizes)
     responses = chosen_responses(machine, properties)
     for name in fairness or ():
         require_known("fairness", name, machine.fairness)
-    graph, found = compiled_graph(machine, constants, responses, most_states=most_states, report=report)
+    for each in USUAL_INSTANCES if instance is None else (instance,):
+        sizes = load_instance(each) if isinstance(each, str) else each
+        _refuse(sizes)
+        constants = constants_for(profile, faults, sizes)
+        found = all_states(machine, constants, responses, most_states=most_states, report=report)
+        if not found.full_queues():
+            break
+    graph = graph_of(found, machine, responses)
     reason = ""
     if not found.complete:
         reason = f"no violation is found among {found.distinct:,} states"
@@ -222,7 +228,7 @@ def check_responses(
 def _refuse(sizes: Instance) -> None:
     """Refuse an instance of which runs end, or in which transactions change places."""
     if not (sizes.forgets and sizes.endless):
-        message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCE}, or one with forgets = 1 and "
+        message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCES[0]}, or one with forgets = 1 and "
         raise ModelCheckError(message + "endless = 1")
     if sizes.transactions > 1:
         message = f"instance {sizes.name} has {sizes.transactions} transactions, which take each other's places: what "

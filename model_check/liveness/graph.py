@@ -86,14 +86,22 @@ def _by_response(responses: Sequence[Response], truths: npt.NDArray[np.bool_]) -
 
 
 def compiled_graph(
+    machine: Machine, constants: object, responses: Sequence[Response], *, most_states: int | None = None
+) -> tuple[Graph, Exploration]:
+    """The graph by the compiled search; see `all_states` and `graph_of`."""
+    found = all_states(machine, constants, responses, most_states=most_states)
+    return graph_of(found, machine, responses), found
+
+
+def all_states(
     machine: Machine,
     constants: object,
     responses: Sequence[Response],
     *,
     most_states: int | None = None,
     report: Report | None = None,
-) -> tuple[Graph, Exploration]:
-    """The graph by the compiled search, whose states are numbered in the order in which one thread finds them.
+) -> Exploration:
+    """The states of the graph, numbered in the order in which one thread finds them.
 
     Raises
     ------
@@ -107,6 +115,11 @@ def compiled_graph(
     if not found.store.has_numbers:
         message = "the states of this instance are too small to be numbered: ask the engine cpython"
         raise EvaluationError(message)
+    return found
+
+
+def graph_of(found: Exploration, machine: Machine, responses: Sequence[Response]) -> Graph:
+    """The graph of the states found: each is expanded once more, and its successors are looked up."""
     starts, targets, labels = _rows(found)
     levels = np.repeat(np.arange(len(found.sizes), dtype=np.int32), found.sizes)
     given, wanted = _by_response(responses, _truths(found))
@@ -115,7 +128,7 @@ def compiled_graph(
         edge |= found.at_full_queue(name)
     edge[np.repeat(np.arange(len(edge)), np.diff(starts))[targets < 0]] = True
     steps = found.compiled.steps
-    return Graph(machine, constants, steps, starts, targets, labels, levels, given, wanted, edge, found.seconds), found
+    return Graph(machine, found.constants, steps, starts, targets, labels, levels, given, wanted, edge, found.seconds)
 
 
 def _truths(found: Exploration) -> npt.NDArray[np.bool_]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ENVIRONMENTS = ((), ("crash",), ("lose_check",), ("offline_producer",), ("slow_round",))
 """The faults of each table."""
 
-MOST_STATES = 2_000_000
+MOST_STATES = 40_000_000
 """Where a search would find more, what is not violated is unknown."""
 
 
@@ -35,7 +35,8 @@ def page(results: Sequence[LivenessResult]) -> str:
     lines = [
         "# What must happen in the end",
         "",
-        "Written by `make liveness`. Instance `endless`: one transaction at a time, any number in a row, 15 checks. "
+        "Written by `make liveness`. Instances `endless` and, where that has no room for all that is alive, `roomy`: "
+        "one transaction at a time, any number in a row, 15 checks. "
         "**a + b** is a violation: the shortest way of *a* steps into a cycle of *b* steps. *holds* is for runs of any "
         f"length; *?* is not known: a queue was full, or there are more than {MOST_STATES:,} states.",
         "",
@@ -52,6 +53,7 @@ def page(results: Sequence[LivenessResult]) -> str:
             lines.append(f"| {rows[0].response.name} | {' | '.join(map(_cell, rows))} |")
         states = [f"{result.distinct:,}{'' if result.complete else ' and more'}" for result in mine]
         lines.append(f"| distinct states | {' | '.join(states)} |")
+        lines.append(f"| instance | {' | '.join(result.instance.name for result in mine)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -55,7 +55,11 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
 
 
 @always(
-    "S9", clause="unread_op", resembles=("B27", "B47"), needs=("clock_skew", "second_transaction"), t=each("transactions")
+    "S9",
+    clause="unread_op",
+    resembles=("B27", "B47"),
+    needs=("clock_skew", "second_transaction"),
+    t=each("transactions"),
 )
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     """No settled half is checked because the round has not read on to its op message."""
