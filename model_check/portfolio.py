@@ -1,6 +1,7 @@
 """A verdict over a family of instances: broken as soon as one of them breaks a clause, held only if all of them do.
 
-The portfolio is the plan of the table of verdicts. An instance alone says little: `small` has no immunities, so that
+The portfolio is the plan of the table of verdicts. Instances that forget come last: what they break is broken, and what
+they do not decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so that
 nothing there can break what immunities break. What searches have found is judged, of one instance as of several
 together: what cannot occur there is no guarantee, and of other instances the table of verdicts may know better.
 """
@@ -99,9 +100,20 @@ class Judged:
         return tuple(r for r in self.result.clauses if r.verdict is verdict and r.clause not in spoken_of)
 
     @property
+    def unbounded(self) -> tuple[CheckResult, ...]:
+        """Of the instances that forget, so that what holds there holds for runs of any length."""
+        return tuple(result for result in self.searched if result.instance.forgets)
+
+    def in_runs_of_any_length(self, clause: Property) -> Verdict | None:
+        """The verdict of the instances that forget, of all together; None if none was searched."""
+        rows = [row for result in self.unbounded for row in result.clauses if row.clause is clause]
+        found = [verdict for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN) if any(r.verdict is verdict for r in rows)]
+        return found[0] if found else Verdict.HOLDS if rows else None
+
+    @property
     def bounds(self) -> dict[str, int]:
-        """The largest sizes that were searched."""
-        sizes = [result.instance for result in self.searched]
+        """The largest sizes that were searched, of instances that do not forget if there are any."""
+        sizes = [result.instance for result in _bounded(self.searched)]
         times = [(size.timeout, *size.immunities, size.check_interval, size.reserved_time) for size in sizes]
         return {**_largest(sizes), "checks": max(size.check_max for size in sizes), "ticks": max(map(max, times))}
 
@@ -127,9 +139,11 @@ class Judged:
 
     def _clause_to_json(self, row: ClauseResult) -> dict[str, Any]:
         meaning, known = meaning_of(row.name), self.known.get(row.clause)
+        any_length = self.in_runs_of_any_length(row.clause)
         return {
             "instance": None if row.path is None else (row.instance or self.result.instance).name,
             "cannot_occur": self.cannot_occur.get(row.clause, ""),
+            "any_length": None if any_length is None else any_length.value,
             "broken_elsewhere": None
             if known is None
             else {"instance": known.instance, "environment": list(known.faults), "depth": known.depth},
@@ -164,11 +178,15 @@ def judged(
 
 def _judged_together(searched: Sequence[CheckResult], left_out: Sequence[str], *, is_interrupted: bool) -> Judged:
     """What the searches of several instances mean, which were all asked about the same clauses."""
-    rows = [_shortest(rows) for rows in zip(*(result.clauses for result in searched), strict=True)]
-    rows = [_with_instances(row, searched, left_out if is_interrupted else ()) for row in rows]
-    sizes = [result.instance for result in searched]
-    largest: dict[str, Any] = {"name": ", ".join(size.name for size in sizes), **_largest(sizes)}
-    result = replace(together(searched, rows), instance=replace(sizes[0], **largest))
+    bounded = _bounded(searched)
+    of_all = zip(*(result.clauses for result in searched), strict=True)
+    of_bounded = zip(*(result.clauses for result in bounded), strict=True)
+    rows = [_shortest(rows, otherwise) for rows, otherwise in zip(of_all, of_bounded, strict=True)]
+    rows = [_with_instances(row, bounded, left_out if is_interrupted else ()) for row in rows]
+    sizes = [result.instance for result in bounded]
+    largest: dict[str, Any] = {"name": ", ".join(result.instance.name for result in searched), **_largest(sizes)}
+    complete = all(result.complete for result in bounded)
+    result = replace(together(searched, rows), instance=replace(sizes[0], **largest), complete=complete)
     return judged(result, searched, left_out, is_interrupted=is_interrupted)
 
 
@@ -191,12 +209,17 @@ def together(searched: Sequence[CheckResult], rows: Sequence[ClauseResult]) -> C
     )
 
 
-def _shortest(rows: Sequence[ClauseResult]) -> ClauseResult:
-    """The shortest violation; without one, what an instance has left open, and which."""
+def _bounded(searched: Sequence[CheckResult]) -> Sequence[CheckResult]:
+    """The instances that do not forget; all where all do."""
+    return [result for result in searched if not result.instance.forgets] or searched
+
+
+def _shortest(rows: Sequence[ClauseResult], otherwise: Sequence[ClauseResult]) -> ClauseResult:
+    """The shortest violation; without one, what an instance of the others has left open, and which."""
     violated = [row for row in rows if row.path is not None]
     if violated:
         return min(violated, key=lambda row: row.depth or 0)
-    return next((row for row in rows if row.verdict is Verdict.UNKNOWN), rows[0])
+    return next((row for row in otherwise if row.verdict is Verdict.UNKNOWN), otherwise[0])
 
 
 def _with_instances(row: ClauseResult, searched: Sequence[CheckResult], missed: Sequence[str]) -> ClauseResult:
@@ -249,7 +272,7 @@ def search_portfolio(
     """
     clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties)
     constants_for(profile, faults, load_instance("tiny"))  # an unknown name is named before anything is searched
-    names = list(instances) or smallest_first(profile, faults)
+    names = list(instances) or [*smallest_first(profile, faults), *those_that_forget()]
     plan, searched, is_interrupted = table_of_verdicts().plan, dict[str, CheckResult](), False
     depths: dict[Property, int] = {}
     for number, name in enumerate(names, start=1):
@@ -284,7 +307,7 @@ def _still_open(clauses: Sequence[Property], depths: dict[Property, int], known:
 def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
     """The instances of the plan, by the states that the table of verdicts has for this world, or for a part of it.
 
-    Those that forget are left out: they take longer, and the table knows what they break.
+    Without those that forget.
     """
     table = table_of_verdicts()
 
@@ -294,6 +317,11 @@ def smallest_first(profile: str, faults: Sequence[str]) -> list[str]:
         return max(parts, default=0)
 
     return sorted((name for name in table.plan if not load_instance(name).forgets), key=states)
+
+
+def those_that_forget() -> list[str]:
+    """The instances of the plan whose runs have no end."""
+    return [name for name in table_of_verdicts().plan if load_instance(name).forgets]
 
 
 def instance_that_shows(profile: str, faults: Sequence[str], properties: Sequence[str]) -> str:

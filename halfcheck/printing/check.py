@@ -9,6 +9,7 @@ from rich.text import Text
 
 from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
+from model_check.check import Verdict
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.check import ClauseResult
+    from model_check.check import CheckResult, ClauseResult
     from model_check.portfolio import Judged
 
 MOST_COUNTEREXAMPLES = 3
@@ -60,6 +61,7 @@ def print_answer(answer: Judged, left: Sequence[str] = (), *, everything: bool =
     print_unknown(console, answer.undecided)
     _print_cannot_occur(console, answer, everything=everything)
     _print_holding(console, answer, everything=everything)
+    _print_undecided_lengths(console, answer)
     if shown < len(_by_counterexample(answer)):
         more = counted(len(_by_counterexample(answer)) - shown, "more counterexample")
         say(console, f"{more}: --property ID shows one, --all shows all")
@@ -176,8 +178,8 @@ def _bounded(answer: Judged) -> Iterator[str]:
 
 
 def _unbounded(answer: Judged) -> Iterator[str]:
-    """In runs of which kind something holds for any length."""
-    sizes = [search.instance for search in answer.searched if search.instance.forgets]
+    """In runs of which kind something holds for any length, where that is decided."""
+    sizes = [search.instance for search in answer.unbounded if not why_undecided(search)]
     if sizes:
         alive = " or ".join(
             f"at most {counted(size.transactions, 'transaction')} alive at a time, {counted(size.check_max, 'check')}"
@@ -190,6 +192,19 @@ def _unbounded(answer: Judged) -> Iterator[str]:
             [f"crashes at most {counted(crashes, 'time')}"] if "crash" in answer.result.faults and crashes >= 0 else []
         )
         yield ", ".join([f"for runs of any length: {alive}", *limits])
+
+
+def _print_undecided_lengths(console: Console, answer: Judged) -> None:
+    """Which instances that forget leave open what else holds."""
+    for search in answer.unbounded if len(answer.searched) > 1 else ():
+        why = why_undecided(search)
+        if why:
+            say(console, f"not decided for runs of any length in {search.instance.name}: {why}", style="yellow")
+
+
+def why_undecided(search: CheckResult) -> str:
+    """Why a search says nothing of what it has not violated; empty if it does."""
+    return next((row.reason for row in search.clauses if row.verdict is Verdict.UNKNOWN), "")
 
 
 def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *, everything: bool) -> None:
