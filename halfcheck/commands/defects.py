@@ -121,10 +121,11 @@ def _lassos(
         except EvaluationError as error:
             failures[name] = str(error)
             continue
+        stem, cycle = lassos[name].lengths
         recorded = findings.get(name)
-        if recorded is not None and (recorded.stem, recorded.cycle) != lassos[name].lengths:
+        if recorded is not None and (recorded.stem, recorded.cycle) != (stem, cycle):
             failures[name] = (
-                f"a lasso of {lassos[name].lengths} steps, but {recorded.stem} + {recorded.cycle} is on record; "
+                f"a lasso of {stem} + {cycle} steps, but {recorded.stem} + {recorded.cycle} is on record; "
                 "make defects records what the specification gives now"
             )
     return lassos

@@ -52,7 +52,7 @@ class Search:
         The clause that is violated, such as `S1.immune_half`.
     shows : tuple of str
         Steps that make the schedule one of this defect, in their order: names of actions, with all their parameters or
-        with none, such as `put_back_immune_half` or `store_real_message h=2`.
+        with none, such as `put_back_immune_half` or `store_real_message h=2`; `write_op | buffer_op` is either.
     also_in : tuple of str
         Other profiles in which the same clause is violated, on the same instance in the same environment.
     most_states : int or None

@@ -165,9 +165,12 @@ def _takes_its_steps(defect: Defect, path: Sequence[Step]) -> bool:
 
 
 def first_step_missing(path: Iterable[Step], shows: Sequence[str]) -> str | None:
-    """The first of some steps that a path does not take behind those before it; none if it takes them all."""
+    """The first of some steps that a path does not take behind those before it; none if it takes them all.
+
+    A step may be one of several: `write_op h=0 | buffer_op h=0`.
+    """
     taken = iter(path)
     for wanted in shows:
-        if not any(wanted in (step.action.name, str(step)) for step in taken):
+        if not any({step.action.name, str(step)} & set(wanted.split(" | ")) for step in taken):
             return wanted
     return None

@@ -16,7 +16,7 @@ from halfcheck.errors import ExitCode
 from model_check.defects import catalogue as catalogue_module
 from model_check.defects import findings as findings_module
 from model_check.defects.catalogue import catalogue
-from model_check.defects.findings import read_findings
+from model_check.defects.findings import read_findings, read_lasso_findings
 from model_check.wording.clauses import meaning_of
 
 SCHEMA = json.loads(Path(catalogue_module.__file__).with_name("schema.json").read_text(encoding="utf-8"))
@@ -184,6 +184,60 @@ def test_a_wrong_repair_that_is_not_wrong_is_told(
     monkeypatch.setattr(catalogue_module, "catalogue", lambda: {**catalogue(), "A58": right})
     assert run(["defects", "A58"]) == ExitCode.EVALUATION_ERROR
     assert capsys.readouterr().err.startswith("halfcheck: A58 #6401: L5.refused_late holds in 4.9.7 with slow_local")
+
+
+def test_a_run_for_ever_is_shown_with_its_cycle_and_can_be_taken_again(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "A07"]) == ExitCode.OK
+    out = capsys.readouterr().out
+    words = " ".join(out.split())
+    assert (
+        "in runs that never end: P8.halves is violated in 4.5.1, undecodable_half, on endless, by 10 steps, then 3 "
+        "again and again; 27,303 states"
+    ) in words
+    assert "holds in 4.9.7; 27,713 states" in words
+    cycle = out.partition("from here on, again and again:")[2]
+    assert re.search(r"begin_round .*abort_at_undecodable_half .*tick ", cycle, re.DOTALL)
+    commands = [line for line in cycle.splitlines() if line.startswith("halfcheck ")]
+    assert commands[1] == (
+        "halfcheck check --profile 4.5.1 --instance endless --faults undecodable_half --property P8.halves"
+    )
+    command = commands[0].split('"')
+    assert run([*command[0].split()[1:], command[1]]) == ExitCode.SAFETY_VIOLATED
+
+
+def test_what_only_looks_like_a_run_for_ever_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["defects", "A03"]) == ExitCode.OK
+    words = " ".join(capsys.readouterr().out.split())
+    assert "in runs that never end: P9.ops holds in 4.5.1, quiet, on endless; 25,141 states" in words
+    assert "so that the op offset follows, a round late. halfcheck check --profile 4.5.1 --instance endless" in words
+
+
+def test_the_json_has_what_is_on_record_of_endless_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    content = told(capsys, "L3", "L4")
+    lasso = content["B29"]["lasso"]
+    assert isinstance(lasso, dict)
+    assert {name: lasso[name] for name in ("response", "stem", "cycle", "vanishes")} == {
+        "response": "P8.halves",
+        "stem": 12,
+        "cycle": 5,
+        "vanishes": None,
+    }
+    vanished = content["A03"]["lasso"]
+    assert isinstance(vanished, dict)
+    assert (vanished["stem"], vanished["repaired_in"]) == (None, None)
+    assert content["B44"]["lasso"] is None
+
+
+def test_another_lasso_than_the_one_on_record_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = {**read_lasso_findings(), "A07": replace(read_lasso_findings()["A07"], cycle=4)}
+    monkeypatch.setattr(findings_module, "read_lasso_findings", lambda: wrong)
+    assert run(["defects", "A07"]) == ExitCode.EVALUATION_ERROR
+    assert capsys.readouterr().err == (
+        "halfcheck: A07: a lasso of 10 + 3 steps, but 10 + 4 is on record; make defects records what the specification "
+        "gives now\n"
+    )
 
 
 def test_a_schedule_that_a_wrong_repair_shares_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,7 +45,7 @@ def test_what_is_on_record_is_of_profiles_that_differ_in_the_switch_alone() -> N
     told = {one.name: one for one in on_record("settles_once")}
     assert {"A11", "A12", "A13", "A14", "A39", "B10", "B16", "B30"} <= set(told)
     assert (told["A13"].clause, told["A13"].depth, told["A13"].mends) == ("S1.doubled_request", 6, True)
-    assert [one.mends for one in on_record("heeds_settled_originals")] == [True, True, False]
+    assert [one.mends for one in on_record("heeds_settled_originals")] == [True, True, True, False]
     assert on_record("orders_sends") == ()
 
 

@@ -113,6 +113,8 @@ def test_where_the_states_are_too_many_the_schedule_is_taken_in_the_second_readi
         (["send_half t=0 immunity=-1"], "send_half t=0 immunity=-1"),
         (["send_half", "send_half"], "send_half"),
         (["send"], "send"),
+        (["lose_end | send_half", "tick"], None),
+        (["send_half | tick", "lose_end | send_half"], "lose_end | send_half"),
     ],
 )
 def test_steps_are_looked_for_in_their_order(shows: Sequence[str], missing: str | None) -> None:

@@ -49,7 +49,7 @@ def test_b01_of_a_broker_with_op_batches_takes_two_repairs_or_an_index() -> None
     assert [one.repairs for one in found.sets] == [("+settles_once",), ("-batches_ops", "+heeds_settled_originals")]
     assert all(one.certain for one in found.sets)
     assert {"A11", "A12", "A13", "B16"} <= set(found.sets[0].defects)
-    assert found.sets[1].defects == ("A15", "B01", "B05")
+    assert found.sets[1].defects == ("A15", "B01", "B05", "B47")
     assert (found.known, found.with_all) == (Verdict.VIOLATED, None)
     assert found.broken is not None
     assert (found.broken.depth, found.instances) == (15, ("tiny",))
@@ -95,7 +95,7 @@ def test_the_answer_as_plain_data_has_what_it_takes_to_ask_again() -> None:
     assert told["sets"][0] == {
         "repairs": ["+heeds_settled_originals"],
         "profile": "4.9.7+heeds_settled_originals",
-        "defects": ["A15", "B01"],
+        "defects": ["A15", "B01", "B47"],
         "certain": True,
     }
     assert told["resembles"] == ["B01"]
