@@ -1,8 +1,8 @@
 """A verdict over a family of instances: broken as soon as one of them breaks a clause, held only if all of them do.
 
 The portfolio is the plan of the table of verdicts. Instances that forget come last: what they break is broken, and what
-they do not decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so that
-nothing there can break what immunities break. What searches have found is judged, of one instance as of several
+they do not decide still holds to the bounds of the others. An instance alone says little: `small` has no immunities, so
+that nothing there can break what immunities break. What searches have found is judged, of one instance as of several
 together: what cannot occur there is no guarantee, and of other instances the table of verdicts may know better.
 """
 
@@ -162,7 +162,7 @@ def judged(
 ) -> Judged:
     """What the search of one instance means, or what those of several do, of which the result is the sum."""
     found = tuple(searched) or (result,)
-    worlds = [constants_for(result.profile, result.faults, one.instance) for one in found]
+    worlds = [constants_for(result.profile, result.faults, one.instance) for one in _bounded(found)]
     intact = [row.clause for row in result.clauses if row.path is None]
     reasons = {clause: why_it_cannot_occur(clause, *worlds) for clause in intact}
     better = {clause: known_violation(result.profile, result.faults, clause) for clause in intact}

@@ -68,21 +68,19 @@ def is_behind(s: State, c: Constants, t: int) -> bool:
     )
 
 
-@infinitely_often("P5", clause="rounds_end", under=EVERYBODY, once=TROUBLE, resembles=("A19", "B29"))
+@infinitely_often("P5", clause="rounds_end", under=EVERYBODY, once=TROUBLE)
 def rounds_end(s: State, c: Constants) -> bool:
     """Every round of the check service ends."""
     return not s.round.running
 
 
-@infinitely_often(
-    "P5", clause="at_one_moment", under=AT_ONE_MOMENT, once=(*TROUBLE, "time_passed"), resembles=("A17", "A19")
-)
+@infinitely_often("P5", clause="at_one_moment", under=AT_ONE_MOMENT, once=(*TROUBLE, "time_passed"), resembles=("A19",))
 def rounds_end_at_any_moment(s: State, c: Constants) -> bool:
     """Every round of the check service ends also while the clock stands still, so that it never spins."""
     return not s.round.running
 
 
-@infinitely_often("P6", clause="batch", under=EVERYBODY, once=TROUBLE, resembles=("A16",))
+@infinitely_often("P6", clause="batch", under=EVERYBODY, once=TROUBLE)
 def the_batch_is_written(s: State, c: Constants) -> bool:
     """What waits in the op batch is at last written."""
     return s.batch.names.is_empty()
@@ -94,13 +92,15 @@ def offsets_are_saved(s: State, c: Constants) -> bool:
     return s.saved.half == s.offsets.half and s.saved.op == s.offsets.op
 
 
-@infinitely_often("P8", clause="halves", under=EVERYBODY, once=(*TROUBLE, "half_stored"), resembles=("A08", "B29"))
+@infinitely_often(
+    "P8", clause="halves", under=EVERYBODY, once=(*TROUBLE, "half_stored"), resembles=("A07", "B07", "B17", "B29")
+)
 def the_half_offset_reaches_the_end(s: State, c: Constants) -> bool:
     """When nobody sends any more, the half offset reaches the end of its queue again and again."""
     return s.offsets.half >= s.half_length
 
 
-@infinitely_often("P9", clause="ops", under=EVERYBODY, once=(*TROUBLE, "half_stored"), resembles=("A03", "B17"))
+@infinitely_often("P9", clause="ops", under=EVERYBODY, once=(*TROUBLE, "half_stored"), resembles=("B17",))
 def the_op_offset_reaches_the_end(s: State, c: Constants) -> bool:
     """When nobody sends any more, the op offset reaches the end of its queue again and again."""
     return s.offsets.op >= s.op_length

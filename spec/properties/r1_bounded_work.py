@@ -41,7 +41,13 @@ def no_half_is_put_back_twice(s: State, c: Constants, t: int) -> bool:
     return s.transaction[t].cause != Cause.FORKED_COPY
 
 
-@always("R1", clause="too_many_copies", resembles=("A09",), needs=("room_for_a_copy_too_many",), t=each("transactions"))
+@always(
+    "R1",
+    clause="too_many_copies",
+    resembles=("A08", "A09"),
+    needs=("room_for_a_copy_too_many",),
+    t=each("transactions"),
+)
 def a_transaction_is_written_once_a_check(s: State, c: Constants, t: int) -> bool:
     """A transaction has at most `transactionCheckMax` copies beside its first half."""
     return stored_halves(s, c, t) <= c.check_max + 1

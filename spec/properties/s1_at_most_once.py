@@ -72,7 +72,7 @@ def a_lost_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     return not (is_delivered_twice(s, t) and is_lost)
 
 
-@always("S1", clause="late_op", resembles=("A16", "B05", "B06", "B27"), t=each("transactions"))
+@always("S1", clause="late_op", resembles=("A16", "B05", "B06", "B27", "B47"), t=each("transactions"))
 def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A delivered message is not delivered again because its op message was written, or read, too late for a round."""
     is_late = (
