@@ -35,12 +35,9 @@ def seen_fields(machine: Machine, constants: object) -> frozenset[Path]:
     """The fields on which a step of the broker can depend, in any profile and environment."""
     lowering = Lowering(machine, constants)
     seen: set[Path] = set()
-    under_way: set[Path] = set()
     flows: list[tuple[Path, frozenset[Path]]] = []
     for step in machine.steps(constants):
-        if step.action.chapter == "network":
-            under_way |= {path for path, _ in _flows(lowering.action(step).effect, frozenset(), {})}
-        elif is_of_the_broker(step.action):
+        if is_of_the_broker(step.action):
             lowered = lowering.action(step)
             seen |= {path for rule in lowered.guard if rule.kind == REQUIRE for path in _read(rule.condition, {})}
             flows += _flows(lowered.effect, frozenset(), {})
@@ -48,7 +45,14 @@ def seen_fields(machine: Machine, constants: object) -> frozenset[Path]:
     while before != len(seen):
         before = len(seen)
         seen |= {path for written, sources in flows if written in seen for path in sources}
-    return frozenset(seen - under_way)
+    return frozenset(seen) - under_way(machine, constants)
+
+
+def under_way(machine: Machine, constants: object) -> frozenset[Path]:
+    """The fields of a half that the network writes: requests that are under way, or counted by the instance."""
+    lowering = Lowering(machine, constants)
+    steps = (step for step in machine.steps(constants) if step.action.chapter == "network")
+    return frozenset(path for step in steps for path, _ in _flows(lowering.action(step).effect, frozenset(), {}))
 
 
 def _flows(
@@ -85,10 +89,13 @@ class Sight:
         The step, or the event of another party's.
     state : tuple of int
         What it sees of the state behind it.
+    taken : tuple of int
+        What was under way to the half that the step names: the request that it takes.
     """
 
     what: str
     state: tuple[int, ...]
+    taken: tuple[int, ...] = ()
 
 
 class Broker:
@@ -104,6 +111,11 @@ class Broker:
         self.fields = seen_fields(machine, constants)
         slots = machine.initial(constants).memory.slots
         self._places = tuple(place for place, slot in enumerate(slots) if slot.path in self.fields)
+        requests = under_way(machine, constants)
+        self._requests = tuple(
+            tuple(place for place, slot in enumerate(slots) if slot.path in requests and slot.index == half)
+            for half in range(int(getattr(constants, "half_slots", 0)))
+        )
 
     def sees(self, values: tuple[int, ...]) -> tuple[int, ...]:
         """What it sees of a canonical state."""
@@ -112,8 +124,13 @@ class Broker:
     def sight(self, step: Step, before: tuple[int, ...], after: tuple[int, ...]) -> Sight | None:
         """What it sees of a step between two canonical states, if anything."""
         if is_of_the_broker(step.action):
-            return Sight(str(step), self.sees(after))
+            return Sight(str(step), self.sees(after), self._taken(step, before))
         return Sight(step.action.event, self.sees(after)) if self.sees(before) != self.sees(after) else None
+
+    def _taken(self, step: Step, before: tuple[int, ...]) -> tuple[int, ...]:
+        names = [choices.constant for choices in step.action.parameters.values()]
+        halves = [half for half, name in zip(step.arguments, names, strict=True) if name == "half_slots"]
+        return tuple(before[place] for half in halves for place in self._requests[half])
 
 
 def history(broker: Broker, state: MachineState, constants: object, path: Iterable[Step]) -> list[Sight]:

@@ -106,6 +106,7 @@ def pass_copied_half(s: State, c: Constants) -> None:
         "the broker does not know its transaction as settled",
     )
     require(has_a_copy_ahead(s, c, s.round.cursor), "a copy of it is known further on in the queue")
+    remember_settled_elsewhere(s, s.round.cursor)
     s.round.cursor += 1
 
 
