@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -99,6 +99,9 @@ bench-huge: setup ## one search from end to end, then killed half way and resume
 
 bench-forgetting: setup ## what forgetting costs; writes benchmarks/explicit/RESULTS_FORGETTING.md (ARGS=ROUNDS)
 	$(BIN)/python -m benchmarks.explicit.forgetting $(ARGS)
+
+bench-liveness: setup ## what it takes to decide what must happen in the end; writes benchmarks/liveness/RESULTS.md (ARGS=REPEATS)
+	$(BIN)/python -m benchmarks.liveness $(ARGS)
 
 bench-tlc: setup ## let TLC search exported instances, one of them above a million states, beside the compiled search
 	$(BIN)/python -m benchmarks.tlc

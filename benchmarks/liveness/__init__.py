@@ -1,0 +1,1 @@
+"""What it takes to decide what must happen in the end."""
