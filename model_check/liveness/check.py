@@ -192,7 +192,7 @@ def check_responses(
         When a value leaves its range, or a violation does not replay.
     """
     sizes = load_instance(instance) if isinstance(instance, str) else instance
-    _refuse(sizes)
+    require_endless_runs(sizes)
     constants = constants_for(profile, faults, sizes)
     responses = chosen_responses(machine, properties)
     for name in fairness or ():
@@ -219,8 +219,14 @@ def check_responses(
     )  # fmt: skip
 
 
-def _refuse(sizes: Instance) -> None:
-    """Refuse an instance of which runs end, or in which transactions change places."""
+def require_endless_runs(sizes: Instance) -> None:
+    """Refuse an instance of which runs end, or in which transactions change places.
+
+    Raises
+    ------
+    ModelCheckError
+        Says what to give instead.
+    """
     if not (sizes.forgets and sizes.endless):
         message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCE}, or one with forgets = 1 and "
         raise ModelCheckError(message + "endless = 1")
