@@ -47,7 +47,7 @@ class DefinerOfStates(Definer):
 
     def takes_state(self, function: Callable[..., Any]) -> bool:
         """Whether the first parameter of a definition is a state."""
-        return function not in self.actions and bool(self.uses.reads(function))
+        return function not in self.actions and bool(self.uses.reads(function) or self.uses.writes(function))
 
     def point(self, function: Callable[..., Any]) -> Effect:
         """Where a definition begins."""

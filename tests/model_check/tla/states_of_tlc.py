@@ -19,7 +19,7 @@ def states_in_order(shown: str, machine: Machine, constants: object) -> list[tup
     """The states of a dump or a trace, one after the other."""
     slots = layout(machine.state, constants)
     found = []
-    for text in re.split(r"^State \d+:.*\n(?=.)", shown, flags=re.MULTILINE)[1:]:
+    for text in re.split(r"^State \d+:(?! Stuttering).*\n", shown, flags=re.MULTILINE)[1:]:
         lines = re.findall(r"^(?:/\\ )?(\w+) = (.*(?:\n(?!/\\).+)*)", text, flags=re.MULTILINE)
         variables = {name: read(value) for name, value in lines}
         variables = variables.get("state", variables)  # the one variable of a machine that forgets

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.tlc import A_RESPONSE
 from model_check.instances import constants_for, load_instance
 from model_check.liveness.graph import Graph, compiled_graph, cpython_graph
-from spec.language import MachineState
+from model_check.tla.module import export_responses
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.model_check.tla.comparison import run_export
 from tests.model_check.tla.endless_machine import ENDLESS, Constants
 from tests.model_check.tla.runs_for_ever import all_hold, are_told_apart, judged, require_violation, violated
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from spec.constants import Constants as OfTheProtocol
-    from spec.language import Machine
 
 pytestmark = pytest.mark.untraced
 
@@ -100,3 +101,20 @@ MISTAKES = [
     ("E6.resting", "~> (ComesIn(state)", "~> (~ComesIn(state)"),
 ]
 """A response, a piece of the exported text, and what may stand there by mistake."""
+
+QUICK = {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [pytest.param(*m, marks=() if n in QUICK else pytest.mark.sweep) for n, m in enumerate(MISTAKES)],
+)
+def test_a_mistake_in_what_is_promised_or_asked_is_seen(tmp_path: Path, name: str, right: str, wrong: str) -> None:
+    told = judged(ENDLESS, SMALL, [OF_ENDLESS[name]], tmp_path, (right, wrong))
+    assert told.distinct is not None
+    assert told.violated == (None if name in VIOLATED else A_RESPONSE)
+
+
+def test_a_full_queue_is_a_violation_of_its_own(tmp_path: Path) -> None:
+    told = run_export(export_responses(ENDLESS, SMALL, [OF_ENDLESS["E7.edge"]]), tmp_path)
+    assert told.violated == "waiting_has_room"
