@@ -9,6 +9,11 @@ Steps have no labels in TLA+: of two ways from one state to the same next one, n
 is kept by a step that is one of its steps, whatever else it is; and what comes to an end (`once`) is told by
 `<>[][Ending => Lasting]_vars`, that at last each step that shows such an event is also one that shows another.
 
+TLC asks whether a promised step is possible (`ENABLED`) by carrying it out, and there it works out each value anew at
+each use: it takes long to forget. `Nowhere` spares it that: a next state to which no step leads, since `again` is 0 or
+1. As an alternative to the promised steps, where the guard of one is true, it changes nothing in which steps are taken,
+nor in when one is possible, and it is found first.
+
 What follows a state with a full queue is not all known. There nothing is owed.
 """
 
@@ -17,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.tla.forgetting import LEFT, DeclarationsOfStates, TextThatForgets
+from model_check.tla.forgetting import LEFT, DeclarationsOfStates, DefinerOfStates, TextThatForgets
 from model_check.tla.layout import Block, hang, indented, junction
 from model_check.tla.removal import FIRST, STATE
 from model_check.tla.text import EVERY, RULE, SOME
@@ -26,17 +31,48 @@ from model_check.tla.vocabulary import camel_case
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from model_check.front_end.open_terms import OpenFunction
+    from model_check.tla.effects import Effect
+    from model_check.tla.expressions import Meaning
     from spec.language import Action, Fairness, Machine, Property, Response
 
-AGAIN, EDGE = "again", "AtTheEdge"
-"""The other variable, and a state in which a queue is full."""
+AGAIN, EDGE, NOWHERE = "again", "AtTheEdge", "Nowhere"
+"""The other variable, a state in which a queue is full, and a next state that is none."""
 NOT_WHICH = "\\* TLC says that one of these is violated, but not which: leave only one of them here to know."
+
+
+class DefinerWithGuards(DefinerOfStates):
+    """Writes the guard of each action as a definition of its own."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.guards: dict[Callable[..., Any], str] = {}
+        self._items: dict[Callable[..., Any], list[Block]] = {}
+
+    def define(self, function: Callable[..., Any], name: str) -> tuple[tuple[str, ...], Block]:
+        """An action, and its guard in front of it."""
+        if function in self.actions:
+            self.guards[function] = self.names.names.give(f"May{name}")
+        parameters, text = super().define(function, name)
+        if function not in self.actions:
+            return parameters, text
+        guard = junction("/\\", self._items[function]) or ["TRUE"]
+        return parameters, [f"{_applied(self.guards[function], parameters)} ==", *indented(guard), "", *text]
+
+    def guard(self, point: Effect, opened: OpenFunction, meaning: Meaning) -> list[Block]:
+        """The conjuncts of a guard; of an action's the one that it is true."""
+        parameters = [self.printer.flat(meaning[p.name]) for p in opened.parameters]
+        items = super().guard(point, opened, meaning)
+        if opened.function not in self.actions:
+            return items
+        self._items[opened.function] = items
+        return [[_applied(self.guards[opened.function], parameters)]]
 
 
 class DeclarationsOfWhatIsLeft(DeclarationsOfStates):
     """Writes what follows from the declaration of a state that is all that is looked at."""
 
-    beside = (AGAIN, "turned by a step that leaves `state` as it was, so that no step changes nothing", "FALSE")
+    beside = (AGAIN, "turned by a step that leaves `state` as it was, so that no step changes nothing", "0")
 
     def view(self) -> Block:
         """TLC takes all for a state."""
@@ -44,7 +80,7 @@ class DeclarationsOfWhatIsLeft(DeclarationsOfStates):
 
     def type_invariant(self) -> Block:
         """Each field lies in its declared range."""
-        return ["\\* Every field lies in its declared range.", f"TypeOK == {LEFT} \\in State /\\ {AGAIN} \\in BOOLEAN"]
+        return ["\\* Every field lies in its declared range.", f"TypeOK == {LEFT} \\in State /\\ {AGAIN} \\in 0..1"]
 
 
 class TextOfResponses(TextThatForgets):
@@ -58,8 +94,9 @@ class TextOfResponses(TextThatForgets):
         What the configuration asks for.
     """
 
+    definer = DefinerWithGuards
     declarations = DeclarationsOfWhatIsLeft
-    reserved = (LEFT, AGAIN, EDGE, "State", FIRST.name, "Reach")
+    reserved = (LEFT, AGAIN, EDGE, NOWHERE, "State", FIRST.name, "Reach")
     why_no_deadlock = "a run may end"
 
     def __init__(self, machine: Machine, constants: object, responses: Sequence[Response]) -> None:
@@ -76,7 +113,8 @@ class TextOfResponses(TextThatForgets):
 
     def reaching(self, forget: str) -> list[Block]:
         """What becomes of the variables when a step reaches the state `s`."""
-        return [[f"{LEFT}' = {forget}({STATE.name})"], [f"{AGAIN}' = ({LEFT}' = {LEFT} /\\ ~{AGAIN})"]]
+        turned = f"IF {LEFT}' = {LEFT} THEN 1 - {AGAIN} ELSE 0"
+        return [[f"{LEFT}' = {forget}({STATE.name})"], [f"{AGAIN}' = {turned}"]]
 
     def state(self) -> Block:
         """What follows from the declaration of the state."""
@@ -87,7 +125,8 @@ class TextOfResponses(TextThatForgets):
     def claims(self, clauses: Iterable[Property]) -> tuple[Block, list[str], list[str]]:
         """The promises and the responses; the names of those that are to be checked."""
         del clauses
-        lines = [RULE, "\\* Promises: who goes on.", ""]
+        lines = [RULE, "\\* No step leads here: TLC need not carry out a step to see that it is possible."]
+        lines += [f"{NOWHERE} == {AGAIN}' = 2 /\\ {LEFT}' = {LEFT}", "", RULE, "\\* Promises: who goes on.", ""]
         for promise in self._machine.fairness.values():
             lines += self._promise(promise)
         lines += [RULE, "\\* Steps by the event that they show, and what comes to an end.", ""]
@@ -109,11 +148,19 @@ class TextOfResponses(TextThatForgets):
     def _steps(self, actions: Iterable[Action]) -> list[Block]:
         return [[self.over(SOME, action.parameters, action.function)] for action in actions]
 
+    def _possible(self, action: Action) -> Block:
+        if not isinstance(self._definer, DefinerWithGuards):
+            raise AssertionError(self._definer)
+        guard = _applied(self._definer.guards[action.function], self._definitions[action.function].parameters)
+        return [self.quantified(SOME, action.parameters, action.function, guard)]
+
     def _promise(self, promise: Fairness) -> Block:
         steps = self._names.names.give(f"StepsOf{camel_case(promise.name)}")
         self._fair[promise.name] = self._names.names.give(f"Fair{camel_case(promise.name)}")
         kind = "SF" if promise.is_strong else "WF"
-        lines = [f"\\* {promise.sentence}", *_defined(steps, self._steps(promise.actions))]
+        may = self._names.names.give(f"May{steps}")
+        lines = [f"\\* {promise.sentence}", *_defined(may, [self._possible(action) for action in promise.actions])]
+        lines += _defined(steps, [[f"{NOWHERE} /\\ {may}"], *self._steps(promise.actions)])
         return [*lines, f"{self._fair[promise.name]} == {kind}_vars({steps})", ""]
 
     def _events(self) -> Block:
@@ -157,3 +204,7 @@ def _defined(name: str, alternatives: Sequence[Block]) -> Block:
     if len(alternatives) == 1:
         return hang(f"{name} == ", alternatives[0])
     return [f"{name} ==", *indented(junction("\\/", alternatives))]
+
+
+def _applied(name: str, parameters: Sequence[str]) -> str:
+    return f"{name}({', '.join(parameters)})" if parameters else name

@@ -93,7 +93,7 @@ def require_agreement(graph: Graph, wrong: set[str], folder: Path) -> None:
 
 MISTAKES = [
     ("E1.strong", "SF_vars(", "WF_vars("),
-    ("E3.turning", " /\\ ~again)", " /\\ again)"),
+    ("E3.turning", "THEN 1 - again", "THEN 0"),
     ("E4.turned", "<>[][Ending => Lasting]_vars", "TRUE"),
     ("E5.blinking", "[Ending_2 => Lasting_2]_vars", "[~Ending_2]_vars"),
     ("E7.edge", "AtTheEdge == ~waiting_has_room", "AtTheEdge == FALSE"),
