@@ -48,6 +48,9 @@ WORKLOADS: dict[str, tuple[Machine, object]] = {
 }
 
 
+A_RESPONSE = "a response"
+
+
 @dataclass(frozen=True, slots=True)
 class TlcResult:
     """What TLC says of a module.
@@ -58,9 +61,14 @@ class TlcResult:
         States, successors (the initial state included in both), and states on the longest shortest path; None when the
         run ended with an error.
     violated : str or None
-        The invariant that is violated, or the property of each step.
+        The invariant that is violated, or the property of each step, or `A_RESPONSE`: TLC does not say which.
     trace : tuple of str
         The names of the actions on the way to the violation, the initial state's excluded.
+    back_to : int or None
+        Where a run for ever violates a response: the number of the state of the trace to which it goes back, the first
+        one being 1; the last one's where it rests there.
+    is_resting : bool
+        Whether it does.
     output : str
         All of what TLC printed.
     seconds : float
@@ -72,6 +80,8 @@ class TlcResult:
     depth: int | None
     violated: str | None
     trace: tuple[str, ...]
+    back_to: int | None
+    is_resting: bool
     output: str
     seconds: float
 
@@ -123,14 +133,20 @@ def read_tlc(output: str, seconds: float = 0.0) -> TlcResult:
     counts = re.findall(r"^([\d,]+) states generated, ([\d,]+) distinct states found", output, re.MULTILINE)
     depth = re.search(r"^The depth of the complete state graph search is (\d+)", output, re.MULTILINE)
     violated = re.search(r"^Error: (?:Invariant|Action property) (\S+) is violated", output, re.MULTILINE)
-    is_error = "Error: " in output and violated is None
+    back = re.search(r"^Back to state (\d+)", output, re.MULTILINE)
+    resting = re.search(r"^State (\d+): Stuttering", output, re.MULTILINE)
+    is_temporal = "Error: Temporal properties were violated." in output
+    told = A_RESPONSE if is_temporal else violated[1] if violated else None
+    is_error = "Error: " in output and told is None
     generated, distinct = (int(n.replace(",", "")) for n in counts[-1]) if counts and not is_error else (None, None)
     return TlcResult(
         distinct,
         generated,
         int(depth[1]) if depth and not is_error else None,
-        violated[1] if violated else None,
+        told,
         tuple(re.findall(r"^State \d+: <(\w+) line", output, re.MULTILINE)),
+        int(back[1]) if back else int(resting[1]) - 1 if resting else None,
+        resting is not None,
         output,
         seconds,
     )

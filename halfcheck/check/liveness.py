@@ -12,6 +12,8 @@ from halfcheck.errors import CommandLineError, ExitCode
 from halfcheck.options import names_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from model_check.counterexample.files import Written
     from model_check.liveness.check import LivenessResult
 
@@ -26,11 +28,22 @@ def asks_of_endless_runs(options: CheckOptions) -> bool:
     CommandLineError
         Properties of states are asked for in the same breath.
     """
+    return are_responses(options.clauses, wanted=options.liveness)
+
+
+def are_responses(names: Sequence[str], *, wanted: bool = False) -> bool:
+    """Whether responses are named, or wanted anyhow.
+
+    Raises
+    ------
+    CommandLineError
+        They are, and properties of states are named, too.
+    """
     from model_check.liveness.check import is_response
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
-    others = [name for name in options.clauses if not is_response(TRANSACTIONAL_MESSAGES, name)]
-    wanted = options.liveness or len(others) < len(options.clauses)
+    others = [name for name in names if not is_response(TRANSACTIONAL_MESSAGES, name)]
+    wanted = wanted or len(others) < len(names)
     if wanted and others:
         message = f"--property {others[0]} is no response, and speaks of states: ask for it in a command of its own"
         raise CommandLineError(message)

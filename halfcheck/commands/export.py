@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from halfcheck.check.liveness import are_responses
 from halfcheck.options import Faults, Profile, Properties, choose_instance, names_in
 
 
@@ -32,25 +33,37 @@ def command(
     gives; but instances that forget have a module of their own. TLC reaches exactly the states that ``halfcheck check``
     reaches. An export that is in the folder is replaced; other files are left alone.
 
+    Responses (P1 to P9, or --instance endless without a --property) have a third module, with temporal formulas.
+
     Examples
     --------
     halfcheck export --tla build/tla
     halfcheck export --tla build/tla --profile 4.9.7 --instance tiny --faults crash
     halfcheck export --tla build/tla --profile 5.3.3 --instance tiny --property S1.immune_half
     halfcheck export --tla build/tla --profile 4.5.1 --instance lasting --property S9
+    halfcheck export --tla build/tla --profile 5.3.3 --instance endless --property P5.at_one_moment
     """
     from halfcheck.printing.console import in_world
     from model_check.check import chosen_clauses
-    from model_check.instances import constants_for
+    from model_check.instances import constants_for, load_instance
+    from model_check.liveness.check import USUAL_INSTANCE, chosen_responses, require_endless_runs
     from model_check.tla.files import write_export
-    from model_check.tla.module import export
-    from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+    from model_check.tla.module import export, export_responses
+    from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
-    chosen = names_in(faults)
-    if instance is None:
-        instance = choose_instance(profile, chosen, properties or (), "as the configuration is of one")
-    constants = constants_for(profile, chosen, instance)
-    clauses = chosen_clauses(TRANSACTIONAL_MESSAGES, properties or ())
+    chosen, named = names_in(faults), properties or []
+    of_endless_runs = are_responses(named)
+    if instance is None and of_endless_runs:
+        instance = USUAL_INSTANCE
+    elif instance is None:
+        instance = choose_instance(profile, chosen, named, "as the configuration is of one")
+    sizes = load_instance(instance)
+    constants = constants_for(profile, chosen, sizes)
     about = f"RocketMQ {profile} {in_world(chosen)}, instance {constants.name}"
-    for path in write_export(export(TRANSACTIONAL_MESSAGES, constants, clauses, about), tla):
+    if of_endless_runs or (sizes.endless and not named):
+        require_endless_runs(sizes)
+        exported = export_responses(MACHINE, constants, chosen_responses(MACHINE, named), about)
+    else:
+        exported = export(MACHINE, constants, chosen_clauses(MACHINE, named), about)
+    for path in write_export(exported, tla):
         print(path)

@@ -198,7 +198,7 @@ def check_responses(
         require_known("fairness", name, machine.fairness)
     for each in USUAL_INSTANCES if instance is None else (instance,):
         sizes = load_instance(each) if isinstance(each, str) else each
-        _refuse(sizes)
+        require_endless_runs(sizes)
         constants = constants_for(profile, faults, sizes)
         found = all_states(machine, constants, responses, most_states=most_states, report=report)
         if not found.full_queues():
@@ -225,8 +225,14 @@ def check_responses(
     )  # fmt: skip
 
 
-def _refuse(sizes: Instance) -> None:
-    """Refuse an instance of which runs end, or in which transactions change places."""
+def require_endless_runs(sizes: Instance) -> None:
+    """Refuse an instance of which runs end, or in which transactions change places.
+
+    Raises
+    ------
+    ModelCheckError
+        Says what to give instead.
+    """
     if not (sizes.forgets and sizes.endless):
         message = f"instance {sizes.name} has no endless runs: give {USUAL_INSTANCES[0]}, or one with forgets = 1 and "
         raise ModelCheckError(message + "endless = 1")

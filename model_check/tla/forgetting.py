@@ -47,7 +47,7 @@ class DefinerOfStates(Definer):
 
     def takes_state(self, function: Callable[..., Any]) -> bool:
         """Whether the first parameter of a definition is a state."""
-        return function not in self.actions and bool(self.uses.reads(function))
+        return function not in self.actions and bool(self.uses.reads(function) or self.uses.writes(function))
 
     def point(self, function: Callable[..., Any]) -> Effect:
         """Where a definition begins."""
@@ -77,19 +77,32 @@ class DefinerOfStates(Definer):
 
 
 class DeclarationsOfStates(Declarations):
-    """Writes what follows from the declaration of the state, where it is one variable."""
+    """Writes what follows from the declaration of the state, where it is one variable, beside which there is another.
+
+    Attributes
+    ----------
+    beside : tuple of str
+        The other variable, what it is, and its first value.
+    """
+
+    beside = (REACHED, "what it reached, before anything was forgotten", FIRST.name)
 
     def variable_list(self) -> Block:
         """The declaration of the variables."""
         sets = [[f"{name} : {self.member_set(member)}"] for name, member in self.members.items()]
+        beside, what, _ = self.beside
         return [
             *("State ==", *indented(hang("[", separated(sets), "]")), ""),
             "VARIABLES",
             f"    {LEFT + ',':<20} \\* what is left of what the last step reached",
-            f"    {REACHED:<20} \\* what it reached, before anything was forgotten",
-            *("", f"vars == <<{LEFT}, {REACHED}>>", ""),
-            *("\\* No step looks at what was reached.", f"View == {LEFT}"),
+            f"    {beside:<20} \\* {what}",
+            *("", f"vars == <<{LEFT}, {beside}>>"),
+            *self.view(),
         ]
+
+    def view(self) -> Block:
+        """What TLC takes for a state."""
+        return ["", "\\* No step looks at what was reached.", f"View == {LEFT}"]
 
     def type_invariant(self) -> Block:
         """Each field lies in its declared range."""
@@ -102,13 +115,20 @@ class DeclarationsOfStates(Declarations):
     def initial(self) -> Block:
         """Each field holds its lowest value."""
         fields = [hang(f"{name} |-> ", self.first_of(member)) for name, member in self.members.items()]
-        first = [f"{LEFT} = First"], [f"{REACHED} = First"]
+        beside, _, at_first = self.beside
+        first = [f"{LEFT} = {FIRST.name}"], [f"{beside} = {at_first}"]
         lines = ["\\* Nothing, empty, absent, long ago.", "First ==", *indented(hang("[", separated(fields), "]"))]
         return [*lines, "", "Init ==", *indented(junction("/\\", first))]
 
 
 class TextThatForgets(Text):
-    """Writes such a machine."""
+    """Writes such a machine.
+
+    Attributes
+    ----------
+    room : dict
+        Queues → the definitions that they are not full, once these are written.
+    """
 
     definer = DefinerOfStates
     declarations = DeclarationsOfStates
@@ -117,7 +137,7 @@ class TextThatForgets(Text):
 
     def __init__(self, machine: Machine, constants: object) -> None:
         super().__init__(machine, constants)
-        self._room: dict[str, str] = {}
+        self.room: dict[str, str] = {}
 
     def functions(self) -> list[Callable[..., Any]]:
         """Those that the machine declares, and what it forgets before all others."""
@@ -133,10 +153,13 @@ class TextThatForgets(Text):
     def definitions(self) -> Block:
         """All definitions: what is forgotten, what a step is, and the others."""
         forgetting = self.definitions_of([self.forget])
-        left = f"{self._definitions[self.forget].name}({REACHED}')"
-        parts = junction("/\\", [[f"{REACHED}' = {STATE.name}"], [f"{LEFT}' = {left}"]])
+        parts = junction("/\\", self.reaching(self._definitions[self.forget].name))
         reach = ["\\* A step reaches a state, and forgets.", f"Reach({STATE.name}) ==", *indented(parts), ""]
         return [*forgetting, *reach, *self.definitions_of(self.functions())]
+
+    def reaching(self, forget: str) -> list[Block]:
+        """What becomes of the variables when a step reaches the state `s`."""
+        return [[f"{REACHED}' = {STATE.name}"], [f"{LEFT}' = {forget}({REACHED}')"]]
 
     def state(self) -> Block:
         """What follows from the declaration of the state."""
@@ -146,8 +169,8 @@ class TextThatForgets(Text):
             lines += [f"\\* Without a place of {self._names.index_set(array)}, and what refers to it."]
             lines += [f"{name}({STATE.name}, {PLACE.name}) ==", *indented(value), ""]
         for queue, size in self._machine.queues.items():
-            self._room[queue] = self._names.names.give(f"{queue}_has_room")
-            lines += [f"{self._room[queue]} == {LEFT}.{queue} < {self._names.constant(size)}", ""]
+            self.room[queue] = self._names.names.give(f"{queue}_has_room")
+            lines += [f"{self.room[queue]} == {LEFT}.{queue} < {self._names.constant(size)}", ""]
         return lines
 
     def claim(self, name: str, claim: Property, negated: str) -> Block:
@@ -163,10 +186,13 @@ class TextThatForgets(Text):
         """What a configuration asks of all clauses that are to be checked."""
         lines = ["VIEW View", *super().checks(checked), "PROPERTIES", f"    TypeOK{BEFORE}"]
         lines += [f"    {name}{BEFORE}" for name in checked]
-        if self._room:
-            lines += FULL_QUEUES
-            lines += ["INVARIANTS", *(f"    {name}" for name in self._room.values())]
-        return lines
+        return [*lines, *self.room_checks()]
+
+    def room_checks(self) -> Block:
+        """That no queue is full."""
+        if not self.room:
+            return []
+        return [*FULL_QUEUES, "INVARIANTS", *(f"    {name}" for name in self.room.values())]
 
     def check(self, name: str) -> str:
         """What it asks of one."""

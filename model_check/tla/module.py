@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_check.tla.forgetting import TextThatForgets
+from model_check.tla.responses import TextOfResponses
 from model_check.tla.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spec.language import Machine, Property
+    from spec.language import Machine, Property, Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,21 @@ def export(
     forgets = machine.forget is not None and bool(getattr(constants, "forgets", False))
     text = (TextThatForgets if forgets else Text)(machine, constants)
     return TlaModule(*text.finished(machine.clauses if clauses is None else clauses, about))
+
+
+def export_responses(machine: Machine, constants: object, responses: Sequence[Response], about: str = "") -> TlaModule:
+    """Translate a machine that forgets, for what must happen in the end.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+        What TLC shall check beside the declared ranges; the module has all.
+    machine, constants, about
+        As for `export`.
+
+    Raises
+    ------
+    NotInTheLanguage
+        As `export` does.
+    """
+    return TlaModule(*TextOfResponses(machine, constants, responses).finished((), about))

@@ -72,9 +72,9 @@ class Text:
         name = camel_case(self._machine.name)
         definitions = self.definitions()
         behaviour = self._behaviour()
-        invariants, checked, witnesses = self._invariants(clauses)
+        claims, checked, witnesses = self.claims(clauses)
         state = self.state()
-        lines = [*self._head(name), *state, *definitions, *behaviour, *invariants]
+        lines = [*self._head(name), *state, *definitions, *behaviour, *claims]
         width = max(len(RULE), len(name) + 18)
         title = f" MODULE {name} ".center(width, "-")
         text = "\n".join([title, *lines, "=" * width]) + "\n"
@@ -166,14 +166,26 @@ class Text:
         state: str = "",
     ) -> str:
         """A definition with every choice of its parameters, asked of a state where it takes one."""
-        definition = self._definitions[function]
+        use = negated + self.use(function, self._definitions[function].parameters, state)
+        return self.quantified(quantifier, parameters, function, use)
+
+    def use(self, function: Callable[..., Any], arguments: Iterable[str], state: str = "") -> str:
+        """A definition with arguments, asked of a state where it takes one."""
+        name = self._definitions[function].name
+        given = [*[state] * self._definer.takes_state(function), *arguments]
+        return f"{name}({', '.join(given)})" if given else name
+
+    def quantified(
+        self, quantifier: str, parameters: Mapping[str, Choices], function: Callable[..., Any], body: str
+    ) -> str:
+        """What is said with every choice of the parameters of a definition, by their names there."""
+        own = self._definitions[function].parameters
         sorts = [parameter.sort for parameter in self._reader.function(function).parameters]
-        domains = []
-        for own, sort, choices in zip(definition.parameters, sorts, parameters.values(), strict=True):
-            domains.append(f"{own} \\in {self._domain(choices, sort, definition.parameters)}")
-        given = [*[state] * self._definer.takes_state(function), *definition.parameters]
-        use = f"{definition.name}({', '.join(given)})" if given else definition.name
-        return f"{quantifier} {', '.join(domains)} : {negated}{use}" if domains else f"{negated}{use}"
+        domains = [
+            f"{name} \\in {self._domain(choices, sort, own)}"
+            for name, sort, choices in zip(own, sorts, parameters.values(), strict=True)
+        ]
+        return f"{quantifier} {', '.join(domains)} : {body}" if domains else body
 
     def _domain(self, choices: Choices, sort: Sort, parameters: tuple[str, ...]) -> str:
         """What a parameter may be: numbers, or what they stand for where it is a truth value or an enumeration's."""
@@ -191,7 +203,8 @@ class Text:
             return f"{{<<{members}>>[{n} + 1] : {n} \\in {numbers}}}"
         return numbers
 
-    def _invariants(self, clauses: Iterable[Property]) -> tuple[Block, list[str], list[str]]:
+    def claims(self, clauses: Iterable[Property]) -> tuple[Block, list[str], list[str]]:
+        """What is claimed; the names of what is to be checked, and those of the witnesses."""
         lines = [RULE, "\\* Properties, a clause each.", ""]
         names: dict[Property, str] = {}
         for clause in self._machine.clauses:
@@ -259,7 +272,8 @@ class Text:
         if values:
             lines += ["CONSTANTS", *(f"    {own} {value}" for own, value in values.items())]
         lines += self.checks(checked)
-        lines.append("\\* Witnesses: one that is not violated shows that its property speaks of nothing here.")
+        if witnesses:
+            lines.append("\\* Witnesses: one that is not violated shows that its property speaks of nothing here.")
         lines += [f"\\* {self.check(own)}" for own in witnesses]
         return "\n".join(lines) + "\n"
 

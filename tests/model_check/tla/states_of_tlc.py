@@ -1,4 +1,4 @@
-"""The states that TLC dumps, as the canonical states of the other engines."""
+"""The states that TLC dumps, or shows in a trace, as the canonical states of the other engines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ TOKEN = re.compile(r'\s*("[^"]*"|-?\d+|\w+|\|->|:>|@@|<<|>>|[\[\](){},])')
 
 def states_of(dump: str, machine: Machine, constants: object) -> set[tuple[int, ...]]:
     """Each state of a dump, its fields in the order of the machine's layout."""
+    return set(states_in_order(dump, machine, constants))
+
+
+def states_in_order(shown: str, machine: Machine, constants: object) -> list[tuple[int, ...]]:
+    """The states of a dump or a trace, one after the other."""
     slots = layout(machine.state, constants)
-    found = set()
-    for text in re.split(r"^State \d+:\n", dump, flags=re.MULTILINE)[1:]:
+    found = []
+    for text in re.split(r"^State \d+:(?! Stuttering).*\n", shown, flags=re.MULTILINE)[1:]:
         lines = re.findall(r"^(?:/\\ )?(\w+) = (.*(?:\n(?!/\\).+)*)", text, flags=re.MULTILINE)
         variables = {name: read(value) for name, value in lines}
         variables = variables.get("state", variables)  # the one variable of a machine that forgets
@@ -31,7 +36,7 @@ def states_of(dump: str, machine: Machine, constants: object) -> set[tuple[int, 
             if slot.index is not None and isinstance(value, dict):
                 value = value[slot.index]
             state.append(sum(1 << i for i in value) if isinstance(value, frozenset) else number(value, slot.choices))
-        found.add(tuple(state))
+        found.append(tuple(state))
     return found
 
 

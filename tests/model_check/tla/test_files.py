@@ -12,6 +12,7 @@ from halfcheck.app import run
 from model_check.errors import ModelCheckError
 from model_check.tla.files import write_export
 from model_check.tla.module import TlaModule, export
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +60,22 @@ def test_the_command_writes_what_was_asked_for(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (["--property", "p1", "--property", "P5.at_one_moment"], ["P1_settled", "P5_at_one_moment"]),
+        (["--instance", "endless"], [f"{one.identifier}_{one.clause}" for one in TRANSACTIONAL_MESSAGES.responses]),
+    ],
+)
+def test_responses_are_asked_for_by_their_names_or_where_runs_are_endless(
+    tmp_path: Path, words: list[str], asked: list[str]
+) -> None:
+    assert run(["export", "--tla", str(tmp_path), *words]) == 0
+    text = (tmp_path / "TransactionalMessages.cfg").read_text()
+    assert "RocketMQ 5.3.3 in the quiet world, instance endless." in text
+    assert text.split("PROPERTIES\n")[1].split("\\*")[0].split() == asked
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["--profile", "5.3.4"],
@@ -66,6 +83,10 @@ def test_the_command_writes_what_was_asked_for(tmp_path: Path, capsys: pytest.Ca
         ["--faults", "rain"],
         ["--property", "S99"],
         ["--unknown"],
+        ["--property", "P1", "--instance", "tiny"],
+        ["--property", "P1", "--instance", "lasting"],
+        ["--property", "P1", "--property", "S1"],
+        ["--property", "P44", "--instance", "endless"],
     ],
 )
 def test_what_makes_no_sense_is_one_line(tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
