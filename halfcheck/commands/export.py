@@ -46,7 +46,7 @@ def command(
     from halfcheck.printing.console import in_world
     from model_check.check import chosen_clauses
     from model_check.instances import constants_for, load_instance
-    from model_check.liveness.check import USUAL_INSTANCE, chosen_responses, require_endless_runs
+    from model_check.liveness.check import USUAL_INSTANCES, chosen_responses, require_endless_runs
     from model_check.tla.files import write_export
     from model_check.tla.module import export, export_responses
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
@@ -54,7 +54,7 @@ def command(
     chosen, named = names_in(faults), properties or []
     of_endless_runs = are_responses(named)
     if instance is None and of_endless_runs:
-        instance = USUAL_INSTANCE
+        instance = USUAL_INSTANCES[0]
     elif instance is None:
         instance = choose_instance(profile, chosen, named, "as the configuration is of one")
     sizes = load_instance(instance)
