@@ -2,10 +2,11 @@
 
 import pytest
 
+from halfcheck.printing.check import print_answer
 from model_check.check import Verdict, check
 from model_check.explicit.search import Progress
 from model_check.instances import load_instance
-from model_check.portfolio import instance_that_shows, judged, search_portfolio, smallest_first
+from model_check.portfolio import instance_that_shows, judged, search_portfolio, smallest_first, those_that_forget
 from model_check.verdicts.table import known_violation, table_of_verdicts
 from spec.profiles import VERSIONS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -19,26 +20,27 @@ def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: s
     (row,) = answer.broken
     assert "B01" in row.clause.resembles
     assert (row.instance and row.instance.name, row.depth) == ("tiny", 15 if profile >= "5" else 16)
-    assert [one.instance.name for one in answer.searched] + list(answer.left_out) == smallest_first(profile, ())
-    assert {"small", "deep", "skewed"} <= set(answer.left_out)
+    names = [*smallest_first(profile, ()), *those_that_forget()]
+    assert [one.instance.name for one in answer.searched] + list(answer.left_out) == names
+    assert {"small", "deep", "skewed", "lasting", "pair"} <= set(answer.left_out)
 
 
 def test_the_verdicts_of_the_quiet_world_are_those_of_the_table() -> None:
     answer = search_portfolio("4.9.7")
     table = table_of_verdicts()
-    bounded = [name for name in table.plan if not load_instance(name).forgets]
-    expected = [table.of("4.9.7", name)["quiet"].violated for name in bounded]
+    expected = [table.of("4.9.7", name)["quiet"].violated for name in table.plan]
     assert {row.name: row.depth for row in answer.result.clauses} == {
         name: min((violated[name] for violated in expected if name in violated), default=None) for name in CLAUSES
     }
     for row in answer.broken:
         assert row.instance is not None
-        assert table_of_verdicts().of("4.9.7", row.instance.name)["quiet"].violated[row.name] == row.depth
-    assert not answer.undecided
-    assert {row.name: answer.known[row.clause].instance for row in answer.broken_elsewhere} == {
-        "S9.unread_op": "lasting"
-    }
-    assert answer.result.distinct == sum(table.of("4.9.7", name)["quiet"].distinct for name in bounded)
+        where = row.instance.name.partition("@")[0]  # told in an instance of its own
+        assert table_of_verdicts().of("4.9.7", where)["quiet"].violated[row.name] == row.depth
+    assert (answer.undecided, answer.broken_elsewhere) == ((), ())
+    (unread,) = [row for row in answer.broken if row.name == "S9.unread_op"]
+    assert answer.in_runs_of_any_length(unread.clause) is Verdict.VIOLATED
+    assert {answer.in_runs_of_any_length(row.clause) for row in answer.holding} == {Verdict.HOLDS}
+    assert answer.result.distinct == sum(table.of("4.9.7", name)["quiet"].distinct for name in table.plan)
     assert answer.bounds == {"transactions": 2, "half_slots": 4, "op_slots": 3, "checks": 3, "ticks": 5}
     counted = len(answer.broken) + len(answer.holding) + sum(len(rows) for rows in answer.reasons.values())
     assert counted + len(answer.known) == len(CLAUSES)
@@ -51,7 +53,7 @@ def test_an_instance_with_a_shorter_violation_is_searched_although_all_is_broken
     (row,) = answer.broken
     assert (row.instance and row.instance.name, row.depth) == ("odd", 5)
     assert [one.instance.name for one in answer.searched] == ["tiny", "odd"]
-    assert set(answer.left_out) == {"small", "deep", "skewed"}
+    assert set(answer.left_out) == {"small", "deep", "skewed", "lasting", "pair"}
 
 
 def test_the_smallest_instance_comes_first() -> None:
@@ -93,6 +95,22 @@ def test_a_clause_is_unknown_where_a_search_was_cut_short() -> None:
     (row,) = answer.undecided
     assert row.reason.startswith("none is found; cut short in odd (")
     assert answer.holding == ()
+
+
+def test_what_runs_of_any_length_leave_open_holds_to_the_bounds_of_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "lasting"], most_states=10_000)
+    (row,) = answer.holding
+    assert [one.complete for one in answer.searched] == [True, False]
+    assert (row.verdict, answer.in_runs_of_any_length(row.clause)) == (Verdict.HOLDS, Verdict.UNKNOWN)
+    assert answer.bounds["half_slots"] == load_instance("tiny").half_slots
+    told = answer.to_json()["properties"]["S5"]
+    assert (told["verdict"], told["clauses"][row.clause.clause]["any_length"]) == ("holds", "unknown")
+    print_answer(answer)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 guarantee holds, to the bounds of the search" in said
+    assert "not decided for runs of any length in lasting: none is found among" in said
 
 
 def test_an_interrupted_portfolio_knows_nothing_of_what_it_has_not_searched() -> None:
