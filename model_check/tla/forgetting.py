@@ -130,9 +130,9 @@ class TextThatForgets(Text):
         Queues → the definitions that they are not full, once these are written.
     """
 
-    definer = DefinerOfStates
+    definer: type[DefinerOfStates] = DefinerOfStates
     declarations = DeclarationsOfStates
-    reserved = (LEFT, REACHED, "State", "View", FIRST.name, "Reach")
+    reserved: tuple[str, ...] = (LEFT, REACHED, "State", "View", FIRST.name, "Reach")
     why_no_deadlock = "no clause speaks of it"
 
     def __init__(self, machine: Machine, constants: object) -> None:
