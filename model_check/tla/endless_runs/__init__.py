@@ -1,0 +1,1 @@
+"""Machines that forget, and what must happen in the end, as TLA+."""
