@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.tla.endless_runs.forgetting import LEFT, DeclarationsOfStates, DefinerOfStates, TextThatForgets
+from model_check.tla.forgetting import LEFT, DeclarationsOfStates, DefinerOfStates, TextThatForgets
 from model_check.tla.layout import Block, hang, indented, junction
 from model_check.tla.removal import FIRST, STATE
 from model_check.tla.text import EVERY, RULE, SOME

@@ -1,1 +1,0 @@
-"""Machines that forget, and what must happen in the end, as TLA+."""
