@@ -9,7 +9,7 @@ from datetime import datetime
 from conformance.errors import NoScheduleError
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.format.record import CommitLogOffset, QueueOffset
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) \w+ (\S+) - (.*)", re.DOTALL)
 _END = re.compile(

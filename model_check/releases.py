@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from model_check.errors import ModelCheckError
-from spec.broker_defaults import NEWEST_RELEASE, release_numbers
 from spec.profiles import VERSIONS
+from spec.releases.broker_defaults import NEWEST_RELEASE, release_numbers
 
 STANDS_FOR: Final = {
     "4.5.1": ("4.3.0", "4.5.2"),

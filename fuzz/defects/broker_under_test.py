@@ -18,7 +18,7 @@ from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC, 
 from reference.simulation.virtual_clock import VirtualClock
 from reference.store.message_store import MessageStore
 from reference.versions.versions import switches_of
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

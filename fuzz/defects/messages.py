@@ -11,7 +11,7 @@ from reference.client.client_message import topic_of_half, wrap_namespace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.stored_message import COMPRESSED_FLAG, decompressed
 from reference.format.system_topics import DISCARD_TOPIC, HALF_TOPIC, OP_TOPIC
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 _CHECK_MAX = defaults_of(None)["transactionCheckMax"]
 _MOST_PROPERTIES_BYTES = 32_767

@@ -20,7 +20,7 @@ from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, Setting, read_broker_conf, repeated
 from reference.format.broker_conf import settings as settings_in
 from reference.format.broker_keys import UnknownKey, known_keys, unknown_keys
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from model_check.errors import ModelCheckError
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 _DEFAULTS = {
@@ -21,7 +21,7 @@ _DEFAULTS = {
     "round_limit_ms": ("MAX_PROCESS_TIME_LIMIT", 1),
     "op_pull_size": ("OP_MSG_PULL_NUMS", 1),
 }
-"""Field → its default in `spec.broker_defaults`, and the milliseconds of its unit."""
+"""Field → its default in `spec.releases.broker_defaults`, and the milliseconds of its unit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_check.tla.forgetting import TextThatForgets
-from model_check.tla.responses import TextOfResponses
+from model_check.tla.forgetful.responses import TextOfResponses
+from model_check.tla.forgetful.text import TextThatForgets
 from model_check.tla.text import Text
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = {"ctx", "kind", "type_comment", "type_params", "lineno", "col_offset", "end_lineno", "end_col_offset"}
 """Fields of syntax trees that say nothing, or that only some versions of Python have."""
 
-_DECIDES_NO_VERDICT = {"broker_defaults.py", "language/memory.py"}
+_DECIDES_NO_VERDICT = {"releases/__init__.py", "releases/broker_defaults.py", "language/memory.py"}
 """RocketMQ's defaults, for which no action, property or instance asks; and how the CPython engine holds a state, which
 the searched code knows nothing of: it is written from the actions' syntax trees and from the declared slots."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Self
 
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from reference.format.broker_conf import BrokerConf

@@ -2,7 +2,7 @@
 
 The file is a Java properties file (``BrokerStartup`` loads it with ``Properties#load``). A key that the broker does not
 know is ignored, as the broker does; a value of ours that is no number is an error here, where the broker would silently
-keep its default. The defaults stand in `spec.broker_defaults`.
+keep its default. The defaults stand in `spec.releases.broker_defaults`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reference.format.errors import BrokenConfigError
-from spec.broker_defaults import defaults_of, release_numbers
+from spec.releases.broker_defaults import defaults_of, release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from reference.format.errors import BrokenConfigError
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

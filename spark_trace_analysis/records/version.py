@@ -16,7 +16,7 @@ import numpy as np
 
 from reference.format import properties
 from spark_trace_analysis.records.transaction_record import Feature, RecordKind, Told, is_batched
-from spec.broker_defaults import release_numbers
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from reference.format.record import Record

@@ -1,4 +1,4 @@
-"""A default of RocketMQ stands in `spec/broker_defaults.py`, and nowhere else beside a name that means it."""
+"""A default of RocketMQ stands in `spec/releases/broker_defaults.py`, and nowhere else beside a name that means it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spec.broker_defaults import DEFAULTS, BrokerDefault
+from spec.releases.broker_defaults import DEFAULTS, BrokerDefault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spec.broker_defaults import DEFAULTS, NEWEST_RELEASE, defaults_of, release_numbers
+from spec.releases.broker_defaults import DEFAULTS, NEWEST_RELEASE, defaults_of, release_numbers
 
 _CHANGED = {
     "transactionTimeOut": {"4.3.0": 3_000, "4.3.1": 6_000, "5.5.1": 6_000},

@@ -19,7 +19,7 @@ from reference.format.record import QueueOffset, Record
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.java.numbers import get_int, get_long
 from reference.store.message import MessageExt
-from spec.broker_defaults import defaults_of
+from spec.releases.broker_defaults import defaults_of
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController

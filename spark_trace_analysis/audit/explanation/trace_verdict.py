@@ -11,9 +11,9 @@ from model_check.trace_validation.observed import EventKind, ObservedEvent, Trac
 from model_check.trace_validation.validate import validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
-from spec.broker_defaults import release_numbers
 from spec.language import NONE
 from spec.profiles import VERSIONS
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

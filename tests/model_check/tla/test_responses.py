@@ -154,6 +154,24 @@ def test_a_mistake_in_what_is_promised_or_asked_is_seen(tmp_path: Path, name: st
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("profile", "name", "right", "wrong"),
+    [
+        ("5.3.3", "P1.settled", "     /\\ FairCheckService\n", ""),
+        ("5.3.3", "P8.halves", "FairClock == WF_vars(StepsOfClock)", "FairClock == TRUE"),
+        ("4.5.1", "P5.at_one_moment", "THEN 1 - again", "THEN 0"),
+    ],
+)
+def test_a_mistake_turns_the_verdict_on_a_response_of_the_protocol(
+    tmp_path: Path, profile: str, name: str, right: str, wrong: str
+) -> None:
+    graph, violations = narrow(profile)
+    told = judged(PROTOCOL, graph.constants, [OF_THE_PROTOCOL[name]], tmp_path, (right, wrong))
+    assert told.distinct is not None
+    assert told.violated == (None if name in violations else A_RESPONSE)
+
+
+@pytest.mark.sweep
 def test_where_tlc_carries_out_each_promised_step_nothing_is_otherwise(tmp_path: Path) -> None:
     broken = ("Nowhere == again' = 2 /\\ state' = state", "Nowhere == FALSE")
     graph = cpython_graph(ENDLESS, SMALL, ENDLESS.responses)

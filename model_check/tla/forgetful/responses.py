@@ -22,9 +22,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from model_check.tla.forgetting import LEFT, DeclarationsOfStates, DefinerOfStates, TextThatForgets
+from model_check.tla.forgetful.removal import FIRST, STATE
+from model_check.tla.forgetful.text import LEFT, DeclarationsOfStates, DefinerOfStates, TextThatForgets
 from model_check.tla.layout import Block, hang, indented, junction
-from model_check.tla.removal import FIRST, STATE
 from model_check.tla.text import EVERY, RULE, SOME
 from model_check.tla.vocabulary import camel_case
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from model_check.tla.declarations import Declarations
 from model_check.tla.definitions import ROOM, Definer
+from model_check.tla.forgetful.removal import FIRST, PLACE, STATE, removal
+from model_check.tla.forgetful.successor import Successor
 from model_check.tla.layout import Block, hang, indented, junction, separated
-from model_check.tla.removal import FIRST, PLACE, STATE, removal
-from model_check.tla.successor import Successor
 from model_check.tla.text import EVERY, Text
 from model_check.tla.tidying import tidied, tidied_within
 from model_check.tla.values import Binding, Value, Variable

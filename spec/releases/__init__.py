@@ -1,0 +1,1 @@
+"""What differs by release below the state machine's level."""
