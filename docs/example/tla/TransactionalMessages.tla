@@ -18,7 +18,8 @@ CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD
           FLUSHES_BEFORE_SAVING, CLAMPS_OFFSETS, SKIPS_UNDECODABLE_OPS, PARKS_POISON,
           ENDS_AT_FAILED_PUT, RETRIES_DISCARDS, KEEPS_FAILED_OPS, FLUSHES_ON_STOP, KEEPS_FLAG,
           READS_OPS_BEFORE_ESCAPE, INSISTS_ON_ESCAPE, ESCAPES_ONCE, ADOPTS_SLAVE_OFFSETS,
-          ONE_IMMUNITY, OWNS_CHECK_TIMES, AGES_FROM_ARRIVAL, DISTRUSTS_FUTURE, FINISHES_READING,
+          ONE_IMMUNITY, OWNS_CHECK_TIMES, AGES_FROM_ARRIVAL, DISTRUSTS_FUTURE, COPIES_ONCE,
+          LEAVES_ESCAPED, FLUSHES_BEFORE_ANSWERING, RETRIES_COMMITS, ASKS_THE_OLD, FINISHES_READING,
           SKIPS_WHEN_OPS_ARE_DRAINED, AGES_FROM_STORING, SKIPS_LONG_IMMUNITIES,
           COMMITS_AFTER_EXCEPTION, ORDERS_SENDS, SLOW_LOCAL, LOSE_END, LOSE_CHECK, DUPLICATE_END,
           REORDER, WRONG_END, LATE_END, OFFLINE_PRODUCER, RESTARTED_PRODUCER, BAD_STORE_STATUS,
@@ -341,14 +342,6 @@ RoomForAHalf ==
 \* No half was ever stored, as far as no power loss has taken it.
 IsEmpty == half_length = 0 /\ ~had_halves
 
-\* RocketMQ: TransactionalMessageBridge#putHalfMessage, #putMessageReturnResult.
-AppendHalf(transaction_2, born_at) ==
-    /\ half' = [half EXCEPT
-                   ![half_length].transaction = transaction_2,
-                   ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
-                   ![half_length].stored_at = Now]
-    /\ half_length' = half_length + 1
-
 \* The halves of the transaction, as far as no power loss has taken them: the first, copies, and twins.
 StoredHalves(t) ==
     transaction[t].halves_gone
@@ -379,15 +372,28 @@ BeginTransaction(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
 
+\* The half is stored, and its send is answered.
+StoreHalf(t, born_at) ==
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ half' = [half EXCEPT
+                          ![half_length].transaction = t,
+                          ![half_length].born_at = NotBefore(born_at, Floor(BIRTH_CUT, CLOCK_STEP)),
+                          ![half_length].stored_at = Now]
+           /\ half_length' = half_length + 1
+           /\ flushed' = [flushed EXCEPT
+                             !.halves =
+                                 IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length + 1 ELSE 0 ELSE @,
+                             !.ops = IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN op_length ELSE 0 ELSE @]
+
 \* The producer sends a transactional message, the broker stores it as a half, and the local transaction begins.
 \*
 \* RocketMQ: SendMessageProcessor → TransactionalMessageBridge#putHalfMessage.
 SendHalf(t, immunity) ==
     /\ MaySend(t)
     /\ BeginTransaction(t, immunity)
-    /\ AppendHalf(t, Now)
+    /\ StoreHalf(t, Now)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
@@ -400,9 +406,9 @@ SendHalfByAnotherClock(t, immunity, skew) ==
     \* environment: all clocks agree
     /\ CLOCK_SKEW
     /\ BeginTransaction(t, immunity)
-    /\ AppendHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
+    /\ StoreHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
@@ -412,18 +418,23 @@ SendHalfWithChecks(t, immunity, checks) ==
     /\ MaySend(t)
     \* the message carries a number of checks
     /\ checks > 0
-    /\ BeginTransaction(t, immunity)
-    /\ half' = [IF ~OWNS_CHECK_TIMES
-                THEN [half EXCEPT
-                         ![half_length].check_times = checks,
-                         ![half_length].burnt = "PRESET"]
-                ELSE half EXCEPT
-                   ![half_length].transaction = t,
-                   ![half_length].born_at = Now,
-                   ![half_length].stored_at = Now]
-    /\ half_length' = half_length + 1
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ BeginTransaction(t, immunity)
+           /\ half' = [IF ~OWNS_CHECK_TIMES
+                       THEN [half EXCEPT
+                                ![half_length].check_times = checks,
+                                ![half_length].burnt = "PRESET"]
+                       ELSE half EXCEPT
+                          ![half_length].transaction = t,
+                          ![half_length].born_at = Now,
+                          ![half_length].stored_at = Now]
+           /\ half_length' = half_length + 1
+           /\ flushed' = [flushed EXCEPT
+                             !.halves =
+                                 IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length + 1 ELSE 0 ELSE @,
+                             !.ops = IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN op_length ELSE 0 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The same with properties so long that a copy, which has more of them, cannot be stored (B07).
@@ -433,7 +444,7 @@ SendPoisonHalf(t, immunity) ==
     /\ MaySend(t)
     \* environment: what is put back is stored
     /\ PUT_FAILURE
-    /\ AppendHalf(t, Now)
+    /\ StoreHalf(t, Now)
     /\ producer' = "ONLINE"
     /\ transaction' = [transaction EXCEPT
                           ![t].kind = "POISON",
@@ -441,7 +452,7 @@ SendPoisonHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The same, but what is stored cannot be read again (A07).
@@ -451,7 +462,7 @@ SendUndecodableHalf(t, immunity) ==
     /\ MaySend(t)
     \* environment: what is stored can be decoded
     /\ UNDECODABLE_HALF
-    /\ AppendHalf(t, Now)
+    /\ StoreHalf(t, Now)
     /\ producer' = "ONLINE"
     /\ transaction' = [transaction EXCEPT
                           ![t].kind = "UNDECODABLE",
@@ -459,7 +470,7 @@ SendUndecodableHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
@@ -475,11 +486,11 @@ SendHalfAgain(t) ==
     \* instance: no copy and no twin of its half is stored
     /\ StoredHalves(t) < 2
     /\ RoomForAHalf
-    /\ AppendHalf(t, Now)
+    /\ StoreHalf(t, Now)
     /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
 
 \* The instance holds one END_TRANSACTION for a half at a time.
 RoomForAnEnd(h) ==
@@ -706,6 +717,15 @@ CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
 \* The half is a message that can be read.
 CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
 
+\* A half of the transaction has escaped, and none is left at the half offset or above: the slave passed them all.
+\*
+\* RocketMQ: SlaveSynchronize; what lies between its own half offset and the slave's has escaped, or was settled.
+IsLeftToAnother(t) ==
+    /\ LEAVES_ESCAPED
+    /\ role = "MASTER"
+    /\ transaction[t].escaped > 0
+    /\ ~(\E h \in HalfSlots : half[h].transaction = t /\ h >= offsets.half /\ h < half_length)
+
 \* A discarded half of the transaction was put back by an operator.
 WasResumed(t) ==
     \/ transaction[t].resumed_before
@@ -714,8 +734,18 @@ WasResumed(t) ==
 \* The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again.
 IsKnownAsSettled(t) ==
     LET is_put_aside == transaction[t].parked /\ ~WasResumed(t)
-    IN  /\ SETTLES_ONCE
-        /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
+    IN  \/ IsLeftToAnother(t)
+        \/ /\ SETTLES_ONCE
+           /\ transaction[t].deliveries > 0 \/ transaction[t].rolled_back # "NO" \/ is_put_aside
+
+\* A later message of the half queue knows the same original as half h, or h itself as that: it was put back.
+\*
+\* RocketMQ: PROPERTY_TRANSACTION_PREPARED_QUEUE_OFFSET, TransactionalMessageBridge#renewImmunityHalfMessageInner. A
+\* repaired service keeps an index of the copies at the half offset and above, made anew after a start.
+HasACopyAhead(h) ==
+    LET original == IF half[h].original = NONE THEN h ELSE half[h].original
+    IN  /\ COPIES_ONCE
+        /\ \E k \in HalfSlots : k > h /\ k < half_length /\ half[k].original = original
 
 \* Its timeout or immunity is not over. At exactly that age, versions differ (A19).
 \*
@@ -743,7 +773,9 @@ HasNoChecksLeft(h) == half[h].check_times >= CHECK_MAX
 \* needDiscard or needSkip, which the loop asks before it knows all op messages (A10).
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#check.
-MustBeDiscarded(h) == (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ IsOverAge(h)
+MustBeDiscarded(h) ==
+    LET can_be_asked == ASKS_THE_OLD /\ producer = "ONLINE"
+    IN  (HasNoChecksLeft(h) /\ ~DISCARDS_INSTEAD_OF_CHECKING) \/ (IsOverAge(h) /\ ~can_be_asked)
 
 \* It has no immunity of its own and was born in the future: it is not young, and is checked at once (B27).
 BornAhead(h) == ~HasImmunity(h) /\ Age(h) < 0
@@ -775,12 +807,20 @@ BatchIsDue ==
 
 \* An op message at the end of its queue, behind the halves that are there in the commit log.
 AppendOp(names) ==
-    /\ op' = [op EXCEPT
-                 ![op_length].names = names,
-                 ![op_length].born_at = Now,
-                 ![op_length].halves_before = IF FORGETS = 0 \/ POWER_LOSS THEN half_length ELSE @]
-    /\ op_length' = op_length + 1
-    /\ had_ops' = IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ op' = [op EXCEPT
+                        ![op_length].names = names,
+                        ![op_length].born_at = Now,
+                        ![op_length].halves_before =
+                            IF FORGETS = 0 \/ POWER_LOSS \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
+                            THEN half_length
+                            ELSE @]
+           /\ op_length' = op_length + 1
+           /\ flushed' = [flushed EXCEPT
+                             !.halves =
+                                 IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length ELSE 0 ELSE @,
+                             !.ops = IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN op_length + 1 ELSE 0 ELSE @]
+           /\ had_ops' = IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
 
 \* The entries are taken out, and the time is noted.
 EmptyBatch ==
@@ -801,7 +841,7 @@ WriteOpBatch ==
     /\ AppendOp(batch.names)
     /\ EmptyBatch
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   half_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, stuck,
                    stuck_rounds, op_left_behind, had_halves>>
 
 \* The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
@@ -971,19 +1011,8 @@ PullOpMessages ==
 LastOpPulledCameLate ==
     \E o \in OpSlots : o + 1 = round.next_op /\ op[o].born_at - round.started_at > TIMEOUT
 
-\* The first op offset, from where the round began to read, that is not done, or that follows one listed twice.
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#calculateOpOffset walks the sorted list and stops at a repeated entry, and
-\* at one below its start.
-OpOffsetAfterRound ==
-    round.first_op + Cardinality({o \in OpSlots :
-                                     /\ o >= round.first_op
-                                     /\ \A i \in 0..o :
-                                            /\ (i \in round.done) = (i >= round.first_op)
-                                            /\ i = o \/ i \notin round.done_twice})
-
 \* Some op message at offset `first` or later names half h.
-NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ h \in op[o].names
+NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ o < op_length /\ h \in op[o].names
 
 ----------------------------------------------------------------------------------------------------
 \* What only properties read: why a settled transaction goes on, what is left of a half, why a round was stuck.
@@ -1032,6 +1061,7 @@ RememberSettledElsewhere(h) ==
 \* Ghost: note what is left of the half, and whether it had all its checks.
 RememberDiscard(h, how) ==
     /\ LET t == half[h].transaction
+           can_be_kept == CanBeCopied(h) /\ CanBeDecoded(h)
            has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
@@ -1043,7 +1073,7 @@ RememberDiscard(h, how) ==
                                  ![t].discarded =
                                      IF @ = "NO" \/ @ = "SPENT"
                                      THEN IF ~HasNoChecksLeft(h)
-                                          THEN IF IsOverAge(h)
+                                          THEN IF IsOverAge(h) /\ (can_be_kept \/ ~ASKS_THE_OLD)
                                                THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
                                                ELSE @
                                           ELSE IF half[h].burnt = "IMMUNITY"
@@ -1071,11 +1101,6 @@ RememberEndOfRound(why) ==
                 ELSE IF stuck # "NO"
                      THEN 1
                      ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-
-\* Note whether a round that read all op messages and passed all halves leaves an op message for the next one.
-RememberOpsLeftBehind ==
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
 
 ----------------------------------------------------------------------------------------------------
 \* END_TRANSACTION on the broker: the real message is stored, then the op message is written or buffered.
@@ -1174,6 +1199,8 @@ MayBeCommitted(h) ==
 \* RocketMQ: EndTransactionProcessor#sendFinalMessage.
 RefuseCommitUnstored(h) ==
     /\ MayBeCommitted(h)
+    \* what could not be stored is not tried again
+    /\ ~RETRIES_COMMITS
     \* environment: real messages are stored
     /\ PUT_FAILURE
     /\ RememberRefusal(h, "REFUSED")
@@ -1182,17 +1209,28 @@ RefuseCommitUnstored(h) ==
                    batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
-\* The transaction is known as settled: the END_TRANSACTION changes nothing. A repair.
+\* The transaction is known as settled or left to another broker: END_TRANSACTION changes nothing. A repair.
 IgnoreRepeatedEnd(h) ==
     /\ AnEndArrives(h)
     \* the broker is the master
     /\ role = "MASTER"
     \* the broker knows the transaction as settled
     /\ IsTrue(IsKnownAsSettled(half[h].transaction))
-    /\ ForgetEnd(h)
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+    /\ LET t == half[h].transaction
+       IN  /\ ForgetEnd(h)
+           /\ transaction' = [transaction EXCEPT
+                                 ![t].direct =
+                                     IF IsLeftToAnother(half[h].transaction)
+                                     THEN IF /\ half[h].end = "COMMIT"
+                                             /\ IsFirstHalf(h)
+                                             /\ transaction[t].local = "COMMIT"
+                                             /\ transaction[t].deliveries = 0
+                                          THEN "REFUSED"
+                                          ELSE @
+                                     ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A commit arrives: the message is stored in its real topic, where consumers see it.
 \*
@@ -1301,8 +1339,8 @@ WriteOp(h) ==
     /\ AppendOp({h})
     /\ Acknowledge(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
+                   had_halves>>
 
 \* The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
 \*
@@ -1394,53 +1432,85 @@ MayCheck(h) ==
     IN  /\ no_more_ops \/ ops_run_late \/ clock_ahead
         /\ ~(KEEPS_CHECK_OPEN /\ NamesItFrom(h, round.next_op))
 
-\* The memory of a round is gone.
-ForgetRound ==
-    /\ round' = [round EXCEPT
-                    !.running = FALSE,
-                    !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
-                    !.cursor = 0,
-                    !.null_met = FALSE,
-                    !.first_op = 0,
-                    !.next_op = 0,
-                    !.last_pull = "FOUND",
-                    !.pulls_nothing = FALSE,
-                    !.done = {},
-                    !.done_twice = {},
-                    !.removed_by = [h \in HalfSlots |-> NONE]]
-    /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
-
 \* Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
 \*
 \* The op offset is left alone when the round moved it nowhere, also where a pull has set it meanwhile (A02). `why`
-\* tells what kept the round from going on, if something did.
+\* tells what kept the round from going on, if something did. A service that knows settled transactions reads what is
+\* left of the op queue, which would grow for ever otherwise.
 EndRound(why) ==
-    /\ RememberEndOfRound(why)
-    /\ RememberOpsLeftBehind
-    /\ ForgetRound
-    /\ round_ended_at' = Now
-    /\ offsets' = [offsets EXCEPT
-                      !.half = round.cursor,
-                      !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
-
-\* An exception ends the round, and what it has passed is not committed (A08).
-\*
-\* RocketMQ: TransactionalMessageServiceImpl#check, the catch around the loop. PR #9523 would commit the half offset in
-\* a finally block; a repair commits what was passed one by one, but no jump.
-AbortRound(why) ==
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ half' =
-                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                  THEN IF COMMITS_AFTER_EXCEPTION
-                       THEN [h \in HalfSlots |->
-                                [half[h] EXCEPT
-                                    !.left =
-                                        IF h >= offsets.half /\ h < round.cursor /\ @ = "PASSED_OVER"
-                                        THEN "SKIPPED_BY_EXCEPTION"
-                                        ELSE @]]
-                       ELSE half
-                  ELSE half
-           /\ round' = [round EXCEPT
+    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+       IN  /\ RememberEndOfRound(why)
+           /\ round' = [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
@@ -1452,16 +1522,200 @@ AbortRound(why) ==
                            !.done = {},
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
-           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+           /\ pulled_op' = [o_2 \in OpSlots |->
+                               [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                                   !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half = round_then.cursor,
+                             !.op =
+                                 IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                          /\ o_2 >= round_then.first_op
+                                                                          /\ \A i \in 0..o_2 :
+                                                                                 /\ (/\ i \in round_then.done
+                                                                                     /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                          /\ op[i].undecodable
+                                                                                          /\ op[i].halves_before > round_then.cursor))
+                                                                                      = (i >= round_then.first_op)
+                                                                                 /\ \/ i = o_2
+                                                                                    \/ ~(i \in round_then.done_twice)})
+                                      # round_then.first_op
+                                 THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                            /\ o_2 >= round_then.first_op
+                                                                            /\ \A i \in 0..o_2 :
+                                                                                   /\ (/\ i \in round_then.done
+                                                                                       /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                            /\ op[i].undecodable
+                                                                                            /\ op[i].halves_before > round_then.cursor))
+                                                                                        = (i >= round_then.first_op)
+                                                                                   /\ \/ i = o_2
+                                                                                      \/ ~(i \in round_then.done_twice)})
+                                 ELSE @]
+           /\ op_left_behind' =
+                  (/\ has_met_all
+                   /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                            /\ o_2 >= round_then.first_op
+                                                            /\ \A i \in 0..o_2 :
+                                                                   /\ (/\ i \in round_then.done
+                                                                       /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                            /\ op[i].undecodable
+                                                                            /\ op[i].halves_before > round_then.cursor))
+                                                                        = (i >= round_then.first_op)
+                                                                   /\ \/ i = o_2
+                                                                      \/ ~(i \in round_then.done_twice)})
+                        < op_length)
+
+\* An exception ends the round, and what it has passed is not committed (A08).
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, the catch around the loop. PR #9523 would commit the half offset in
+\* a finally block; a repair commits what was passed one by one, but no jump.
+AbortRound(why) ==
+    /\ LET half_then ==
+               IF COMMITS_AFTER_EXCEPTION
+               THEN [h \in HalfSlots |->
+                        [half[h] EXCEPT
+                            !.left =
+                                IF h >= offsets.half /\ h < round.cursor /\ @ = "PASSED_OVER"
+                                THEN "SKIPPED_BY_EXCEPTION"
+                                ELSE @]]
+               ELSE half
+           after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half_then[k].original = h}
+                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half_then[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+       IN  /\ half' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN half_then
+                  ELSE half
+           /\ round' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN [round_then EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+                  ELSE [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
+                  ELSE [o_2 \in OpSlots |-> [pulled_op[o_2] EXCEPT !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
                              !.half =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                 THEN round.cursor
+                                 THEN round_then.cursor
                                  ELSE @,
                              !.op =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                 THEN IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @
+                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                           # round_then.first_op
+                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
+                                      ELSE @
                                  ELSE @]
            /\ stuck' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
@@ -1487,8 +1741,35 @@ AbortRound(why) ==
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                  THEN has_met_all /\ OpOffsetAfterRound < op_length
+                  THEN /\ has_met_all
+                       /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                /\ o_2 >= round_then.first_op
+                                                                /\ \A i \in 0..o_2 :
+                                                                       /\ (/\ i \in round_then.done
+                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                /\ op[i].undecodable
+                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                            = (i >= round_then.first_op)
+                                                                       /\ \/ i = o_2
+                                                                          \/ ~(i \in round_then.done_twice)})
+                            < op_length
                   ELSE op_left_behind
+
+\* The memory of a round is gone.
+ForgetRound ==
+    /\ round' = [round EXCEPT
+                    !.running = FALSE,
+                    !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                    !.cursor = 0,
+                    !.null_met = FALSE,
+                    !.first_op = 0,
+                    !.next_op = 0,
+                    !.last_pull = "FOUND",
+                    !.pulls_nothing = FALSE,
+                    !.done = {},
+                    !.done_twice = {},
+                    !.removed_by = [h \in HalfSlots |-> NONE]]
+    /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
 
 ----------------------------------------------------------------------------------------------------
 \* The check loop's questions about the half at the cursor, in their order: what each later step takes for granted.
@@ -1524,6 +1805,8 @@ StandsOnAnOpenHalf ==
     /\ ~IsSettledByAnOp(round.cursor)
     \* the broker does not know its transaction as settled
     /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+    \* no copy of it is known further on in the queue
+    /\ ~HasACopyAhead(round.cursor)
 
 \* The same, and the store gives it.
 StandsOnAReadableHalf ==
@@ -1743,6 +2026,21 @@ PassHalfOfSettledTransaction ==
                    op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
                    op_left_behind, had_halves, had_ops>>
 
+\* The half was put back before, and the half offset went back over it: its copy is still to come. A repair.
+PassCopiedHalf ==
+    /\ StandsOnAHalf
+    \* no op message that was pulled names it
+    /\ ~IsSettledByAnOp(round.cursor)
+    \* the broker does not know its transaction as settled
+    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+    \* a copy of it is known further on in the queue
+    /\ IsTrue(HasACopyAhead(round.cursor))
+    /\ RememberSettledElsewhere(round.cursor)
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+
 \* An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 \*
 \* The repair of B01 asks about every copy that knows its original, and marks the op as done with its last half.
@@ -1950,8 +2248,155 @@ EndRoundAtFreshHalf ==
     /\ StandsOnAnUnsettledHalf
     \* it was stored in this round
     /\ IsFresh(round.cursor)
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ round' = [round EXCEPT
+    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+           after_o_2[o_3 \in -1..OP_SLOTS - 1] ==
+               IF o_3 = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o_2 == after_o_2[o_3 - 1]
+                        unresolved_then_2 ==
+                            before_o_2.pulled_op[o_3].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o_3].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ \/ ~SETTLES_ONCE
+                                                       \/ k >= before_o_2.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when_2 ==
+                            /\ round.next_op <= o_3
+                            /\ o_3 < round.next_op + OP_SLOTS
+                            /\ o_3 < op_length
+                    IN  [round |-> [before_o_2.round EXCEPT
+                                       !.removed_by =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o_3].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o_2.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o_2.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o_3
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when_2 THEN o_3 + 1 ELSE @],
+                         pulled_op |-> [before_o_2.pulled_op EXCEPT
+                                           ![o_3].unresolved =
+                                               IF when_2
+                                               THEN IF ~op[o_3].undecodable
+                                                    THEN unresolved_then_2
+                                                    ELSE @
+                                               ELSE @]]
+           round_then_2 == IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].round ELSE round
+           has_met_all_2 == round_then_2.cursor = half_length /\ round_then_2.next_op = op_length
+       IN  /\ round' =
+                  IF half[round.cursor].stored_at > Now
+                  THEN [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
@@ -1963,11 +2408,78 @@ EndRoundAtFreshHalf ==
                            !.done = {},
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
-           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+                  ELSE [round_then_2 EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' =
+                  IF half[round.cursor].stored_at > Now
+                  THEN [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
+                  ELSE [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
-                             !.half = round.cursor,
-                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+                             !.half =
+                                 IF half[round.cursor].stored_at > Now
+                                 THEN round_then.cursor
+                                 ELSE round_then_2.cursor,
+                             !.op =
+                                 IF half[round.cursor].stored_at > Now
+                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                           # round_then.first_op
+                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
+                                      ELSE @
+                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then_2.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then_2.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
+                                                                                             = (i >= round_then_2.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then_2.done_twice)})
+                                           # round_then_2.first_op
+                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                   /\ o_2 >= round_then_2.first_op
+                                                                                   /\ \A i \in 0..o_2 :
+                                                                                          /\ (/\ i \in round_then_2.done
+                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                   /\ op[i].undecodable
+                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
+                                                                                               = (i >= round_then_2.first_op)
+                                                                                          /\ \/ i = o_2
+                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                      ELSE @]
            /\ stuck' =
                   IF half[round.cursor].stored_at > Now
                   THEN IF round.cursor = offsets.half THEN "CLOCK" ELSE "NO"
@@ -1990,7 +2502,32 @@ EndRoundAtFreshHalf ==
                        ELSE IF stuck # "NO"
                             THEN 1
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+           /\ op_left_behind' =
+                  IF half[round.cursor].stored_at > Now
+                  THEN /\ has_met_all
+                       /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                /\ o_2 >= round_then.first_op
+                                                                /\ \A i \in 0..o_2 :
+                                                                       /\ (/\ i \in round_then.done
+                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                /\ op[i].undecodable
+                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                            = (i >= round_then.first_op)
+                                                                       /\ \/ i = o_2
+                                                                          \/ ~(i \in round_then.done_twice)})
+                            < op_length
+                  ELSE /\ has_met_all_2
+                       /\ round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                  /\ o_2 >= round_then_2.first_op
+                                                                  /\ \A i \in 0..o_2 :
+                                                                         /\ (/\ i \in round_then_2.done
+                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                  /\ op[i].undecodable
+                                                                                  /\ op[i].halves_before > round_then_2.cursor))
+                                                                              = (i >= round_then_2.first_op)
+                                                                         /\ \/ i = o_2
+                                                                            \/ ~(i \in round_then_2.done_twice)})
+                            < op_length
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
@@ -2038,8 +2575,155 @@ EndRoundAtTimeLimit ==
     /\ round.running
     \* the round is over its time limit
     /\ ~IsWithinLimit
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ round' = [round EXCEPT
+    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+           after_o_2[o_3 \in -1..OP_SLOTS - 1] ==
+               IF o_3 = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o_2 == after_o_2[o_3 - 1]
+                        unresolved_then_2 ==
+                            before_o_2.pulled_op[o_3].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o_3].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ \/ ~SETTLES_ONCE
+                                                       \/ k >= before_o_2.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when_2 ==
+                            /\ round.next_op <= o_3
+                            /\ o_3 < round.next_op + OP_SLOTS
+                            /\ o_3 < op_length
+                    IN  [round |-> [before_o_2.round EXCEPT
+                                       !.removed_by =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o_3].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o_2.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o_2.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o_3
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when_2 THEN o_3 + 1 ELSE @],
+                         pulled_op |-> [before_o_2.pulled_op EXCEPT
+                                           ![o_3].unresolved =
+                                               IF when_2
+                                               THEN IF ~op[o_3].undecodable
+                                                    THEN unresolved_then_2
+                                                    ELSE @
+                                               ELSE @]]
+           round_then_2 == IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].round ELSE round
+           has_met_all_2 == round_then_2.cursor = half_length /\ round_then_2.next_op = op_length
+       IN  /\ round' =
+                  IF IsDue(round.cursor)
+                  THEN [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
@@ -2051,11 +2735,75 @@ EndRoundAtTimeLimit ==
                            !.done = {},
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
-           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+                  ELSE [round_then_2 EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' =
+                  IF IsDue(round.cursor)
+                  THEN [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
+                  ELSE [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
-                             !.half = round.cursor,
-                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+                             !.half = IF IsDue(round.cursor) THEN round_then.cursor ELSE round_then_2.cursor,
+                             !.op =
+                                 IF IsDue(round.cursor)
+                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                           # round_then.first_op
+                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
+                                      ELSE @
+                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then_2.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then_2.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
+                                                                                             = (i >= round_then_2.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then_2.done_twice)})
+                                           # round_then_2.first_op
+                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                   /\ o_2 >= round_then_2.first_op
+                                                                                   /\ \A i \in 0..o_2 :
+                                                                                          /\ (/\ i \in round_then_2.done
+                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                   /\ op[i].undecodable
+                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
+                                                                                               = (i >= round_then_2.first_op)
+                                                                                          /\ \/ i = o_2
+                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                      ELSE @]
            /\ stuck' =
                   IF IsDue(round.cursor)
                   THEN IF round.cursor = offsets.half THEN "TIME_LIMIT" ELSE "NO"
@@ -2078,7 +2826,32 @@ EndRoundAtTimeLimit ==
                        ELSE IF stuck # "NO"
                             THEN 1
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+           /\ op_left_behind' =
+                  IF IsDue(round.cursor)
+                  THEN /\ has_met_all
+                       /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                /\ o_2 >= round_then.first_op
+                                                                /\ \A i \in 0..o_2 :
+                                                                       /\ (/\ i \in round_then.done
+                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                /\ op[i].undecodable
+                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                            = (i >= round_then.first_op)
+                                                                       /\ \/ i = o_2
+                                                                          \/ ~(i \in round_then.done_twice)})
+                            < op_length
+                  ELSE /\ has_met_all_2
+                       /\ round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                  /\ o_2 >= round_then_2.first_op
+                                                                  /\ \A i \in 0..o_2 :
+                                                                         /\ (/\ i \in round_then_2.done
+                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                  /\ op[i].undecodable
+                                                                                  /\ op[i].halves_before > round_then_2.cursor))
+                                                                              = (i >= round_then_2.first_op)
+                                                                         /\ \/ i = o_2
+                                                                            \/ ~(i \in round_then_2.done_twice)})
+                            < op_length
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
 
@@ -2090,6 +2863,7 @@ EndRoundAtTimeLimit ==
 \* The half goes to TRANS_CHECK_MAX_TIME_TOPIC, or only to the log.
 Discard(h) ==
     /\ LET t == half[h].transaction
+           can_be_kept == CanBeCopied(h) /\ CanBeDecoded(h)
            has_just_come == IsFirstHalf(h) /\ half[h].stored_at = Now
        IN  /\ transaction' = [transaction EXCEPT
                                  ![half[h].transaction].parked = IF KEEPS_DISCARDED THEN TRUE ELSE @,
@@ -2102,7 +2876,7 @@ Discard(h) ==
                                  ![t].discarded =
                                      IF @ = "NO" \/ @ = "SPENT"
                                      THEN IF ~HasNoChecksLeft(h)
-                                          THEN IF IsOverAge(h)
+                                          THEN IF IsOverAge(h) /\ (can_be_kept \/ ~ASKS_THE_OLD)
                                                THEN IF has_just_come THEN "OLD_ON_ARRIVAL" ELSE "OVER_AGE"
                                                ELSE @
                                           ELSE IF half[h].burnt = "IMMUNITY"
@@ -2530,8 +3304,155 @@ AbortAtUnreadablePull ==
 
 \* The rest of the round's time goes by without progress; a repaired round ends at once (B08).
 Spin ==
-    /\ LET has_met_all == round.cursor = half_length /\ round.next_op = op_length
-       IN  /\ round' = [round EXCEPT
+    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+           after_o_2[o_3 \in -1..OP_SLOTS - 1] ==
+               IF o_3 = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o_2 == after_o_2[o_3 - 1]
+                        unresolved_then_2 ==
+                            before_o_2.pulled_op[o_3].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o_3].names
+                                       /\ \/ /\ h >= offsets.half
+                                             /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= offsets.half
+                                                    /\ \/ ~SETTLES_ONCE
+                                                       \/ k >= before_o_2.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when_2 ==
+                            /\ round.next_op <= o_3
+                            /\ o_3 < round.next_op + OP_SLOTS
+                            /\ o_3 < op_length
+                    IN  [round |-> [before_o_2.round EXCEPT
+                                       !.removed_by =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o_3].names
+                                                            /\ \/ /\ h >= offsets.half
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o_2.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= offsets.half
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o_2.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o_3
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in before_o_2.round.done
+                                                          THEN @ \cup {o_3}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when_2
+                                           THEN IF ~op[o_3].undecodable
+                                                THEN IF unresolved_then_2 = {}
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_3 \in @ THEN @ ELSE @ \cup {o_3}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when_2 THEN o_3 + 1 ELSE @],
+                         pulled_op |-> [before_o_2.pulled_op EXCEPT
+                                           ![o_3].unresolved =
+                                               IF when_2
+                                               THEN IF ~op[o_3].undecodable
+                                                    THEN unresolved_then_2
+                                                    ELSE @
+                                               ELSE @]]
+           round_then_2 == IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].round ELSE round
+           has_met_all_2 == round_then_2.cursor = half_length /\ round_then_2.next_op = op_length
+       IN  /\ round' =
+                  IF CanBeCopied(round.cursor)
+                  THEN [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
                            !.cursor = 0,
@@ -2543,11 +3464,76 @@ Spin ==
                            !.done = {},
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
-           /\ pulled_op' = [o \in OpSlots |-> [pulled_op[o] EXCEPT !.unresolved = {}]]
+                  ELSE [round_then_2 EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' =
+                  IF CanBeCopied(round.cursor)
+                  THEN [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
+                  ELSE [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
-                             !.half = round.cursor,
-                             !.op = IF OpOffsetAfterRound # round.first_op THEN OpOffsetAfterRound ELSE @]
+                             !.half =
+                                 IF CanBeCopied(round.cursor) THEN round_then.cursor ELSE round_then_2.cursor,
+                             !.op =
+                                 IF CanBeCopied(round.cursor)
+                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                           # round_then.first_op
+                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
+                                      ELSE @
+                                 ELSE IF round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then_2.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then_2.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then_2.cursor))
+                                                                                             = (i >= round_then_2.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then_2.done_twice)})
+                                           # round_then_2.first_op
+                                      THEN round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                   /\ o_2 >= round_then_2.first_op
+                                                                                   /\ \A i \in 0..o_2 :
+                                                                                          /\ (/\ i \in round_then_2.done
+                                                                                              /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                   /\ op[i].undecodable
+                                                                                                   /\ op[i].halves_before > round_then_2.cursor))
+                                                                                               = (i >= round_then_2.first_op)
+                                                                                          /\ \/ i = o_2
+                                                                                             \/ ~(i \in round_then_2.done_twice)})
+                                      ELSE @]
            /\ stuck' =
                   IF CanBeCopied(round.cursor)
                   THEN IF round.cursor = offsets.half THEN "FAILED_PUT" ELSE "NO"
@@ -2576,7 +3562,32 @@ Spin ==
                             ELSE IF stuck # "NO"
                                  THEN 1
                                  ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-           /\ op_left_behind' = (has_met_all /\ OpOffsetAfterRound < op_length)
+           /\ op_left_behind' =
+                  IF CanBeCopied(round.cursor)
+                  THEN /\ has_met_all
+                       /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                /\ o_2 >= round_then.first_op
+                                                                /\ \A i \in 0..o_2 :
+                                                                       /\ (/\ i \in round_then.done
+                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                /\ op[i].undecodable
+                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                            = (i >= round_then.first_op)
+                                                                       /\ \/ i = o_2
+                                                                          \/ ~(i \in round_then.done_twice)})
+                            < op_length
+                  ELSE /\ has_met_all_2
+                       /\ round_then_2.first_op + Cardinality({o_2 \in OpSlots :
+                                                                  /\ o_2 >= round_then_2.first_op
+                                                                  /\ \A i \in 0..o_2 :
+                                                                         /\ (/\ i \in round_then_2.done
+                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                  /\ op[i].undecodable
+                                                                                  /\ op[i].halves_before > round_then_2.cursor))
+                                                                              = (i >= round_then_2.first_op)
+                                                                         /\ \/ i = o_2
+                                                                            \/ ~(i \in round_then_2.done_twice)})
+                            < op_length
 
 \* The copy of a half to be checked cannot be stored: the round tries it over and over until its time limit (B08).
 \*
@@ -2623,6 +3634,16 @@ CorruptOp(o) ==
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
+\* What of the commit log is on the disk.
+
+\* All messages survive a power loss. What no power loss can ask for is not kept.
+Flush ==
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops = IF matters THEN op_length ELSE 0]
+
+----------------------------------------------------------------------------------------------------
 \* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 \*
 \* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
@@ -2652,13 +3673,6 @@ PersistOffsets ==
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
-
-\* All messages survive a power loss. What no power loss can ask for is not kept.
-Flush ==
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ flushed' = [flushed EXCEPT
-                             !.halves = IF matters THEN half_length ELSE 0,
-                             !.ops = IF matters THEN op_length ELSE 0]
 
 \* The commit log is flushed to disk.
 \*
@@ -2734,7 +3748,9 @@ Stop ==
                            ![op_length].names = batch.names,
                            ![op_length].born_at = Now,
                            ![op_length].halves_before =
-                               IF FORGETS = 0 \/ POWER_LOSS THEN half_length ELSE @]
+                               IF FORGETS = 0 \/ POWER_LOSS \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
+                               THEN half_length
+                               ELSE @]
                   ELSE op
            /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
            /\ round_ended_at' = Now
@@ -3780,6 +4796,7 @@ Next ==
     \/ BeginRound
     \/ PassSettledHalf
     \/ PassHalfOfSettledTransaction
+    \/ PassCopiedHalf
     \/ DiscardHalf
     \/ DiscardHalfUnrecorded
     \/ DiscardInsteadOfCheck
