@@ -232,8 +232,9 @@ def _print_extent(console: Console, answer: Judged) -> None:
         say(console, f"every trace of at most {result.depth} steps, {result.seconds:.3f} s; no states are counted")
         return
     is_broken_off = not result.complete and not answer.undecided
+    cut = " and ".join(search.instance.name for search in answer.searched if not search.complete)
     extent = (
-        "all reachable states"
+        f"all reachable states{cut and ', but not of '}{cut}"
         if result.complete
         else "all states up to what was to be found"
         if is_broken_off

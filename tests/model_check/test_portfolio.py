@@ -111,6 +111,7 @@ def test_what_runs_of_any_length_leave_open_holds_to_the_bounds_of_the_others(
     said = " ".join(capsys.readouterr().out.split())
     assert "1 guarantee holds, to the bounds of the search" in said
     assert "not decided for runs of any length in lasting: none is found among" in said
+    assert "all reachable states, but not of lasting: " in said
 
 
 def test_an_interrupted_portfolio_knows_nothing_of_what_it_has_not_searched() -> None:
