@@ -21,7 +21,6 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 WORLDS = (
     ("5.3.3", "offline_producer", "endless"),
     ("5.3.3", "offline_producer,slow_round", "endless"),
-    ("5.3.3", "crash", "roomy"),
 )
 HELD = WORLDS[1]
 """The world that is held against the bars: more than five million states, with violations among its verdicts."""
