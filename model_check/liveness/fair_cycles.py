@@ -44,16 +44,11 @@ def _matrix(sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], stat
     return csr_array((ones, targets.astype(small), starts.astype(small)), shape=(states, states))
 
 
-def allows(graph: Graph, promise: Fairness) -> Flags:
-    """The states that allow a step of the promise."""
-    allowed = np.zeros(graph.states, dtype=np.bool_)
-    allowed[graph.sources[is_step_of(graph, promise)]] = True
-    return allowed
-
-
-def is_step_of(graph: Graph, promise: Fairness) -> Flags:
-    """The edges that are steps of the promise."""
-    return np.array([step.action in promise.actions for step in graph.steps])[graph.labels]
+def promised(graph: Graph, promises: Sequence[Fairness]) -> tuple[Bits, Bits]:
+    """Of which promises each edge is a step, and of which each state allows one: a bit each."""
+    of_step = np.array([_bits_of(step.action, promises) for step in graph.steps], dtype=np.uint32)
+    keeps = of_step[graph.labels]
+    return keeps, _joined(keeps, graph)
 
 
 def never_wanted(graph: Graph, response: Response) -> Flags:
@@ -77,14 +72,12 @@ def fair_components(
     graph: Graph, response: Response, promises: Sequence[Fairness], components: Components = by_scipy
 ) -> npt.NDArray[np.int32]:
     """For each state the number of its fair component, in which the response never comes; -1 where there is none."""
-    of_step = np.array([_bits_of(step.action, promises) for step in graph.steps], dtype=np.uint32)
     may_recur = np.array([step.action.event not in response.once for step in graph.steps])
-    keeps = of_step[graph.labels]
-    allows_all = _joined(keeps, graph)
+    keeps, allowed = promised(graph, promises)
     owed = never_wanted(graph, response)
-    is_last = owed & (allows_all == 0)
+    is_last = owed & (allowed == 0)
     states = np.flatnonzero(owed)
-    part = _Part.of(graph, states, keeps, may_recur[graph.labels], allows_all[states])
+    part = _Part.of(graph, states, keeps, may_recur[graph.labels], allowed[states])
     numbers = np.full(graph.states, -1, dtype=np.int64)
     while True:
         labels = components(part.sources, part.targets, len(part.states))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from model_check.errors import EvaluationError
-from model_check.liveness.fair_cycles import allows, is_step_of
+from model_check.liveness.fair_cycles import promised
 from model_check.liveness.shortest_ways import way_into, way_over
 from spec.language import Refused, is_witnessed, take
 
@@ -64,23 +64,19 @@ def _cycle(graph: Graph, response: Response, promises: Sequence[Fairness], insid
     """Edges from the entry back to it, on which every promise is kept; none where the run may end there."""
     usable = np.array([step.action.event not in response.once for step in graph.steps])[graph.labels]
     usable &= inside[graph.sources] & (graph.targets >= 0) & inside[graph.targets]
-    keeping: list[Flags] = []  # of each promise the edges that keep it: its steps, and what leads where it asks nothing
-    is_kept: list[bool] = []
-    for promise in promises:
-        where, edges = allows(graph, promise), is_step_of(graph, promise)
-        if promise.is_strong and not where[inside].any():
-            continue
-        free = np.zeros_like(where) if promise.is_strong else ~where
-        keeping.append(edges | free[graph.targets])
-        is_kept.append(bool(free[entry]))
-    if int(inside.sum()) == 1 and all(is_kept):
+    keeps, allowed = promised(graph, promises)
+    weak = np.uint32(sum(1 << number for number, promise in enumerate(promises) if not promise.is_strong))
+    keeps |= ~allowed[graph.targets] & weak  # a step of a weak promise, or one that leads where it asks nothing
+    asked = int(np.bitwise_or.reduce(allowed[inside])) | int(weak)
+    open_ones = asked & ~(~int(allowed[entry]) & int(weak))
+    if int(inside.sum()) == 1 and not open_ones:
         return []
     path: list[int] = []
-    while not all(is_kept):
-        wanted = np.logical_or.reduce([edges for edges, kept in zip(keeping, is_kept, strict=True) if not kept])
+    while open_ones:
+        wanted = keeps & np.uint32(open_ones) != 0
         part = _inside(way_over(graph, usable, int(graph.targets[path[-1]]) if path else entry, wanted))
         path += part
-        is_kept = [kept or bool(edges[part].any()) for edges, kept in zip(keeping, is_kept, strict=True)]
+        open_ones &= ~int(np.bitwise_or.reduce(keeps[part]))
     if not path or graph.targets[path[-1]] != entry:
         path += _inside(
             way_over(graph, usable, int(graph.targets[path[-1]]) if path else entry, graph.targets == entry)

@@ -268,7 +268,7 @@ def test_the_answer_begins_with_what_happens_and_what_to_do(
     ("word", "title", "ids"),
     [
         ("S1.immune_half", "S1.immune_half is broken by:", ["B01"]),
-        ("s1.LATE_op", "S1.late_op is broken by:", ["A16", "B05", "B06", "B27"]),
+        ("s1.LATE_op", "S1.late_op is broken by:", ["A16", "B05", "B06", "B27", "B47"]),
         ("L4", "L4 is broken by:", ["A03", "A10", "B17", "B44", "B48", "B49"]),
         ("heeds_settled_originals", "heeds_settled_originals mends:", ["A15", "B01", "B47"]),
         ("keeps_check_open", "keeps_check_open mends:", ["B05", "B06", "B27"]),

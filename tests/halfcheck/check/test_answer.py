@@ -111,7 +111,7 @@ def test_an_instance_that_cannot_see_a_defect_says_where_it_is_seen(capsys: pyte
     )
     told = capsys.readouterr().out.splitlines()
     assert told[0].endswith("none of 1 guarantee is broken here, and 1 in other instances")
-    assert told[1].startswith("R1.too_many_copies (A09) holds in tiny (it needs room for one copy more than")
+    assert told[1].startswith("R1.too_many_copies (A08, A09) holds in tiny (it needs room for one copy more than")
     assert "; broken in odd with crash, 8 steps: " in told[1]
     assert not any("cannot occur here" in line or "to the bounds" in line for line in told)
 
@@ -121,7 +121,7 @@ def test_what_is_broken_elsewhere_names_no_defect_that_the_release_is_rid_of(
 ) -> None:
     """The clause resembles A03, which 4.6.0 mended."""
     told = answer(capsys, "--profile", "5.3.3", "--instance", "tiny", "--property", "L4.left_behind")
-    assert told[1].startswith("L4.left_behind holds in tiny; broken in skewed, 16 steps: ")
+    assert told[1].startswith("L4.left_behind (A10, B48, B49) holds in tiny; broken in skewed, 16 steps: ")
 
 
 def test_an_interrupted_portfolio_does_not_say_that_all_is_broken(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_the_json_of_the_portfolio_has_the_shape_that_others_build_on(capsys: py
     jsonschema.validate(told, json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert told["properties"]["S1"]["clauses"]["immune_half"]["instance"] == "tiny"
     assert told["properties"]["S10"]["cannot_occur"].startswith("needs the fault ")
-    assert {one["name"] for one in told["instances"]} == {"tiny", "odd", "skewed", "deep", "small"}
+    assert {one["name"] for one in told["instances"]} == {"tiny", "odd", "skewed", "deep", "small", "lasting", "pair"}
     assert told["bounds"]["transactions"] == 2
 
 
