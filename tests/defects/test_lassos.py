@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -67,8 +67,8 @@ def test_the_safety_clause_is_broken_in_the_same_world_whether_there_is_a_lasso_
     assert check(asked.profile, asked.faults, instance_of(asked), properties=clauses, until_violated=True).is_violated
 
 
-def question(name: str, **changes: object) -> LassoQuestion:
-    return replace(QUESTIONS[name], **changes)  # type: ignore[arg-type]
+def question(name: str, **changes: Any) -> LassoQuestion:
+    return replace(QUESTIONS[name], **changes)
 
 
 @pytest.mark.parametrize(

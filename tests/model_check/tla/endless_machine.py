@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from spec.language import (
     Action,
@@ -21,6 +22,9 @@ from spec.language import (
     require,
     responses_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +138,8 @@ def answer(s: State, c: Constants) -> None:
     s.waiting = 0
 
 
-def _those(*functions: object) -> tuple[Action, ...]:
-    return tuple(declared_action(function) for function in functions)  # type: ignore[arg-type]
+def _those(*functions: Callable[[State, Constants], None]) -> tuple[Action, ...]:
+    return tuple(declared_action(function) for function in functions)
 
 
 FAIRNESS = {
