@@ -27,8 +27,6 @@ MOST_LINES_OF_A_FUNCTION: Final = 60
 MOST_FILES_OF_A_FOLDER: Final = 20
 
 KERNELS: Final = {
-    "model_check/explicit/kernel_texts/kernel.py: expand_level",
-    "model_check/explicit/kernel_texts/kernel.py: search",
     "spark_trace_analysis/records/property_kernels.py: _tell_one",
     "spark_trace_analysis/records/record_kernels.py: _scan",
     "spark_trace_analysis/statistics/transaction_tally.py: count_events",

@@ -142,35 +142,13 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
 
 
 @inlined
-def expand_level(
-    states,
-    room,
-    regions,
-    region,
-    count,
-    limit,
-    starts,
-    ends,
-    claimed,
-    chunk,
-    chunks,
-    table,
-    keep,
-    K,
-    found,
-    steps,
-    parents,
-    hashes,
-    slot_of,
-    recent,
-    before,
-    seen,
-    out,
-):
+def expand_level(place, region, count, limit, starts, ends, claimed, chunk, chunks, table, keep, K, buffers, seen, out):
     """Expand chunks of a level, as long as there are any and room for their successors; whether all are taken.
 
     The arguments are those of `search`.
     """
+    states, room, regions = place
+    found, steps, parents, hashes, slot_of, recent, before = buffers
     most = steps.shape[0]
     n = judged = count
     generated = waiting = total = 0
@@ -223,37 +201,13 @@ def expand_level(
 
 @compiled
 def search(
-    states,
-    room,
-    regions,
-    region,
-    count,
-    limit,
-    starts,
-    ends,
-    claimed,
-    chunk,
-    chunks,
-    bounds,
-    most,
-    enough,
-    table,
-    keep,
-    K,
-    found,
-    steps,
-    parents,
-    hashes,
-    slot_of,
-    recent,
-    before,
-    seen,
-    out,
-):
+    place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough, table, keep, K, buffers,
+    seen, out,
+):  # fmt: skip
     """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
 
     The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
-    thread has taken. `keep` is as in `key_of`; `recent` is what this region's thread has seen last. Returns in `out`:
+    thread has taken. `keep` is as in `key_of`, `place` and `buffers` as in `state_store/store.py`. Returns in `out`:
     the states in this region, the successors generated, the step that left a declared range (or -1), the number of the
     state from which it did, and the levels finished.
 
@@ -268,29 +222,7 @@ def search(
     left = chunk * chunks
     while True:
         is_whole = expand_level(
-            states,
-            room,
-            regions,
-            region,
-            out[0],
-            limit,
-            starts,
-            ends,
-            claimed,
-            chunk,
-            chunks,
-            table,
-            keep,
-            K,
-            found,
-            steps,
-            parents,
-            hashes,
-            slot_of,
-            recent,
-            before,
-            seen,
-            out,
+            place, region, out[0], limit, starts, ends, claimed, chunk, chunks, table, keep, K, buffers, seen, out
         )
         if levels == 0 or not is_whole:
             return

@@ -257,8 +257,8 @@ class StateStore:
         limit = min(self.found.room, count + min(in_table, in_memory) // threads)
         out = self.outs[region]
         self.kernels.search(
-            *self.place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough,
-            self.table.slots, self.keep, switches, *self._buffers[region], self._seen[region], out,
+            self.place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough,
+            self.table.slots, self.keep, switches, self._buffers[region], self._seen[region], out,
         )  # fmt: skip
         self.counts[region] = out[0]
 
