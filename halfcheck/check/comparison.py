@@ -52,8 +52,9 @@ def run(options: CheckOptions) -> ExitCode:
 def _print(found: Comparison, left: Sequence[str]) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import in_world, wide_console
+    from halfcheck.printing.console import wide_console
     from halfcheck.printing.fitting_table import FittingTable
+    from model_check.wording.faults import in_world
 
     console = wide_console()
     before, after = found.before.result, found.after.result

@@ -160,7 +160,8 @@ def _to_json(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int)
 def _print(itself: Judged, found: Sequence[MinimalRepairs], most_repairs: int) -> None:
     from rich.text import Text
 
-    from halfcheck.printing.console import counted, in_world, wide_console
+    from halfcheck.printing.console import counted, wide_console
+    from model_check.wording.faults import in_world
 
     console = wide_console()
     result = itself.result

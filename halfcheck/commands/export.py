@@ -43,12 +43,12 @@ def command(
     halfcheck export --tla build/tla --profile 4.5.1 --instance lasting --property S9
     halfcheck export --tla build/tla --profile 5.3.3 --instance endless --property P5.at_one_moment
     """
-    from halfcheck.printing.console import in_world
     from model_check.check import chosen_clauses
     from model_check.instances import constants_for, load_instance
     from model_check.liveness.check import USUAL_INSTANCES, chosen_responses, require_endless_runs
     from model_check.tla.files import write_export
     from model_check.tla.module import export, export_responses
+    from model_check.wording.faults import in_world
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
 
     chosen, named = names_in(faults), properties or []

@@ -72,7 +72,7 @@ def command(
         trace = [event.to_json() for event in replayed.events]
         print(json.dumps({**of, "trace": trace}, ensure_ascii=False, indent=2))
     else:
-        from halfcheck.printing.console import in_world
+        from model_check.wording.faults import in_world
 
         _print(replayed, f"RocketMQ {release} {in_world(chosen)}, instance {name}")
     return ExitCode.SAFETY_VIOLATED if replayed.violated else ExitCode.OK

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES, print_holding, print_unknown
-from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, in_world, listed, say, wide_console
+from halfcheck.printing.console import PIPE_COLUMNS, beside, counted, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.broker_conf.configuration import show_duration
 from model_check.broker_conf.words import FoldedRounds, folded, tell
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
-from model_check.wording.faults import FAULTS_IN_WORDS
+from model_check.wording.faults import FAULTS_IN_WORDS, in_world
 
 if TYPE_CHECKING:
     from rich.console import Console

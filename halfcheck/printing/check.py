@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
+from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.check import Verdict
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
+from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -75,17 +75,6 @@ def listed(console: Console, title: str, names: Sequence[str]) -> None:
     below(console, ", ".join(names))
 
 
-def in_world(faults: Sequence[str]) -> str:
-    """The environment of an answer, in words.
-
-    Examples
-    --------
-    >>> in_world(["crash", "lose_end"]), in_world([])
-    ('with crash, lose_end', 'in the quiet world')
-    """
-    return f"with {', '.join(faults)}" if faults else "in the quiet world"
-
-
 def counted(number: int, what: str) -> str:
     """A number and what is counted.
 

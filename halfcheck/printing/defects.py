@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fuzz.defects.scenario import Played
-    from model_check.defects.catalogue import Defect, Search, WrongRepair
+    from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import Finding, LassoFinding
-    from model_check.defects.lasso_question import LassoQuestion
     from model_check.defects.lasso_search import FoundLasso
     from model_check.defects.lookup import Lookup
+    from model_check.defects.question import LassoQuestion, Search
     from model_check.defects.search import Found
 
 

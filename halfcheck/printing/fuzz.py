@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
+from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
 from model_check.counterexample.steps import replay
+from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

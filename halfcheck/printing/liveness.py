@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from halfcheck.printing.check import MOST_COUNTEREXAMPLES
-from halfcheck.printing.console import counted, counterexample_table, in_world, listed, say, wide_console
+from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from model_check.check import Verdict
+from model_check.wording.faults import in_world
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ from model_check.any_length.bisimulation import compare
 from model_check.explicit.search import explore
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.environment import in_words
+from model_check.wording.faults import in_world
 from spec.constants import FAULTS
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -35,7 +36,7 @@ def compared(report: Callable[[str], None]) -> dict[tuple[str, tuple[str, ...]],
     results = {}
     for profile in PROFILES:
         for faults in ((), *((fault,) for fault in FAULTS)):
-            report(f"{profile} in {in_words(faults)}" if not faults else f"{profile} with {in_words(faults)}")
+            report(f"{profile} {in_world(faults)}")
             constants = constants_for(profile, faults, NARROW)
             found = explore(TRANSACTIONAL_MESSAGES, constants, most_states=MOST_STATES)
             results[profile, faults] = compare(found), found.complete

@@ -13,6 +13,7 @@ from model_check.counterexample.itf import to_itf
 from model_check.counterexample.sequence_diagram import draw, drawn_lasso, drawn_path, to_mermaid
 from model_check.errors import BadFile
 from model_check.instances import constants_for
+from model_check.wording.faults import in_world
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _PYTEST_FILE = '''"""{title}
 
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for
+from model_check.wording.faults import in_world
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 STEPS = """
@@ -135,9 +137,8 @@ def _pytest_file(result: CheckResult, row: ClauseResult, replayed: Replay) -> st
     """The counterexample as a pytest file, ready to be checked in: it fails as soon as the schedule shows no defect."""
     profile, faults = result.profile, result.faults
     world = "_with_" + "_and_".join(faults) if faults else "_in_the_quiet_world"
-    where = f"with {', '.join(faults)}" if faults else "in the quiet world"
     return _PYTEST_FILE.format(
-        title=f"{row.name} is violated in {profile} {where}.",
+        title=f"{row.name} is violated in {profile} {in_world(faults)}.",
         rule=row.clause.sentence,
         steps="\n".join(f"{event.step};" for event in replayed.events),
         name=re.sub(r"\W+", "_", f"{row.name}_is_violated_in_{profile}{world}").lower(),

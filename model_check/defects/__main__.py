@@ -7,7 +7,7 @@ Writes `findings.toml`, `lasso_findings.toml` and `docs/generated/defects.md`; w
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from model_check.defects import page
 from model_check.defects.catalogue import catalogue, defect_called
@@ -22,16 +22,18 @@ from model_check.defects.findings import (
     write_findings,
     write_lasso_findings,
 )
-from model_check.defects.lasso_search import find_lasso, readings_of_the_lasso
+from model_check.defects.lasso_search import engines_that_agree, find_lasso
 from model_check.defects.search import find, readings_of_the_absence, readings_of_the_defect
 from model_check.errors import ModelCheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from model_check.defects.catalogue import Search
     from model_check.defects.findings import Finding, LassoFinding
-    from model_check.defects.lasso_question import LassoQuestion
+    from model_check.defects.question import LassoQuestion, Search
+
+Q = TypeVar("Q")
+T = TypeVar("T")
 
 
 def questions() -> Iterator[tuple[str, str, Search]]:
@@ -41,56 +43,50 @@ def questions() -> Iterator[tuple[str, str, Search]]:
             yield name, defect.identifier, search
 
 
-def lassos() -> Iterator[tuple[str, LassoQuestion]]:
-    """What is asked of endless runs, with the ids."""
+def lassos() -> Iterator[tuple[str, str, LassoQuestion]]:
+    """What is asked of endless runs, likewise."""
     for defect in catalogue().values():
         if defect.lasso is not None:
-            yield defect.identifier, defect.lasso
+            yield defect.identifier, defect.identifier, defect.lasso
+
+
+def searched(search: Search) -> Finding:
+    """What a search finds, by all engines."""
+    found = find(search)
+    return finding_of(found, readings_of_the_defect(search, found), readings_of_the_absence(search, found))
+
+
+def searched_for_a_lasso(question: LassoQuestion) -> LassoFinding:
+    """The same of endless runs."""
+    found = find_lasso(question)
+    return lasso_finding_of(found, engines_that_agree(question, found))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Search, record, write the page; what is not found is told on stderr, and the exit code is 75 then."""
     wanted = {defect_called(name).identifier for name in arguments}
-    findings, failed = _searched(wanted, read_findings() if FILE.exists() else {})
+    findings, failed = _answered(questions(), searched, wanted, read_findings() if FILE.exists() else {})
     write_findings(findings)
-    endless, failed_too = _searched_for_lassos(wanted, read_lasso_findings() if LASSO_FILE.exists() else {})
+    endless, failed_too = _answered(
+        lassos(), searched_for_a_lasso, wanted, read_lasso_findings() if LASSO_FILE.exists() else {}
+    )
     write_lasso_findings(endless)
-    text = page.page(catalogue(), findings, read_broker_findings(), endless)
-    page.FILE.write_text(text, encoding="utf-8")
+    page.FILE.write_text(page.page(catalogue(), findings, read_broker_findings(), endless), encoding="utf-8")
     return failed or failed_too
 
 
-def _searched(wanted: set[str], recorded: Mapping[str, Finding]) -> tuple[dict[str, Finding], int]:
-    """What the searches find of the wanted defects, and what is on record of the others; the exit code."""
-    findings: dict[str, Finding] = {}
+def _answered(
+    asked: Iterable[tuple[str, str, Q]], answer: Callable[[Q], T], wanted: set[str], recorded: Mapping[str, T]
+) -> tuple[dict[str, T], int]:
+    """What is found of the wanted defects, and what is on record of the others; the exit code."""
+    findings: dict[str, T] = {}
     failed = 0
-    for name, identifier, search in questions():
+    for name, identifier, question in asked:
         if wanted and identifier not in wanted:
             findings.update({name: recorded[name]} if name in recorded else {})
             continue
         try:
-            found = find(search)
-            readings = readings_of_the_defect(search, found), readings_of_the_absence(search, found)
-        except ModelCheckError as error:
-            failed = error.exit_code
-            print(f"{name}: {error}", file=sys.stderr)
-            continue
-        findings[name] = finding_of(found, *readings)
-        print(f"{name}: {findings[name]}", flush=True)
-    return findings, failed
-
-
-def _searched_for_lassos(wanted: set[str], recorded: Mapping[str, LassoFinding]) -> tuple[dict[str, LassoFinding], int]:
-    """The same of endless runs."""
-    findings: dict[str, LassoFinding] = {}
-    failed = 0
-    for name, question in lassos():
-        if wanted and name not in wanted:
-            findings.update({name: recorded[name]} if name in recorded else {})
-            continue
-        try:
-            found = find_lasso(question)
-            findings[name] = lasso_finding_of(found, readings_of_the_lasso(question, found))
+            findings[name] = answer(question)
         except ModelCheckError as error:
             failed = error.exit_code
             print(f"{name}: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from model_check.defects.lasso_question import LassoQuestion
+from model_check.defects.question import LassoQuestion, Search
 from model_check.errors import BadFile, ModelCheckError
 
 if TYPE_CHECKING:
@@ -34,63 +34,6 @@ class Where(Enum):
     SEARCH = "search"
     BROKER = "broker"
     OUT_OF_REACH = "out_of_reach"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """The question whose answer is a defect.
-
-    Attributes
-    ----------
-    profile : str
-        Where the defect is: a profile, possibly with switches turned (`model_check.instances.switches_of`).
-    repaired_in : str
-        The profile in which it is gone, on the same instance in the same environment; empty if there is none.
-    instance : str
-    faults : tuple of str
-    clause : str
-        The clause that is violated, such as `S1.immune_half`.
-    shows : tuple of str
-        Steps that make the schedule one of this defect, in their order: names of actions, with all their parameters or
-        with none, such as `put_back_immune_half` or `store_real_message h=2`; `write_op | buffer_op` is either.
-    also_in : tuple of str
-        Other profiles in which the same clause is violated, on the same instance in the same environment.
-    most_states : int or None
-        Where the repaired profile's search is cut short.
-    later_on : str
-        Where it is not a profile that is rid of it but a larger instance that shows it later: the same profile breaks
-        the clause there, too, with more steps.
-    takes_long : bool
-        The searches take more than 20 s: `make defects` makes them, the tests replay what it found.
-    """
-
-    profile: str
-    repaired_in: str = ""
-    instance: str
-    faults: tuple[str, ...] = ()
-    clause: str
-    shows: tuple[str, ...]
-    also_in: tuple[str, ...] = ()
-    most_states: int | None = None
-    later_on: str = ""
-    takes_long: bool = False
-
-    @property
-    def environment(self) -> str:
-        """The faults as one word: `quiet` or `crash,lose_end`."""
-        return ",".join(self.faults) or "quiet"
-
-    @property
-    def property_id(self) -> str:
-        """The property of which the clause is a part."""
-        return self.clause.partition(".")[0]
-
-    @property
-    def command(self) -> str:
-        """The command that asks it of the affected profile."""
-        faults = f" --faults {','.join(self.faults)}" if self.faults else ""
-        asked = f"--profile {self.profile} --instance {self.instance}{faults} --property {self.clause}"
-        return f"halfcheck check {asked}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,7 +80,7 @@ class LassoFinding:
         Distinct states in the affected profile, and in the repaired one; 0 where there is none.
     seconds : float
         Of the search in the affected profile, made ready before.
-    readings : tuple of str
+    engines : tuple of str
         The engines that agree on the verdicts; CPython has taken each lasso twice round in any case.
     """
 
@@ -89,7 +89,7 @@ class LassoFinding:
     states: int
     repaired_states: int
     seconds: float
-    readings: tuple[str, ...]
+    engines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +136,10 @@ def finding_of(found: Found, readings: tuple[str, ...], repaired_readings: tuple
     )
 
 
-def lasso_finding_of(found: FoundLasso, readings: tuple[str, ...]) -> LassoFinding:
+def lasso_finding_of(found: FoundLasso, engines: tuple[str, ...]) -> LassoFinding:
     """The figures of a lasso, or of none (`model_check.defects.lasso_search`)."""
     repaired = 0 if found.repaired is None else found.repaired.distinct
-    return LassoFinding(*found.lengths, found.affected.distinct, repaired, round(found.affected.seconds, 6), readings)
+    return LassoFinding(*found.lengths, found.affected.distinct, repaired, round(found.affected.seconds, 6), engines)
 
 
 def read_findings(path: Path = FILE) -> dict[str, Finding]:

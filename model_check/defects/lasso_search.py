@@ -16,7 +16,7 @@ from model_check.liveness.graph import compiled_graph
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
-    from model_check.defects.lasso_question import LassoQuestion
+    from model_check.defects.question import LassoQuestion
     from model_check.explicit.exploration import Report
     from model_check.liveness.check import LivenessResult, ToldLasso
     from spec.constants import Instance
@@ -63,7 +63,7 @@ def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLa
     missing = first_step_missing(round_it * 2, question.shows)
     if missing is not None:
         msg = (
-            f"the cycle in which {question.response} never comes in {_world(question, question.profile)} has no step "
+            f"the cycle in which {question.response} never comes in {question.world(question.profile)} has no step "
             f"{missing!r} where it is expected; in order it should show {', '.join(question.shows)}"
         )
         raise EvaluationError(msg)
@@ -72,7 +72,7 @@ def find_lasso(question: LassoQuestion, report: Report | None = None) -> FoundLa
     return FoundLasso(affected, lasso, repaired)
 
 
-def readings_of_the_lasso(question: LassoQuestion, found: FoundLasso) -> tuple[str, ...]:
+def engines_that_agree(question: LassoQuestion, found: FoundLasso) -> tuple[str, ...]:
     """The engines that agree on the verdicts; networkx is asked of each profile that has few states.
 
     Raises
@@ -91,7 +91,7 @@ def readings_of_the_lasso(question: LassoQuestion, found: FoundLasso) -> tuple[s
         constants = constants_for(result.profile, result.faults, result.instance)
         graph, _ = compiled_graph(TRANSACTIONAL_MESSAGES, constants, [response])
         if has_a_fair_run(graph, response, promises) != (verdict is Verdict.VIOLATED):
-            msg = f"{question.response} in {_world(question, result.profile)}: networkx disagrees with {verdict.value}"
+            msg = f"{question.response} in {question.world(result.profile)}: networkx disagrees with {verdict.value}"
             raise EvaluationError(msg)
     return ("numba", "networkx")
 
@@ -112,10 +112,5 @@ def _require(question: LassoQuestion, profile: str, result: LivenessResult, want
     (row,) = result.rows
     if row.verdict is not wanted:
         because = f": {row.reason}" if row.reason else ""
-        msg = f"{question.response} is {row.verdict.value} in {_world(question, profile)}, not {wanted.value}{because}"
+        msg = f"{question.response} is {row.verdict.value} in {question.world(profile)}, not {wanted.value}{because}"
         raise EvaluationError(msg)
-
-
-def _world(question: LassoQuestion, profile: str) -> str:
-    environment = f"with {', '.join(question.faults)}" if question.faults else "in the quiet world"
-    return f"{profile} {environment} on {question.instance}"

@@ -10,8 +10,9 @@ from model_check.defects.catalogue import Where
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from model_check.defects.catalogue import Defect, Search, WrongRepair
+    from model_check.defects.catalogue import Defect, WrongRepair
     from model_check.defects.findings import BrokerFinding, Finding, LassoFinding
+    from model_check.defects.question import Search
 
 FILE = Path(__file__).parents[2] / "docs" / "generated" / "defects.md"
 

@@ -11,7 +11,7 @@ from model_check.defects.resemblance import first_step_missing
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from model_check.defects.catalogue import Search
+    from model_check.defects.question import Search
     from model_check.explicit.exploration import Report
 
 CPYTHON_STATES: Final = 300_000
@@ -157,12 +157,12 @@ def _judge_affected(search: Search, result: CheckResult) -> ClauseResult:
     if found.verdict is not Verdict.VIOLATED:
         extent = "all reachable states were seen" if result.complete else found.reason
         verdict = "holds" if found.verdict is Verdict.HOLDS else "is unknown"
-        msg = f"{search.clause} {verdict} in {_world(search, search.profile)}, where it should be violated: {extent}"
+        msg = f"{search.clause} {verdict} in {search.world(search.profile)}, where it should be violated: {extent}"
         raise EvaluationError(msg)
     missing = first_step_missing(found.path or (), search.shows)
     if missing is not None:
         msg = (
-            f"the shortest schedule that breaks {search.clause} in {_world(search, search.profile)} has no step "
+            f"the shortest schedule that breaks {search.clause} in {search.world(search.profile)} has no step "
             f"{missing!r} where it is expected; in order it should show {', '.join(search.shows)}"
         )
         raise EvaluationError(msg)
@@ -178,7 +178,7 @@ def _judge_repaired(search: Search, result: CheckResult, depth: int) -> None:
         It finds something, or it was cut short before that depth.
     """
     found = clause_of(result, search.clause)
-    world = _world(search, search.repaired_in)
+    world = search.world(search.repaired_in)
     if found.verdict is Verdict.VIOLATED:
         msg = f"{search.clause} is violated in {world} at depth {found.depth}, where it should hold"
         raise EvaluationError(msg)
@@ -202,7 +202,7 @@ def _judge_later(search: Search, result: CheckResult, depth: int) -> None:
     if found.depth is None or found.depth <= depth:
         shown = "not violated" if found.depth is None else f"violated at depth {found.depth}"
         msg = (
-            f"{search.clause} is {shown} in {_world(search, search.profile, search.later_on)}, "
+            f"{search.clause} is {shown} in {search.world(search.profile, search.later_on)}, "
             f"where it should be violated behind depth {depth}"
         )
         raise EvaluationError(msg)
@@ -216,11 +216,6 @@ def clause_of(result: CheckResult, name: str) -> ClauseResult:
 def without_repair(search: Search) -> Search:
     """The same question about the affected profile only."""
     return replace(search, repaired_in="", later_on="")
-
-
-def _world(search: Search, profile: str, instance: str = "") -> str:
-    environment = f"with {', '.join(search.faults)}" if search.faults else "in the quiet world"
-    return f"{profile} {environment} on {instance or search.instance}"
 
 
 def _numbers(depth: int | None, result: CheckResult) -> str:

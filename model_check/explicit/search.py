@@ -205,28 +205,30 @@ class _Search:
                 depth if at is None and seen >> bit & 1 else at for bit, at in enumerate(found.seen_at)
             )
 
+    @property
+    def _level(self) -> int:
+        """The states of the last level."""
+        starts, ends = self.found.levels[-2:]
+        return int((ends - starts).sum())
+
     def _go_on(self) -> None:
         """Expand a part of the last level, or that and levels behind it; `complete` is false if it was left early."""
-        found, store, (starts, ends) = self.found, self.store, self.found.levels[-2:]
-        size = int((ends - starts).sum())
-        threads = store.threads if size >= ALONE else 1
+        found, size = self.found, self._level
+        threads = self.store.threads if size >= ALONE else 1
         chunk, chunks = self._chunks(size, threads)
-        store.make_room(chunk, threads, self.executor)
-        if threads == 1 and not found.disk_bytes:
-            self._expand_alone(chunk, chunks)
-            self._look_at_outcome(1)
-            return
-        calls = [
-            (region, starts, ends, found.claimed, chunk, chunks, self.switches, threads) for region in range(threads)
-        ]
+        self.store.make_room(chunk, threads, self.executor)
         if threads == 1:
-            store.search(*calls[0])
+            self._expand_alone(chunk, chunks)
         else:
-            for future in [self.executor.submit(store.search, *call) for call in calls]:
+            search, (starts, ends) = self.store.search, found.levels[-2:]
+            for future in [
+                self.executor.submit(search, region, starts, ends, found.claimed, chunk, chunks, self.switches, threads)
+                for region in range(threads)
+            ]:
                 future.result()
-        found.claimed[0] = min(int(found.claimed[0]), size)
+        found.claimed[0] = min(int(found.claimed[0]), self._level)
         self._look_at_outcome(threads)
-        if found.complete and found.claimed[0] == size:
+        if found.complete and 0 < found.claimed[0] == self._level:
             self._finish_level()
 
     def _expand_alone(self, chunk: int, chunks: int) -> None:
@@ -234,17 +236,16 @@ class _Search:
         found, store = self.found, self.store
         starts, ends = (bound.copy() for bound in found.levels[-2:])
         most = ALONE if store.threads > 1 else MOST_STATES
-        enough = MOST_STATES
-        if self.most_states is not None:
-            enough = self.most_states - int(store.counts[1:].sum())
-        bounds = np.zeros(1 if found.claimed[0] else LEVELS, dtype=np.int64)  # what a part has seen is not noted yet
+        enough = MOST_STATES if self.most_states is None else self.most_states - int(store.counts[1:].sum())
+        # What a part of a level has seen is not noted yet, and pages of files are let go of after each call.
+        bounds = np.zeros(0 if found.claimed[0] or found.disk_bytes else LEVELS, dtype=np.int64)
         store.search(0, starts, ends, found.claimed, chunk, chunks, self.switches, 1, bounds, most, enough)
-        finished = int(store.outs[0, 4])
-        for bound in bounds[:finished]:
+        finished = bounds[: store.outs[0, 4]]
+        for bound in finished:
             counts = store.counts.copy()
             counts[0] = bound
             found.levels.append(counts)
-        if finished and not found.claimed[0]:
+        if len(finished) and not found.claimed[0]:
             self._note_what_is_seen()
 
     def _chunks(self, size: int, threads: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model_check.liveness.check import check_responses
+from model_check.wording.faults import in_world
 from spec.profiles import PROFILES
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -25,7 +26,7 @@ def searched(report: Callable[[str], None]) -> list[LivenessResult]:
     results = []
     for faults in ENVIRONMENTS:
         for profile in PROFILES:
-            report(f"{profile} with {', '.join(faults) or 'no fault'}")
+            report(f"{profile} {in_world(faults)}")
             results.append(check_responses(profile, faults, most_states=MOST_STATES))
     return results
 
@@ -46,8 +47,8 @@ def page(results: Sequence[LivenessResult]) -> str:
     ]
     for faults in dict.fromkeys(result.faults for result in results):
         mine = [result for result in results if result.faults == faults]
-        title = f"With {', '.join(faults)}" if faults else "In the quiet world"
-        lines += ["", f"## {title}", "", f"| response | {' | '.join(result.profile for result in mine)} |"]
+        title, profiles = in_world(faults).capitalize(), (result.profile for result in mine)
+        lines += ["", f"## {title}", "", f"| response | {' | '.join(profiles)} |"]
         lines.append("|---|" + "---|" * len(mine))
         for rows in zip(*(result.rows for result in mine), strict=True):
             lines.append(f"| {rows[0].response.name} | {' | '.join(map(_cell, rows))} |")

@@ -10,13 +10,13 @@ import pytest
 from model_check.check import check
 from model_check.defects.__main__ import lassos
 from model_check.defects.findings import read_lasso_findings
-from model_check.defects.lasso_search import find_lasso, instance_of, readings_of_the_lasso
+from model_check.defects.lasso_search import engines_that_agree, find_lasso, instance_of
 from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from model_check.defects.lasso_question import LassoQuestion
+    from model_check.defects.question import LassoQuestion
 
-QUESTIONS = dict(lassos())
+QUESTIONS = {name: question for name, _, question in lassos()}
 FINDINGS = read_lasso_findings()
 
 
@@ -43,9 +43,9 @@ def test_the_lasso_is_found_where_the_defect_is_and_nowhere_where_it_is_repaired
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", [name for name, found in FINDINGS.items() if "networkx" in found.readings])
+@pytest.mark.parametrize("name", [name for name, found in FINDINGS.items() if "networkx" in found.engines])
 def test_networkx_decides_the_same(name: str) -> None:
-    assert readings_of_the_lasso(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
+    assert engines_that_agree(QUESTIONS[name], find_lasso(QUESTIONS[name])) == ("numba", "networkx")
 
 
 TWO_ROUNDS = {

@@ -9,7 +9,7 @@ import pytest
 
 from model_check.check import Verdict, check
 from model_check.defects import search as search_module
-from model_check.defects.catalogue import Search, catalogue
+from model_check.defects.catalogue import catalogue
 from model_check.defects.resemblance import first_step_missing
 from model_check.defects.search import (
     absence,
@@ -22,6 +22,8 @@ from model_check.errors import EvaluationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from model_check.defects.question import Search
 
 pytestmark = pytest.mark.untraced
 

@@ -13,18 +13,18 @@ import pytest
 
 from fuzz.lockstep.refinement_mapping import LEFT_ALONE
 from model_check.counterexample.steps import read_path, replay
-from model_check.indistinguishable.seen import Broker, history
-from model_check.indistinguishable.twin import find_twin
 from model_check.instances import constants_for
 from model_check.tla.uses import declared
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES as MACHINE
+from tests.model_check.indistinguishable.seen import Broker, history
+from tests.model_check.indistinguishable.twin import find_twin
 
 if TYPE_CHECKING:
-    from model_check.indistinguishable.seen import Sight
     from spec.constants import Constants
     from spec.language import Property, Step
+    from tests.model_check.indistinguishable.seen import Sight
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/impossibility.md").read_text(encoding="utf-8")
 
 

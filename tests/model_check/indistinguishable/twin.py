@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.indistinguishable.seen import history
 from spec.language import holds, successors
+from tests.model_check.indistinguishable.seen import history
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.indistinguishable.seen import Broker
     from spec.language import Machine, Property, Step
+    from tests.model_check.indistinguishable.seen import Broker
 
 Node = tuple[tuple[int, ...], int]
 
