@@ -134,6 +134,11 @@ class CheckResult:
         return any(result.verdict is Verdict.VIOLATED for result in self.clauses)
 
     @property
+    def undecided(self) -> str:
+        """Why what is not violated is not known to hold; empty if it is."""
+        return next((result.reason for result in self.clauses if result.verdict is Verdict.UNKNOWN), "")
+
+    @property
     def states_per_second(self) -> int:
         """Distinct states a second, compiling excluded."""
         return round(self.distinct / max(self.seconds, 1e-9))

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from halfcheck.printing.console import counted, counterexample_table, listed, say, wide_console
 from halfcheck.printing.fitting_table import FittingTable
-from model_check.check import Verdict
 from model_check.defects.resemblance import unrepaired
 from model_check.instances import switches_of
 from model_check.wording.clauses import meaning_of
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from model_check.check import CheckResult, ClauseResult
+    from model_check.check import ClauseResult
     from model_check.portfolio import Judged
 
 MOST_COUNTEREXAMPLES = 3
@@ -180,7 +179,7 @@ def _bounded(answer: Judged) -> Iterator[str]:
 
 def _unbounded(answer: Judged) -> Iterator[str]:
     """In runs of which kind something holds for any length, where that is decided."""
-    sizes = [search.instance for search in answer.unbounded if not why_undecided(search)]
+    sizes = [search.instance for search in answer.unbounded if not search.undecided]
     if sizes:
         alive = " or ".join(
             f"at most {counted(size.transactions, 'transaction')} alive at a time, {counted(size.check_max, 'check')}"
@@ -198,14 +197,9 @@ def _unbounded(answer: Judged) -> Iterator[str]:
 def _print_undecided_lengths(console: Console, answer: Judged) -> None:
     """Which instances that forget leave open what else holds."""
     for search in answer.unbounded if len(answer.searched) > 1 else ():
-        why = why_undecided(search)
-        if why:
-            say(console, f"not decided for runs of any length in {search.instance.name}: {why}", style="yellow")
-
-
-def why_undecided(search: CheckResult) -> str:
-    """Why a search says nothing of what it has not violated; empty if it does."""
-    return next((row.reason for row in search.clauses if row.verdict is Verdict.UNKNOWN), "")
+        if search.undecided:
+            told = f"not decided for runs of any length in {search.instance.name}: {search.undecided}"
+            say(console, told, style="yellow")
 
 
 def print_holding(console: Console, rows: Sequence[ClauseResult], holds: str, *, everything: bool) -> None:

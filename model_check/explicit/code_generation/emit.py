@@ -29,9 +29,6 @@ FUNCTIONS = ("expand", "judge", "observe", "forget")
 CLAIMS_A_WORD = 62
 """Clauses and witnesses of which one word of a verdict has the bits."""
 
-CLAIMS_A_FUNCTION = 100
-"""Clauses and witnesses that are judged by one function: what several of them read is read once."""
-
 COLUMNS = (
     "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, ptr noalias nocapture %out"
 )
@@ -84,19 +81,14 @@ class Emitter(ForgettingWriter):
         by_bits: dict[int, list[tuple[int, Expression]]] = {}
         for number, claim in enumerate(self.claims()):
             by_bits.setdefault(self._bits_for(claim), []).append((number, claim))
-        parts = [
-            (bits, claims[first : first + CLAIMS_A_FUNCTION])
-            for bits, claims in by_bits.items()
-            for first in range(0, len(claims), CLAIMS_A_FUNCTION)
-        ]
         lines = ["call.0:"]
-        for number, part in enumerate(parts):
-            lines.append(f"  call void @judge_{number}(ptr %columns, i64 %count, ptr %K, ptr %out)")
-            yield f"define internal void @judge_{number}({COLUMNS}) nounwind {{\n{self._judged(*part)}\n}}"
+        for bits, claims in by_bits.items():
+            lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %out)")
+            yield f"define internal void @judge_{bits}({COLUMNS}) nounwind {{\n{self._judged(bits, claims)}\n}}"
         yield self._in_runs("judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0")
 
     def _judged(self, bits: int, claims: list[tuple[int, Expression]]) -> str:
-        """Of claims for which numbers of so many bits are enough, all states of a run at once."""
+        """Claims for which numbers of so many bits are enough: what several of them read is read once."""
         code = self._begin()
         self._look_at_run(bits)
         valid = code.at_entry(f"lshr i64 -1, {code.at_entry(f'sub i64 {RUN}, %count')}")

@@ -11,6 +11,7 @@ import pytest
 from model_check.check import Verdict
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.instances import constants_for, load_instance
+from model_check.liveness import check
 from model_check.liveness.by_networkx import has_a_fair_run
 from model_check.liveness.check import check_responses, chosen_responses
 from model_check.liveness.fair_cycles import fair_components
@@ -125,6 +126,15 @@ def test_a_full_queue_and_a_search_cut_short_leave_what_is_not_violated_unknown(
     short = check_responses("5.3.3", (), most_states=3_000, properties=["P1", "P5"])
     assert [row.verdict.value for row in short.rows] == ["unknown", "unknown", "violated"]
     assert not short.complete
+
+
+@pytest.mark.parametrize(("profile", "searched"), [("fixed", "narrow"), ("5.3.3", "endless")])
+def test_a_roomier_instance_is_searched_where_a_queue_is_full(
+    monkeypatch: pytest.MonkeyPatch, profile: str, searched: str
+) -> None:
+    monkeypatch.setattr(check, "USUAL_INSTANCES", (narrow(), "endless"))
+    result = check_responses(profile, ("slow_round",), properties=["P6"])
+    assert (result.instance.name, result.is_decided) == (searched, True)
 
 
 def a_lasso() -> tuple[Constants, Response, Lasso]:
