@@ -11,6 +11,7 @@ from model_check.errors import EvaluationError
 from model_check.explicit import search as explicit_search
 from spec.language import RangeViolation
 from tests.model_check.explicit.broken_machines import BROKEN, MACHINE, Sizes
+from tests.model_check.tla import forgetful_machine
 
 if TYPE_CHECKING:
     from model_check.explicit.search import Progress
@@ -103,6 +104,24 @@ def test_an_interruption_keeps_what_was_found() -> None:
     assert not found.complete
     assert 0 < found.distinct < 8_832
     assert found.depth == 6
+
+
+def test_what_is_forgotten_at_once_is_judged_all_the_same() -> None:
+    """What the clause forbids is in no state that is kept."""
+    constants = forgetful_machine.Constants()
+    slow = cpython_search.explore(forgetful_machine.FORGETFUL, constants)
+    found = explicit_search.explore(forgetful_machine.FORGETFUL, constants)
+    (clause,) = forgetful_machine.FORGETFUL.clauses
+    path = slow.path_to(slow.violations[clause])
+    assert (found.distinct, found.generated, found.seen_at) == (slow.distinct, slow.generated, (len(path),))
+
+
+def test_what_a_part_of_a_level_has_seen_is_seen_at_that_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5))
+    monkeypatch.setattr(explicit_search, "AT_ONCE", explicit_search.CHUNK)
+    in_parts = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5))
+    assert max(whole.sizes) > 4 * explicit_search.CHUNK
+    assert (in_parts.seen_at, in_parts.sizes) == (whole.seen_at, whole.sizes)
 
 
 @pytest.mark.parametrize("most_states", [None, 1, 500, 5_000])

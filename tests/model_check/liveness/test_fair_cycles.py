@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from model_check.liveness.by_networkx import has_a_fair_run
 from model_check.liveness.fair_cycles import fair_components
 from model_check.liveness.graph import Graph
+from model_check.liveness.lasso import shortest_lasso
 from spec.language import Action, Fairness, Response, Step
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -81,6 +82,15 @@ def test_what_comes_to_an_end_is_in_no_cycle_but_on_the_way() -> None:
 def test_only_what_is_owed_counts() -> None:
     edges = [(0, "a", 1), (1, "b", 2), (2, "b", 2), (3, "b", 3)]
     assert fair_states(edges, promise("ab"), wanted_at={1}) == set()
+
+
+def test_a_cycle_goes_round_until_every_promise_is_kept() -> None:
+    edges = [(0, "a", 1), (1, "c", 0), (0, "b", 2), (2, "c", 0)]
+    response, promises = asked(), [promise("a", is_strong=True), promise("b", is_strong=True), promise("c")]
+    graph = graph_of(3, edges, response, {0}, set(), set())
+    lasso = shortest_lasso(graph, response, promises, fair_components(graph, response, promises))
+    assert lasso is not None
+    assert ([step.action.event for step in lasso.cycle], lasso.stem) == (["a", "c", "b", "c"], ())
 
 
 @st.composite
