@@ -182,7 +182,8 @@ def _judged_together(searched: Sequence[CheckResult], left_out: Sequence[str], *
     of_all = zip(*(result.clauses for result in searched), strict=True)
     of_bounded = zip(*(result.clauses for result in bounded), strict=True)
     rows = [_shortest(rows, otherwise) for rows, otherwise in zip(of_all, of_bounded, strict=True)]
-    rows = [_with_instances(row, bounded, left_out if is_interrupted else ()) for row in rows]
+    missed = [name for name in left_out if is_interrupted and not load_instance(name).forgets]
+    rows = [_with_instances(row, bounded, missed) for row in rows]
     sizes = [result.instance for result in bounded]
     largest: dict[str, Any] = {"name": ", ".join(result.instance.name for result in searched), **_largest(sizes)}
     complete = all(result.complete for result in bounded)
@@ -227,10 +228,10 @@ def _with_instances(row: ClauseResult, searched: Sequence[CheckResult], missed: 
     if row.path is not None or (row.verdict is Verdict.HOLDS and not missed):
         return row
     cut = [f"{result.instance.name} ({result.distinct:,} states)" for result in searched if not result.complete]
-    reason = f"none is found; cut short in {', '.join(cut)}"
-    return replace(
-        row, verdict=Verdict.UNKNOWN, reason=f"{reason}; interrupted before {', '.join(missed)}" if missed else reason
-    )
+    reasons = ["none is found"]
+    reasons += [f"cut short in {', '.join(cut)}"] if cut else []
+    reasons += [f"interrupted before {', '.join(missed)}"] if missed else []
+    return replace(row, verdict=Verdict.UNKNOWN, reason="; ".join(reasons))
 
 
 def _largest(sizes: Sequence[Instance]) -> dict[str, int]:

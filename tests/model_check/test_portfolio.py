@@ -128,6 +128,17 @@ def test_an_interrupted_portfolio_knows_nothing_of_what_it_has_not_searched() ->
     assert row.reason.endswith("interrupted before deep")
 
 
+def test_what_holds_to_the_bounds_still_does_where_a_run_of_any_length_was_interrupted() -> None:
+    def press(name: str, _progress: Progress) -> None:
+        if name.startswith("lasting"):
+            raise KeyboardInterrupt
+
+    answer = search_portfolio("4.9.7", (), properties=["S5"], instances=["tiny", "lasting", "pair"], report=press)
+    assert (answer.is_interrupted, answer.left_out, answer.undecided) == (True, ("pair",), ())
+    (row,) = answer.holding
+    assert answer.in_runs_of_any_length(row.clause) is Verdict.UNKNOWN
+
+
 def test_a_fault_that_is_off_or_missing_in_all_instances_makes_a_clause_impossible() -> None:
     answer = search_portfolio("4.9.7", ("crash",), properties=["S10", "S4"], instances=["tiny"])
     assert not answer.broken
