@@ -41,7 +41,7 @@ def stands_on_a_half(s: State, c: Constants) -> None:
     require(s.round.cursor < s.half_length, "the cursor stands on a half")
 
 
-def stands_on_an_open_half(s: State, c: Constants) -> None:
+def stands_on_a_half_that_nothing_settles(s: State, c: Constants) -> None:
     """The same, and nothing that the round has read settles it."""
     stands_on_a_half(s, c)
     require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
@@ -49,6 +49,11 @@ def stands_on_an_open_half(s: State, c: Constants) -> None:
         not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
         "the broker does not know its transaction as settled",
     )
+
+
+def stands_on_an_open_half(s: State, c: Constants) -> None:
+    """The same, and no copy of it is still to come."""
+    stands_on_a_half_that_nothing_settles(s, c)
     require(not has_a_copy_ahead(s, c, s.round.cursor), "no copy of it is known further on in the queue")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spec.check_loop import (
     stands_on_a_half,
+    stands_on_a_half_that_nothing_settles,
     stands_on_an_earlier_half,
     stands_on_an_old_half,
     stands_on_an_unsettled_half,
@@ -99,12 +100,7 @@ def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
 @action(event="half_passed", place=305, shows=PASSED)
 def pass_copied_half(s: State, c: Constants) -> None:
     """The half was put back before, and the half offset went back over it: its copy is still to come. A repair."""
-    stands_on_a_half(s, c)
-    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
-    require(
-        not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
-        "the broker does not know its transaction as settled",
-    )
+    stands_on_a_half_that_nothing_settles(s, c)
     require(has_a_copy_ahead(s, c, s.round.cursor), "a copy of it is known further on in the queue")
     remember_settled_elsewhere(s, s.round.cursor)
     s.round.cursor += 1

@@ -1799,12 +1799,16 @@ StandsOnAHalf ==
     /\ round.cursor < half_length
 
 \* The same, and nothing that the round has read settles it.
-StandsOnAnOpenHalf ==
+StandsOnAHalfThatNothingSettles ==
     /\ StandsOnAHalf
     \* no op message that was pulled names it
     /\ ~IsSettledByAnOp(round.cursor)
     \* the broker does not know its transaction as settled
     /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+
+\* The same, and no copy of it is still to come.
+StandsOnAnOpenHalf ==
+    /\ StandsOnAHalfThatNothingSettles
     \* no copy of it is known further on in the queue
     /\ ~HasACopyAhead(round.cursor)
 
@@ -2028,11 +2032,7 @@ PassHalfOfSettledTransaction ==
 
 \* The half was put back before, and the half offset went back over it: its copy is still to come. A repair.
 PassCopiedHalf ==
-    /\ StandsOnAHalf
-    \* no op message that was pulled names it
-    /\ ~IsSettledByAnOp(round.cursor)
-    \* the broker does not know its transaction as settled
-    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+    /\ StandsOnAHalfThatNothingSettles
     \* a copy of it is known further on in the queue
     /\ IsTrue(HasACopyAhead(round.cursor))
     /\ RememberSettledElsewhere(round.cursor)
