@@ -5,7 +5,6 @@ A commit inside the immunity of a half that was put back for it is the last word
 
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for
-from model_check.wording.faults import in_world
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 STEPS = """

@@ -30,7 +30,6 @@ _PYTEST_FILE = '''"""{title}
 
 from model_check.counterexample.steps import read_path, replay
 from model_check.instances import constants_for
-from model_check.wording.faults import in_world
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 STEPS = """
