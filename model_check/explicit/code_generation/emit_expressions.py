@@ -28,6 +28,9 @@ LANES = 16
 RUN = 64
 """States that are laid out, word by word, to be looked at by vector instructions; a multiple of `LANES`."""
 
+BYTE = 8
+"""Bits of the smallest numbers."""
+
 ALIGNMENT = 8 * LANES
 """Bytes."""
 
@@ -71,15 +74,15 @@ class ExpressionWriter:
         self._lanes, self._bits = RUN, bits
 
     def _bits_for(self, *terms: Expression) -> int:
-        """Bits, 8 at least, in which all numbers and sets of some terms have room."""
-        needed = 8
+        """Bits, a byte at least, in which all numbers and sets of some terms have room."""
+        needed = BYTE
         for term in parts(terms):
             match term:
                 case Apply("has", (_, member)) | Apply("only", (member,)):
                     needed = max(needed, self._range(member)[1] + 1)
             least, most = self._range(term)
             needed = max(needed, 1 + max(most, ~least).bit_length())
-        return next(bits for bits in (8, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
+        return next(bits for bits in (BYTE, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
 
     @property
     def _number_type(self) -> str:
@@ -241,13 +244,50 @@ class ExpressionWriter:
         """The bits of a word from `shift` on, as many as a number has: cut out once for all fields that lie in them."""
         if isinstance(shift, str):
             raise AssertionError(place)  # see `_bits_for`
-        within = shift % self._bits
-        if within + place.width > self._bits:
+        number, within = divmod(shift, self._bits)
+        is_split = within + place.width > self._bits
+        if self._bits == BYTE:
+            low = self._byte(place.word, number)
+            part = self._operation("lshr", low, within) if within else low
+            if not is_split:
+                return part
+            return self._operation("or", part, self._operation("shl", self._byte(place.word, number + 1), BYTE - within))
+        if is_split:
             within = 0
         words = f"<{self._lanes} x i64>"
         moved = self.code.value(f"lshr {words} {self._word(place.word)}, splat (i64 {shift - within})")
         part = self.code.value(f"trunc {words} {moved} to {self._number_type}")
         return self._operation("lshr", part, within) if within else part
+
+    def _byte(self, word: int, number: int) -> str:
+        """A byte of a word of all states of the run.
+
+        The bytes of eight states are put together by their numbers, and then eight times eight of these pieces are
+        transposed: thirty-two instructions for all bytes of a word, those that are wanted of them.
+        """
+        code, pieces, octet = self.code, f"<{WORD_BITS // BYTE} x i64>", f"<{WORD_BITS} x i8>"
+
+        def of_eight(group: int) -> str:
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 {8 * group}")
+            eight = code.value(f"load {octet}, ptr {place}, align 64")
+            by_number = ", ".join(f"i32 {8 * state + byte}" for byte in range(8) for state in range(8))
+            return code.value(
+                f"bitcast {octet} "
+                f"{code.value(f'shufflevector {octet} {eight}, {octet} poison, <{WORD_BITS} x i32> <{by_number}>')} to {pieces}"
+            )
+
+        def joined(first: int, groups: int) -> str:
+            """Of some groups: pieces of as many, those with our number among them."""
+            if groups == 1:
+                return of_eight(first)
+            half = groups // 2
+            left, right = joined(first, half), joined(first + half, half)
+            taken = [unit * groups + number // half % 2 * half for unit in range(8 // groups)]
+            order = [start + i + 8 * side for start in taken for side in (0, 1) for i in range(half)]
+            indices = ", ".join(f"i32 {i}" for i in order)
+            return code.value(f"shufflevector {pieces} {left}, {pieces} {right}, <8 x i32> <{indices}>")
+
+        return code.value(f"bitcast {pieces} {joined(0, 8)} to {octet}")
 
     def _shift(self, place: Place, index: Expression | None) -> str | int:
         """Where an element of an array begins in its word; a number where it is known."""
