@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "Progress", "explore"]
 
-CHUNK, LARGE_CHUNK = 128, 1024
+CHUNK, LARGE_CHUNK = 64, 1024
 """Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common.
 
 Always a multiple of the first, so that the order in which one thread finds states does not depend on it.
@@ -56,6 +56,8 @@ AT_ONCE_ON_DISK = 1 << 11
 
 LEVELS = 256
 """Levels that one call of the kernel finishes at most: it costs as much as a hundred states, and they may be small."""
+
+FORGETTING_OUT_OF_RANGE = "forgetting what is over: a value left its declared range; the CPython engine says which"
 
 
 def explore(
@@ -217,7 +219,15 @@ class _Search:
         levels = 0 if found.claimed[0] or found.disk_bytes else LEVELS
         enough = MOST_STATES if self.most_states is None else self.most_states
         finished = store.search(
-            found.levels[-2], found.levels[-1], found.claimed, chunk, at_once, levels, enough, self.switches, self.executor
+            found.levels[-2],
+            found.levels[-1],
+            found.claimed,
+            chunk,
+            at_once,
+            levels,
+            enough,
+            self.switches,
+            self.executor,
         )
         found.levels += finished
         found.claimed[0] = min(int(found.claimed[0]), self._level)
@@ -242,6 +252,8 @@ class _Search:
         found.generated += int(store.outs[:, 1].sum())
         found.peak_bytes = max(found.peak_bytes, store.bytes)
         for out in store.outs[: store.threads]:
+            if out[2] == store.kernels.SWEPT_OUT_OF_RANGE:
+                raise EvaluationError(FORGETTING_OUT_OF_RANGE)
             if out[2] >= 0:
                 raise EvaluationError(_out_of_range(found, int(out[3]), int(out[2])))
         if self.checkpoints is not None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run
 from model_check.explicit.code_generation.instructions import Instructions
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
@@ -24,12 +25,6 @@ Range = tuple[int, int]
 
 LANES = 16
 """States that one vector instruction looks at."""
-
-RUN = 64
-"""States that are laid out, word by word, to be looked at by vector instructions; a multiple of `LANES`."""
-
-BYTE = 8
-"""Bits of the smallest numbers."""
 
 ALIGNMENT = 8 * LANES
 """Bytes."""
@@ -247,47 +242,19 @@ class ExpressionWriter:
         number, within = divmod(shift, self._bits)
         is_split = within + place.width > self._bits
         if self._bits == BYTE:
-            low = self._byte(place.word, number)
+            low = byte_of_run(self.code, place.word, number)
             part = self._operation("lshr", low, within) if within else low
             if not is_split:
                 return part
-            return self._operation("or", part, self._operation("shl", self._byte(place.word, number + 1), BYTE - within))
+            return self._operation(
+                "or", part, self._operation("shl", byte_of_run(self.code, place.word, number + 1), BYTE - within)
+            )
         if is_split:
             within = 0
         words = f"<{self._lanes} x i64>"
         moved = self.code.value(f"lshr {words} {self._word(place.word)}, splat (i64 {shift - within})")
         part = self.code.value(f"trunc {words} {moved} to {self._number_type}")
         return self._operation("lshr", part, within) if within else part
-
-    def _byte(self, word: int, number: int) -> str:
-        """A byte of a word of all states of the run.
-
-        The bytes of eight states are put together by their numbers, and then eight times eight of these pieces are
-        transposed: thirty-two instructions for all bytes of a word, those that are wanted of them.
-        """
-        code, pieces, octet = self.code, f"<{WORD_BITS // BYTE} x i64>", f"<{WORD_BITS} x i8>"
-
-        def of_eight(group: int) -> str:
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 {8 * group}")
-            eight = code.value(f"load {octet}, ptr {place}, align 64")
-            by_number = ", ".join(f"i32 {8 * state + byte}" for byte in range(8) for state in range(8))
-            return code.value(
-                f"bitcast {octet} "
-                f"{code.value(f'shufflevector {octet} {eight}, {octet} poison, <{WORD_BITS} x i32> <{by_number}>')} to {pieces}"
-            )
-
-        def joined(first: int, groups: int) -> str:
-            """Of some groups: pieces of as many, those with our number among them."""
-            if groups == 1:
-                return of_eight(first)
-            half = groups // 2
-            left, right = joined(first, half), joined(first + half, half)
-            taken = [unit * groups + number // half % 2 * half for unit in range(8 // groups)]
-            order = [start + i + 8 * side for start in taken for side in (0, 1) for i in range(half)]
-            indices = ", ".join(f"i32 {i}" for i in order)
-            return code.value(f"shufflevector {pieces} {left}, {pieces} {right}, <8 x i32> <{indices}>")
-
-        return code.value(f"bitcast {pieces} {joined(0, 8)} to {octet}")
 
     def _shift(self, place: Place, index: Expression | None) -> str | int:
         """Where an element of an array begins in its word; a number where it is known."""

@@ -17,7 +17,7 @@ be; compare. Only what is left over takes the loop that can store it.
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
 RUN = 64  # states that are judged in the time of one
-LEAST_CHUNK, TURNS = 128, 16  # parents that a thread takes at a time at least; chunks of a level for each thread
+LEAST_CHUNK, TURNS = 64, 16  # parents that a thread takes at a time at least; chunks of a large level for each thread
 PHASE, ARRIVED, GOES_ON, LEFT, FINISHED = range(5)  # of `meeting`
 PATIENCE = 1000  # turns that a thread waits for the others before it lets somebody else have its processor
 SWEPT_OUT_OF_RANGE = -2
@@ -149,7 +149,7 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
 def expand_level(
     place, region, count, limit, starts, ends, claimed, chunk, left, table, keep, K, buffers, seen, out
 ):  # fmt: skip
-    """Expand chunks of a level, as long as there are any and room for their successors, and `left` parents are not done.
+    """Expand chunks of a level, at most `left` parents, as long as there are any and room for their successors.
 
     The arguments are those of `search`. A step or a sweep that leaves a declared range ends it; `out` says so.
     """
@@ -274,7 +274,7 @@ def search(
     room. Then `claimed` says how much of the current level is expanded; without `bounds` it is never another one.
 
     Out, in outs[region]: the states in this region, the successors generated, the step that left a declared range
-    (or -1), the number of the state from which it did.
+    (or -1; `SWEPT_OUT_OF_RANGE` where what was left of a successor did), the number of the state from which it did.
     """
     out = outs[region]
     out[1], out[2] = 0, -1
@@ -292,11 +292,7 @@ def search(
         for i in range(seen.shape[0]):
             out[4] |= seen[i] ^ seen_before[i]
         if meet(meeting, threads):
-            shall = next_level(
-                starts, ends, claimed, bounds, meeting[LEFT:], meeting[FINISHED:], enough, threads, outs
-            )
+            shall = next_level(starts, ends, claimed, bounds, meeting[LEFT:], meeting[FINISHED:], enough, threads, outs)
             go_on(meeting, shall)
-        if out[2] == SWEPT_OUT_OF_RANGE:
-            raise OverflowError
         if meeting[GOES_ON] == 0:
             return
