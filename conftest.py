@@ -34,6 +34,7 @@ COMPILED = (
     "large",
     "shared",
     "trio",
+    "endless",
     "small_check_service",
     "two_phase_commit",
 )
