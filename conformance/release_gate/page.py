@@ -18,8 +18,8 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "generated" / "releases.md"
 
 _HEAD: Final = """# What each release changed of what rules speak of
 
-The specification, the reference broker and the catalogue of defects name {names} classes and methods of RocketMQ. Of each
-one and each of {releases} releases a digest of the bytecode is kept; [releases.md](../releases.md) says how, and
+The specification, the reference broker and the catalogue of defects name {names} classes and methods of RocketMQ. Of
+each one and each of {releases} releases a digest of the bytecode is kept; [releases.md](../releases.md) says how, and
 `make releases ARGS=--update` writes it and this page.
 
 **Changed** is what is not as it was in the release before. **Without evidence** is the part of it that is not as in a
