@@ -139,6 +139,19 @@ def unturned(profile: str) -> str:
     return re.split(r"[+-]", profile, maxsplit=1)[0]
 
 
+def same_switches(profile: str) -> str:
+    """The oldest profile that has the same switches: what is found of one holds for the other.
+
+    Examples
+    --------
+    >>> same_switches("5.5.1"), same_switches("5.5.1+settles_once"), same_switches("5.4.0")
+    ('5.5.0', '5.5.0+settles_once', '5.4.0')
+    """
+    name = unturned(profile)
+    switches = switches_of(name)
+    return next(older for older in PROFILES if PROFILES[older] == switches) + profile.removeprefix(name)
+
+
 def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
     """The profiles of these names in their order, oldest first; all when none is named.
 
