@@ -41,7 +41,6 @@ def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two versions, some stores, a cross-check, ten schedules and some mutants, in this process."""
     stores = [golden_store(*name.split("/")) for name in STORES]
     monkeypatch.setattr(parts, "golden_stores", lambda: stores)
-    monkeypatch.setattr(parts, "later_stores", list)
     for module in (verification, parts):
         monkeypatch.setattr(module, "VERSIONS", SEARCHED)
     monkeypatch.setattr(parts, "EXAMPLES", 10)
