@@ -13,7 +13,7 @@ from model_check.did_you_mean import nearest_release, require_known
 from model_check.errors import BadFile, ModelCheckError
 from model_check.releases import profile_for
 from spec.constants import FAULTS, SWITCHES, Constants, Instance
-from spec.profiles import PROFILES, VERSIONS
+from spec.profiles import PROFILES, VERSIONS, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -148,8 +148,8 @@ def same_switches(profile: str) -> str:
     ('5.5.0', '5.5.0+settles_once', '5.4.0')
     """
     name = unturned(profile)
-    switches = switches_of(name)
-    return next(older for older in PROFILES if PROFILES[older] == switches) + profile.removeprefix(name)
+    oldest = next(older for older in distinct(PROFILES) if PROFILES[older] == switches_of(name))
+    return oldest + profile.removeprefix(name)
 
 
 def named_profiles(names: Sequence[str]) -> tuple[str, ...]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from spec.switches import Switches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _4_5_1 = Switches(
     marks_op_done_on_hit=False,
@@ -79,5 +83,16 @@ PROFILES: dict[str, Switches] = {
 VERSIONS = tuple(name for name in PROFILES if name != "fixed")
 """The profiles that are RocketMQ versions."""
 
-DISTINCT = tuple(name for number, name in enumerate(PROFILES) if PROFILES[name] not in list(PROFILES.values())[:number])
-"""The profiles whose switches no earlier one has: what is asked of all behaviours is asked of these."""
+
+def distinct(profiles: Iterable[str]) -> tuple[str, ...]:
+    """Of profiles with the same switches the first one: what is found of it holds for the others.
+
+    Examples
+    --------
+    >>> distinct(["5.4.0", "5.5.0", "5.5.1", "fixed"])
+    ('5.4.0', '5.5.0', 'fixed')
+    """
+    first: dict[Switches, str] = {}
+    for name in profiles:
+        first.setdefault(PROFILES[name], name)
+    return tuple(first.values())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from halfcheck.verify.processes import ResultCache
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
-CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
+CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.5.1", ()))
 """What the slow CPython search does again on the instance `tiny`."""
 
 SHOWN: Final = 200

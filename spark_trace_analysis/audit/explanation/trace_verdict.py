@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_check.broker_conf.configuration import Configuration
-from model_check.instances import same_switches
 from model_check.releases import profile_for
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.validate import validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
 from spec.language import NONE
+from spec.profiles import distinct
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -144,8 +144,7 @@ def profiles_for(version: str | None) -> list[str]:
     """
     ends = [release_numbers(end) for end in (version or f"{RELEASES[0]}-{RELEASES[-1]}").split("-")]
     between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
-    profiles = dict.fromkeys(profile_for(release)[0] for release in between or [str(version)])
-    return [name for name in profiles if same_switches(name) == name or same_switches(name) not in profiles]
+    return list(distinct(profile_for(release)[0] for release in between or [str(version)]))
 
 
 def why_judged_by(profile: str, version: str | None) -> str:
