@@ -152,6 +152,17 @@ def same_switches(profile: str) -> str:
     return oldest + profile.removeprefix(name)
 
 
+def alike(profile: str) -> str:
+    """The names of all profiles that have the switches of one: the head of a column that speaks of them.
+
+    Examples
+    --------
+    >>> alike("5.5.0"), alike("5.4.0")
+    ('5.5.0, 5.5.1', '5.4.0')
+    """
+    return ", ".join(name for name, switches in PROFILES.items() if switches == PROFILES[profile])
+
+
 def named_profiles(names: Sequence[str]) -> tuple[str, ...]:
     """The profiles of these names in their order, oldest first; all when none is named.
 

@@ -110,7 +110,7 @@ def test_a_replay_in_a_version_that_forbids_a_step_names_the_step_and_the_rule(
 @pytest.mark.parametrize(
     ("arguments", "expected", "code"),
     [
-        (["check", "--profile", "5.9"], "no profile '5.9'; did you mean 5.4.0? There are 4.5.1", 151),
+        (["check", "--profile", "5.9"], "no profile '5.9'; did you mean 5.5.1? There are 4.5.1", 151),
         (["check", "--faults", "crash,fire"], "no fault 'fire'; there are slow_local", 151),
         (["check", "--instance", "huge"], "no instance 'huge'; there are tiny", 151),
         (["check", "--instance", "missing.toml"], "missing.toml", 150),
