@@ -120,7 +120,7 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
         (
             "",
             ["--version", "4.2.0"],
-            "no release '4.2.0'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1, from",
+            "no release '4.2.0'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1",
             151,
         ),
         ("", ["--version", "latest"], "no release 'latest'; expected one such as 4.5.1", 151),
