@@ -185,7 +185,7 @@ def test_a_file_without_a_setting_that_a_broker_knows_is_told_apart_from_a_broke
 def test_a_version_that_is_taken_because_none_is_given_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     write("")
     check("--property", "S4", "--max-states", "10")
-    assert capsys.readouterr().err == "halfcheck: broker.conf: no --version is given: 5.3.3 is taken\n"
+    assert capsys.readouterr().err == "halfcheck: broker.conf: no --version is given: 5.5.1 is taken\n"
     check("--profile", "4.9.7", "--property", "S4", "--max-states", "10")
     assert capsys.readouterr().err == ""
 
