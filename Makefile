@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -82,6 +82,9 @@ coverage: setup ## which rules of the specification no version needs in any envi
 
 rules: setup ## which functions model each Java method, and which implement it; writes docs/generated/rules.md
 	@$(BIN)/python -m conformance.rules_page
+
+releases: setup ## which releases of RocketMQ changed what a rule or a defect speaks of (ARGS=5.5.2 for a new one; wants Maven)
+	@$(BIN)/python -m conformance.release_gate $(ARGS)
 
 pages: rules coverage defects any-length liveness ## all pages of docs/generated, with the searches that they take
 	@$(BIN)/halfcheck verdicts --update

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -33,6 +34,7 @@ COMPILED = (
     "large",
     "shared",
     "trio",
+    "endless",
     "small_check_service",
     "two_phase_commit",
 )
@@ -47,6 +49,8 @@ NEEDS_JAVA = (
 """These tests share a Java, warm for all but the first. In this order: a command stops its session at its end, and the
 session that the tests of spark_trace_analysis share is begun behind the last command."""
 
+ONE_PAGE = "tests/spark_trace_analysis/report/"
+"""The page of these tests is filled once: all schedules of the table of verdicts are replayed for it."""
 
 SECONDS = Path(__file__).parent / "benchmarks" / "tests" / "seconds.toml"
 """What `make bench-tests` measured, by group of tests that one worker takes."""
@@ -78,15 +82,24 @@ def longest(groups: Mapping[str, Sized]) -> str:
 
 
 def group_of(nodeid: str) -> str:
-    """The tests that one worker takes together: those of a Spark session, of a compiled instance, else of a file."""
+    """The tests that one worker takes together: of a Spark session, the page, a compiled instance, else of a file."""
     file, _, parameters = nodeid.partition("[")
     if file.startswith(NEEDS_JAVA):
         return ONE_JAVA
+    if file.startswith(ONE_PAGE):
+        return ONE_PAGE
     named = set(re.split(r"[-\]]", parameters))
     return next((name for name in COMPILED if name in named), file.split("::")[0])
 
 
 MEASURED: dict[str, float] = tomllib.loads(SECONDS.read_text())
+
+
+COLLECTED_AFTER = (100_000, 50, 100)
+"""Allocations, and collections of the younger generations, until Python looks for cycles; its own are 700, 10 and 10.
+
+To write the code of an instance takes a quarter less, to compile it with Numba a tenth.
+"""
 
 
 class NobodyLooks(Listener):
@@ -110,10 +123,17 @@ def pytest_configure() -> None:
 
     The code of the many small searches is compiled quickly; `make sweeps` and the main job have it compiled well.
     """
+    gc.set_threshold(*COLLECTED_AFTER)
     os.environ.setdefault("HALFCHECK_COMPILE", "quick")
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     listen: Callable[[str, Listener], None] = register
     listen("numba:compile", NobodyLooks())
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays, and is not looked through again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

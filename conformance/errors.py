@@ -23,3 +23,11 @@ class RealBrokerError(ConformanceError):
     def __init__(self, message: str, *, exit_code: int = 150) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class ReleaseGateError(ConformanceError):
+    """Releases can't be compared: Maven, a jar, or what is kept of them."""
+
+    def __init__(self, message: str, *, exit_code: int = 150) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

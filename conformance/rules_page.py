@@ -31,6 +31,7 @@ Java classes and methods with the functions of the [specification](../../spec) t
 [reference broker](../../reference) that implement them, as the docstrings say. Written by `make rules`.
 """
 _SPEC_LINE: Final = re.compile(r"RocketMQ: (.*?)(?=\n\n|\Z)", re.DOTALL)
+_DEFECT: Final = re.compile(r"\b[AB]\d\d\b")
 _QUOTED: Final = re.compile(r"``([^`]+)``")
 _NAME: Final = re.compile(
     r"(?<![\w#.])(?P<name>[A-Z]\w*[a-z]\w*[A-Z]\w*(?:\.[A-Z]\w*[a-z]\w*)*)?(?:\s*#(?P<method>[a-z]\w*)|(?=\W|$))"
@@ -47,6 +48,8 @@ class Mention:
 
     path: str
     name: str
+    defects: tuple[str, ...] = ()
+    """The ids of the catalogue that the docstring names."""
 
 
 def rules() -> dict[tuple[str, str], list[Mention]]:
@@ -63,7 +66,7 @@ def rules() -> dict[tuple[str, str], list[Mention]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             where = path.relative_to(ROOT).as_posix()
             for name, docstring, enclosing in _docstrings(tree, "", ()):
-                place = Mention(where, name)
+                place = Mention(where, name, tuple(dict.fromkeys(_DEFECT.findall(docstring))))
                 for java in dict.fromkeys(_named(place, docstring, enclosing)):
                     found[java].append(place)
     return found

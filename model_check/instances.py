@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import MISSING, asdict, fields, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from spec.switches import Switches
 
 
+@cache
 def instance_names() -> tuple[str, ...]:
     """The instances that come with the specification, smallest first."""
     found = {path.name.removesuffix(".toml") for path in resources.files("spec").joinpath("instances").iterdir()}
@@ -49,8 +51,7 @@ def load_instance(name: str) -> Instance:
         own = load_instance(sized[1])
         return replace(own, name=name, forgets=0, transactions=transactions, half_slots=halves, op_slots=ops)
     if name in instance_names():
-        text = resources.files("spec").joinpath("instances", f"{name}.toml").read_text()
-        return _instance(name, text)
+        return _supplied(name)
     path = Path(name)
     if path.suffix != ".toml":
         there = f"{', '.join(instance_names())}, or give the path of a .toml file"
@@ -61,6 +62,11 @@ def load_instance(name: str) -> Instance:
         msg = f"instance file {name}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
         raise BadFile(msg) from error
     return _instance(name, text)
+
+
+@cache
+def _supplied(name: str) -> Instance:
+    return _instance(name, resources.files("spec").joinpath("instances", f"{name}.toml").read_text())
 
 
 def constants_for(profile: str, faults: Iterable[str], instance: Instance | str) -> Constants:

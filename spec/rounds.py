@@ -1,6 +1,6 @@
 """A check round: its time, what it asks of a half, and its end, where offsets are committed in memory.
 
-RocketMQ: TransactionalMessageServiceImpl#check, #isNeedCheck.
+RocketMQ: TransactionalMessageServiceImpl#check.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class VersionSwitches:
     refuses_late_end : bool
         A direct END_TRANSACTION of a half with an immunity that is over is answered ILLEGAL_OPERATION (from 5.1.1 on).
     equal_age_is_young : bool
-        An age equal to the timeout or the immunity still counts as young (from 5.4.0 on; A19).
+        An age equal to the timeout or the immunity still counts as young (from 5.3.4 on; A19).
     rewinds_beyond_end : bool
         An offset beyond the end of its queue is corrected to the beginning, not to the end (up to 4.9.3; B15).
     undecodable_throws : bool

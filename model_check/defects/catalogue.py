@@ -81,6 +81,9 @@ class Defect:
         `X` the algorithm was run, `C` the code was read, `R` it is known from a report.
     mechanism : str
         How it comes about.
+    java : tuple of str
+        The classes and methods that have it, `Class#method`, as far as no rule names them in whose docstring its id
+        stands (`make releases`).
     repair : str
         What repairs it, or why nothing in the broker does; empty if nothing is known.
     where : Where
@@ -102,6 +105,7 @@ class Defect:
     properties: tuple[str, ...]
     evidence: tuple[str, ...]
     mechanism: str
+    java: tuple[str, ...] = ()
     repair: str = ""
     where: Where
     why: str = ""

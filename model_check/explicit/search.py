@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
     from model_check.explicit.state_store.regions import Counts
 
-__all__ = ["ALONE", "Exploration", "Progress", "explore"]
+__all__ = ["Exploration", "Progress", "explore"]
 
-CHUNK, LARGE_CHUNK = 128, 1024
+CHUNK, LARGE_CHUNK = 64, 1024
 """Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common.
 
 Always a multiple of the first, so that the order in which one thread finds states does not depend on it.
 """
 
 TURNS = 16
-"""Chunks of a level that each thread takes at least, or the last one would let the others wait."""
+"""Chunks of a large level that each thread takes at least, or the last one would let the others wait."""
 
 PART_FOR_CHUNKS = 64
 """At most one part of so many of the memory is held ready for the successors of large chunks."""
@@ -54,11 +54,10 @@ AT_ONCE_WHERE_BOUNDED = 1 << 15
 AT_ONCE_ON_DISK = 1 << 11
 """The same when states are read from files: how often what was read is let go of."""
 
-ALONE = 4096
-"""A level with fewer states is left to one thread."""
+LEVELS = 256
+"""Levels that one call of the kernel finishes at most: it costs as much as a hundred states, and they may be small."""
 
-LEVELS = 64
-"""Levels that a thread which searches alone finishes at most in one call, which costs as much as a hundred states."""
+FORGETTING_OUT_OF_RANGE = "forgetting what is over: a value left its declared range; the CPython engine says which"
 
 
 def explore(
@@ -108,7 +107,7 @@ def explore(
         raise_if_pressed = stack.enter_context(interruption())
         switches = compiled.switches(constants)
         found = _begun(store, constants, switches) if saved is None else _resumed(store, constants, saved, executor)
-        store.warm_up(switches)
+        store.warm_up(switches, executor)
         found.compile_seconds = perf_counter() - started
         _Search(found, switches, executor, checkpoints, most_states, report, raise_if_pressed, until).run()
     return found
@@ -213,57 +212,48 @@ class _Search:
 
     def _go_on(self) -> None:
         """Expand a part of the last level, or that and levels behind it; `complete` is false if it was left early."""
-        found, size = self.found, self._level
-        threads = self.store.threads if size >= ALONE else 1
-        chunk, chunks = self._chunks(size, threads)
-        self.store.make_room(chunk, threads, self.executor)
-        if threads == 1:
-            self._expand_alone(chunk, chunks)
-        else:
-            search, (starts, ends) = self.store.search, found.levels[-2:]
-            for future in [
-                self.executor.submit(search, region, starts, ends, found.claimed, chunk, chunks, self.switches, threads)
-                for region in range(threads)
-            ]:
-                future.result()
+        found, store = self.found, self.store
+        chunk, at_once = self._chunk()
+        store.make_room(chunk, self.executor)
+        # What a part of a level has seen is not noted yet, and pages of files are let go of after each call.
+        levels = 0 if found.claimed[0] or found.disk_bytes else LEVELS
+        enough = MOST_STATES if self.most_states is None else self.most_states
+        finished = store.search(
+            found.levels[-2],
+            found.levels[-1],
+            found.claimed,
+            chunk,
+            at_once,
+            levels,
+            enough,
+            self.switches,
+            self.executor,
+        )
+        found.levels += finished
         found.claimed[0] = min(int(found.claimed[0]), self._level)
-        self._look_at_outcome(threads)
+        if finished and not found.claimed[0]:
+            self._note_what_is_seen()
+        self._look_at_outcome()
         if found.complete and 0 < found.claimed[0] == self._level:
             self._finish_level()
 
-    def _expand_alone(self, chunk: int, chunks: int) -> None:
-        """Let one thread expand the last level, and those behind it while they are small and nothing new is seen."""
-        found, store = self.found, self.store
-        starts, ends = (bound.copy() for bound in found.levels[-2:])
-        most = ALONE if store.threads > 1 else MOST_STATES
-        enough = MOST_STATES if self.most_states is None else self.most_states - int(store.counts[1:].sum())
-        # What a part of a level has seen is not noted yet, and pages of files are let go of after each call.
-        bounds = np.zeros(0 if found.claimed[0] or found.disk_bytes else LEVELS, dtype=np.int64)
-        store.search(0, starts, ends, found.claimed, chunk, chunks, self.switches, 1, bounds, most, enough)
-        finished = bounds[: store.outs[0, 4]]
-        for bound in finished:
-            counts = store.counts.copy()
-            counts[0] = bound
-            found.levels.append(counts)
-        if len(finished) and not found.claimed[0]:
-            self._note_what_is_seen()
-
-    def _chunks(self, size: int, threads: int) -> tuple[int, int]:
-        """Parents that a thread of so many takes at a time of a level, and how often before it comes back."""
+    def _chunk(self) -> tuple[int, int]:
+        """Parents that a thread takes at a time at most, and before it comes back."""
         if self.found.disk_bytes:
-            return CHUNK, AT_ONCE_ON_DISK // CHUNK
+            return CHUNK, AT_ONCE_ON_DISK
         if self.most_states is not None:
-            return CHUNK, AT_ONCE_WHERE_BOUNDED // CHUNK
-        in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes(threads))
-        chunk = max(CHUNK, min(size // (TURNS * threads), in_memory, LARGE_CHUNK) // CHUNK * CHUNK)
-        return chunk, AT_ONCE // chunk
+            return CHUNK, AT_ONCE_WHERE_BOUNDED
+        in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes)
+        chunk = min(self._level // (TURNS * self.store.threads), in_memory, LARGE_CHUNK)
+        return max(CHUNK, chunk // CHUNK * CHUNK), AT_ONCE
 
-    def _look_at_outcome(self, threads: int) -> None:
+    def _look_at_outcome(self) -> None:
         found, store = self.found, self.store
-        found.generated += int(store.outs[:threads, 1].sum())
-        store.outs[:, 1] = 0
+        found.generated += int(store.outs[:, 1].sum())
         found.peak_bytes = max(found.peak_bytes, store.bytes)
-        for out in store.outs[:threads]:
+        for out in store.outs[: store.threads]:
+            if out[2] == store.kernels.SWEPT_OUT_OF_RANGE:
+                raise EvaluationError(FORGETTING_OUT_OF_RANGE)
             if out[2] >= 0:
                 raise EvaluationError(_out_of_range(found, int(out[3]), int(out[2])))
         if self.checkpoints is not None:

@@ -259,6 +259,6 @@ class BrokerController:
             raise BrokerIsDownError(message)
 
     def save_consumer_offsets(self) -> None:
-        """Save the consumer offsets (``ConsumerOffsetManager#persist``)."""
+        """Save the consumer offsets (``ConfigManager#persist`` of ``ConsumerOffsetManager``)."""
         self.consumer_offset_manager.persist()
         self.recorder.record("offsets_persisted")

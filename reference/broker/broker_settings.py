@@ -50,7 +50,7 @@ class BrokerSettings:
     op_msg_pull_nums: int = _DEFAULTS["OP_MSG_PULL_NUMS"]
     """Op messages that a round reads at once."""
     check_pool_length: int = _DEFAULTS["check pool"]
-    """The most checks that wait to be sent, in five threads and a queue (``TransactionalMessageCheckListener``)."""
+    """The most checks that wait to be sent (``AbstractTransactionalMessageCheckListener``), in threads and queue."""
     max_process_time_limit_ms: int = _DEFAULTS["MAX_PROCESS_TIME_LIMIT"]
     """The length of a round beyond which it stops."""
     sleep_while_no_op_ms: int = _DEFAULTS["SLEEP_WHILE_NO_OP"]

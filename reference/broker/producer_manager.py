@@ -43,7 +43,7 @@ class ProducerManager:
             channels.pop(channel, None)
 
     def get_available_channel(self, group: str | None) -> str | None:
-        """A channel to some producer of the group (``#getAvailableChannel``), in turn.
+        """A channel to some producer of the group, in turn (``#getAvailableChannel``; ``#getAvaliableChannel`` in 4.x).
 
         Three are looked at, from the next one on (B38). None if none of them is free: from 4.6.1 on the last of them
         that is at least active (A25).

@@ -3,8 +3,8 @@
 RocketMQ reads a key where one of its configuration classes has a setter of that name (``MixAll#properties2Object``),
 and passes over every other key in silence: ``transactionTimeout`` changes nothing, ``transactionTimeOut`` does (#7415).
 ``broker_keys.json`` lists the setters of ``BrokerConfig``, ``BrokerIdentity``, ``MessageStoreConfig``,
-``NettyServerConfig``, ``NettyClientConfig``, ``AuthConfig`` and of the tiered store's ``MessageStoreConfig``, and the
-two keys that ``BrokerStartup#properties2SystemEnv`` reads.
+``NettyServerConfig``, ``NettyClientConfig``, of the class for authentication and of the tiered store's
+``MessageStoreConfig``, and the two keys that ``BrokerStartup#properties2SystemEnv`` reads.
 """
 
 from __future__ import annotations

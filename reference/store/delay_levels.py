@@ -1,4 +1,4 @@
-"""The eighteen delay levels of the schedule topic (``MessageStoreConfig#messageDelayLevel``)."""
+"""The eighteen delay levels of the schedule topic (``MessageStoreConfig``, ``messageDelayLevel``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DELAYS_MS: Final = (
 
 
 def delay_level(text: str | None) -> int:
-    """The level in the property DELAY, 0 without it, at most the last one (``MessageExt#getDelayTimeLevel``).
+    """The level in the property DELAY, 0 without it, at most the last one (``getDelayTimeLevel`` of a ``Message``).
 
     Examples
     --------

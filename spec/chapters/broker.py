@@ -1,6 +1,6 @@
 """The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 
-RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
+RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize, #shutdown.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from spec.state import Burnt, Cause, End, Left, Local, Role, Settled, State
 def persist_offsets(s: State, c: Constants) -> None:
     """config/consumerOffset.json is written.
 
-    RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here. Nothing ties it
-    to the flush of the commit log (B13); a repaired broker flushes first.
+    RocketMQ: ConfigManager#persist of the ConsumerOffsetManager, every flushConsumerOffsetInterval; any moment will do
+    here. Nothing ties it to the flush of the commit log (B13); a repaired broker flushes first.
     """
     require(s.role != Role.ACTING_MASTER, "the broker is not dead")
     require(differs_from_the_file(s), "an offset has moved since the file was written")
@@ -101,7 +101,7 @@ def stop(s: State, c: Constants) -> None:
 def lose_power(s: State, c: Constants, records: int) -> None:
     """The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 
-    RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
+    RocketMQ: ConfigManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
     What was flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered. A slave
     that takes over after asynchronous replication looks the same, as far as the master had flushed no more than the
     slave has fetched.

@@ -51,7 +51,7 @@ def become_master(s: State, c: Constants) -> None:
 def act_for_dead_master(s: State, c: Constants) -> None:
     """The master dies, and a slave with the same messages and the offsets that were saved acts for it.
 
-    RocketMQ: BrokerController#changeSpecialServiceStatus, SlaveActingMaster (RIP-32).
+    RocketMQ: BrokerController#changeSpecialServiceStatus, TransactionalMessageBridge#escapeMessage (RIP-32).
     """
     require(c.escapes, "this version lets a slave act for the master")
     require(s.role == Role.MASTER, "the broker is the master")

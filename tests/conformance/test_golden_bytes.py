@@ -144,7 +144,10 @@ def test_a_schedule_holds_requests_turns_and_clock_readings_only(golden: GoldenS
                 assert all(is_a_time(reading) for reading in (value if isinstance(value, list) else [value]))
 
 
-@pytest.mark.parametrize("golden", STORES, ids=lambda golden: golden.name)
+@pytest.mark.parametrize(
+    "golden",
+    [pytest.param(one, id=one.name, marks=pytest.mark.sweep if one.scenario == "wide" else ()) for one in STORES],
+)
 def test_no_schedule_holds_what_the_broker_makes(golden: GoldenStore) -> None:
     """No record's bytes, and nothing that only a broker writes, but in the answers that quote its offsets."""
     text = "\n".join(json.dumps(act) for act in lines_of(golden)[1:])

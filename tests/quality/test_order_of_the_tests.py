@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import conftest
-from conftest import NEEDS_JAVA, ONE_JAVA, group_of, longest
+from conftest import NEEDS_JAVA, ONE_JAVA, ONE_PAGE, group_of, longest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         ("tests/defects/test_a15.py::test_what_it_is", "tests/defects/test_a15.py"),
         ("tests/spark_trace_analysis/judge/test_both_ways.py::test_it[tiny]", ONE_JAVA),
         ("tests/halfcheck/verify/test_verify.py::test_it", ONE_JAVA),
+        ("tests/spark_trace_analysis/report/test_page.py::test_it[tiny]", ONE_PAGE),
         ("spec/language.py::spec.language.number", "spec/language.py"),
     ],
 )
-def test_a_test_goes_with_its_java_or_its_instance_or_its_file(test: str, group: str) -> None:
+def test_a_test_goes_with_its_java_its_page_its_instance_or_its_file(test: str, group: str) -> None:
     assert group_of(test) == group
 
 

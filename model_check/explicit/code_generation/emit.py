@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import RUN
+from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
 from model_check.front_end.lower import Lowering

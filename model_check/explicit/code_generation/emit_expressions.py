@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run
 from model_check.explicit.code_generation.instructions import Instructions
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
@@ -24,9 +25,6 @@ Range = tuple[int, int]
 
 LANES = 16
 """States that one vector instruction looks at."""
-
-RUN = 64
-"""States that are laid out, word by word, to be looked at by vector instructions; a multiple of `LANES`."""
 
 ALIGNMENT = 8 * LANES
 """Bytes."""
@@ -71,15 +69,15 @@ class ExpressionWriter:
         self._lanes, self._bits = RUN, bits
 
     def _bits_for(self, *terms: Expression) -> int:
-        """Bits, 8 at least, in which all numbers and sets of some terms have room."""
-        needed = 8
+        """Bits, a byte at least, in which all numbers and sets of some terms have room."""
+        needed = BYTE
         for term in parts(terms):
             match term:
                 case Apply("has", (_, member)) | Apply("only", (member,)):
                     needed = max(needed, self._range(member)[1] + 1)
             least, most = self._range(term)
             needed = max(needed, 1 + max(most, ~least).bit_length())
-        return next(bits for bits in (8, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
+        return next(bits for bits in (BYTE, 16, 32, WORD_BITS) if needed <= bits or bits == WORD_BITS)
 
     @property
     def _number_type(self) -> str:
@@ -241,8 +239,17 @@ class ExpressionWriter:
         """The bits of a word from `shift` on, as many as a number has: cut out once for all fields that lie in them."""
         if isinstance(shift, str):
             raise AssertionError(place)  # see `_bits_for`
-        within = shift % self._bits
-        if within + place.width > self._bits:
+        number, within = divmod(shift, self._bits)
+        is_split = within + place.width > self._bits
+        if self._bits == BYTE:
+            low = byte_of_run(self.code, place.word, number)
+            part = self._operation("lshr", low, within) if within else low
+            if not is_split:
+                return part
+            return self._operation(
+                "or", part, self._operation("shl", byte_of_run(self.code, place.word, number + 1), BYTE - within)
+            )
+        if is_split:
             within = 0
         words = f"<{self._lanes} x i64>"
         moved = self.code.value(f"lshr {words} {self._word(place.word)}, splat (i64 {shift - within})")

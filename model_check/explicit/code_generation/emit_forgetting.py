@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, RUN
+from model_check.explicit.code_generation.bytes_of_run import RUN
+from model_check.explicit.code_generation.emit_expressions import ALIGNMENT
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE
 from model_check.explicit.code_generation.emit_steps import StepWriter
 from model_check.explicit.code_generation.instructions import UNLIKELY

@@ -11,7 +11,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES, RUN
+from model_check.explicit.code_generation.bytes_of_run import RUN
+from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
 from model_check.front_end.terms import Apply, Expression, Int, Let, LoweredAction, Switch

@@ -118,6 +118,18 @@ def lowest_bit(typing_context, number):
 
 
 @intrinsic
+def give_way(typing_context):
+    """Let another thread have the processor; `sched_yield` of the system's library."""
+
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def fetch_and_add(typing_context, array, index, amount):
     """Add, and give what was there before."""
 

@@ -46,14 +46,21 @@ def observe(states, x, step, K, row):
     call_native(K[K.shape[0] - 2], (states, x, step, K, row))
 
 
+@inlined
+def sweep(states, count, K, before):
+    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed.
+
+    Or -1, when a value has left its declared range.
+    """
+    return call_native(K[K.shape[0] - 1], (states, 0, count, K, before)) if count > 0 else 0
+
+
 @compiled
 def forget(states, count, K, before):
-    """Take out of the first states what is over (`Machine.forget`), and copy what they were; how many have changed."""
-    if count <= 0:
-        return 0
-    changed = call_native(K[K.shape[0] - 1], (states, 0, count, K, before))
+    """The same, where a value that leaves its declared range is an error."""
+    changed = sweep(states, count, K, before)
     if changed < 0:
-        raise OverflowError  # a value has left its declared range
+        raise OverflowError
     return changed
 
 

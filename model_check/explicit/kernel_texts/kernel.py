@@ -17,6 +17,10 @@ be; compare. Only what is left over takes the loop that can store it.
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
 RUN = 64  # states that are judged in the time of one
+LEAST_CHUNK, TURNS = 64, 16  # parents that a thread takes at a time at least; chunks of a large level for each thread
+PHASE, ARRIVED, GOES_ON, LEFT, FINISHED = range(5)  # of `meeting`
+PATIENCE = 1000  # turns that a thread waits for the others before it lets somebody else have its processor
+SWEPT_OUT_OF_RANGE = -2
 RECENT = (1 << 15) >> (WORDS - 1).bit_length()  # successors that a thread remembers: at most 256 KiB
 
 
@@ -142,10 +146,12 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
 
 
 @inlined
-def expand_level(place, region, count, limit, starts, ends, claimed, chunk, chunks, table, keep, K, buffers, seen, out):
-    """Expand chunks of a level, as long as there are any and room for their successors; whether all are taken.
+def expand_level(
+    place, region, count, limit, starts, ends, claimed, chunk, left, table, keep, K, buffers, seen, out
+):  # fmt: skip
+    """Expand chunks of a level, at most `left` parents, as long as there are any and room for their successors.
 
-    The arguments are those of `search`.
+    The arguments are those of `search`. A step or a sweep that leaves a declared range ends it; `out` says so.
     """
     states, room, regions = place
     found, steps, parents, hashes, slot_of, recent, before = buffers
@@ -154,8 +160,8 @@ def expand_level(place, region, count, limit, starts, ends, claimed, chunk, chun
     generated = waiting = total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
-    while chunks > 0 and n + chunk * steps_of(K) <= limit:
-        chunks -= 1
+    while left > 0 and n + chunk * steps_of(K) <= limit:
+        left -= chunk
         at = fetch_and_add(claimed, 0, chunk)
         if at >= total:
             break
@@ -174,12 +180,15 @@ def expand_level(place, region, count, limit, starts, ends, claimed, chunk, chun
                     out[3] = ((reached - base) << regions) | r
                     out[0] = n
                     out[1] += generated
-                    return False
+                    return
                 x = reached - base
                 generated += m
                 if FORGETS:
-                    waiting += forget(found, m, K, before[waiting * WORDS :])
-                    waiting = judge_waiting(before, waiting, K, seen)
+                    swept = sweep(found, m, K, before[waiting * WORDS :])
+                    if swept < 0:
+                        out[2] = SWEPT_OUT_OF_RANGE
+                        return
+                    waiting = judge_waiting(before, waiting + swept, K, seen)
                 rest = left_over(found, m, states, room, regions, table, keep, hashes, parents, steps, slot_of, recent)
                 for i in range(rest):
                     j = i64(steps[i])
@@ -196,47 +205,94 @@ def expand_level(place, region, count, limit, starts, ends, claimed, chunk, chun
     judge_run(states, region * room + judged, region * room + n, K, seen)
     out[0] = n
     out[1] += generated
-    return claimed[0] >= total
+
+
+@inlined
+def next_level(starts, ends, claimed, bounds, left, finished, enough, threads, outs):
+    """Let the next level be the current one, if all of that is expanded; whether the next one shall be, too."""
+    states = size = 0
+    for r in range(starts.shape[0]):
+        size += ends[r] - starts[r]
+    is_new = False
+    for r in range(threads):
+        is_new |= outs[r, 4] != 0
+        if outs[r, 2] != -1:
+            return False
+    if bounds.shape[0] == 0 or claimed[0] < size:
+        return False
+    left[0] -= size
+    size = 0
+    for r in range(starts.shape[0]):
+        starts[r] = ends[r]
+        if r < threads:
+            ends[r] = outs[r, 0]
+        bounds[finished[0], r] = ends[r]
+        states += ends[r]
+        size += ends[r] - starts[r]
+    claimed[0] = 0
+    finished[0] += 1
+    return size > 0 and finished[0] < bounds.shape[0] and left[0] > 0 and states < enough and not is_new
+
+
+@inlined
+def meet(meeting, threads):
+    """Wait for all threads; whether this one came last, and the others wait until it calls `go_on`."""
+    phase = load_shared(meeting, PHASE)
+    if fetch_and_add(meeting, ARRIVED, 1) + 1 == threads:
+        return True
+    turns = 0
+    while load_shared(meeting, PHASE) == phase:
+        turns += 1
+        if turns > PATIENCE:
+            give_way()
+    return False
+
+
+@inlined
+def go_on(meeting, shall):
+    """Say whether the search goes on, and let those that wait see it."""
+    meeting[ARRIVED] = 0
+    meeting[GOES_ON] = i64(shall)
+    fetch_and_add(meeting, PHASE, 1)
 
 
 @compiled
 def search(
-    place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough, table, keep, K, buffers,
-    seen, out,
+    place, region, limit, starts, ends, claimed, chunk, bounds, enough, meeting, threads, table, keep, K, buffers,
+    seen, outs,
 ):  # fmt: skip
-    """Expand chunks of the current level, as long as there are any and fewer than `limit` states are in this region.
+    """Expand the current level and those behind it, as long as there is room for the successors of a chunk.
 
     The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
-    thread has taken. `keep` is as in `key_of`, `place` and `buffers` as in `state_store/store.py`. Returns in `out`:
-    the states in this region, the successors generated, the step that left a declared range (or -1), the number of the
-    state from which it did, and the levels finished.
+    thread has taken. All threads call this with the same arrays, and thread r stores what it finds in region r, up to
+    `limit` states. `keep` is as in `key_of`, `place` and `buffers` as in `state_store/store.py`.
 
-    A thread that searches alone has `bounds` with a place for the end of each level that it may finish, and goes on
-    with the next one: levels are small where they are many. It comes back behind a level in which something was seen
-    for the first time, behind which follow `most` states or none, or with which there are `enough` in this region; and
-    with the last chunk that it may take of a level. Then `claimed` says how much of the level behind them is expanded.
+    The threads meet at the end of a level, and the last one that comes makes the next level the current one. `bounds`
+    has a row for the ends of each level that they may finish, and `meeting` says how many parents they may expand, and
+    then how many levels they have finished. They come back behind a level in which something was seen for the first
+    time, behind which no state follows, or with which there are `enough` states in all; and when somebody finds no
+    room. Then `claimed` says how much of the current level is expanded; without `bounds` it is never another one.
+
+    Out, in outs[region]: the states in this region, the successors generated, the step that left a declared range
+    (or -1; `SWEPT_OUT_OF_RANGE` where what was left of a successor did), the number of the state from which it did.
     """
-    out[0], out[1], out[2], out[4] = count, 0, -1, 0
-    levels = bounds.shape[0]
+    out = outs[region]
+    out[1], out[2] = 0, -1
     seen_before = seen.copy()
-    left = chunk * chunks
     while True:
-        is_whole = expand_level(
-            place, region, out[0], limit, starts, ends, claimed, chunk, chunks, table, keep, K, buffers, seen, out
-        )
-        if levels == 0 or not is_whole:
-            return
-        n, finished = out[0], out[4]
-        bounds[finished] = n
-        out[4] = finished + 1
+        size = 0
         for r in range(starts.shape[0]):
-            left -= ends[r] - starts[r]
-            starts[r] = ends[r]
-        ends[region] = n
-        claimed[0] = 0
-        size = n - starts[region]
-        if finished + 1 == levels or size == 0 or size >= most or n >= enough or left <= 0:
-            return
+            size += ends[r] - starts[r]
+        some = min(chunk, max(size // (TURNS * threads), LEAST_CHUNK) // LEAST_CHUNK * LEAST_CHUNK)
+        left = meeting[LEFT] // threads
+        expand_level(
+            place, region, out[0], limit, starts, ends, claimed, some, left, table, keep, K, buffers, seen, out
+        )
+        out[4] = 0
         for i in range(seen.shape[0]):
-            if seen[i] != seen_before[i]:
-                return
+            out[4] |= seen[i] ^ seen_before[i]
+        if meet(meeting, threads):
+            shall = next_level(starts, ends, claimed, bounds, meeting[LEFT:], meeting[FINISHED:], enough, threads, outs)
+            go_on(meeting, shall)
+        if meeting[GOES_ON] == 0:
+            return

@@ -30,9 +30,6 @@ PART_FOR_STATES = 8
 LEAST_FOR_HUGE_PAGES = 1 << 30
 """Bytes of memory below which a search takes no huge pages that were set aside: they leave it in coarse pieces."""
 
-NONE = np.zeros(0, dtype=np.int64)
-"""The bounds of no levels: the thread does not search alone."""
-
 APART = 32
 """Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
 
@@ -165,17 +162,17 @@ class StateStore:
             future.result()
         self._remember_first()
 
-    def warm_up(self, switches: Counts) -> None:
+    def warm_up(self, switches: Counts, executor: Executor) -> None:
         """Compile, or load, what a search calls, so that compiling is not part of its time."""
         nothing = np.zeros(self.regions, dtype=np.int64)
-        self.search(0, nothing, nothing, np.zeros(16, dtype=np.int64), 1, 1, switches)
+        self.search(nothing, nothing, np.zeros(16, dtype=np.int64), 1, 1, 0, 0, switches, executor)
 
     def seen(self) -> int:
         """The verdict bits of all states found, joined."""
         words = np.bitwise_or.reduce(self._seen, axis=0)
         return sum(int(word) << (CLAIMS_A_WORD * place) for place, word in enumerate(words))
 
-    def make_room(self, chunk: int, threads: int, executor: Executor) -> None:
+    def make_room(self, chunk: int, executor: Executor) -> None:
         """Let each thread have room to expand at least one chunk of parents.
 
         Raises
@@ -185,13 +182,13 @@ class StateStore:
         """
         most = chunk * len(self.compiled.steps)
         states = int(self.counts.sum())
-        if int(self.counts[:threads].max()) + most > self.found.room:
+        if int(self.counts[: self.threads].max()) + most > self.found.room:
             message = f"{states:,} states: this system reserves addresses for no more, or there are {MOST_STATES:,}"
             raise OutOfRoom(message)
-        slots = self.table.slots_for(states + threads * most, *self._for_table())
+        slots = self.table.slots_for(states + self.threads * most, *self._for_table())
         if slots is None:
             raise self._out_of_room(what="for the hash table")
-        needed = chunk * self.most_bytes(threads)
+        needed = chunk * self.most_bytes
         for_states = self.memory - slots * 8
         if self.found.bytes_in_memory + needed > for_states:
             if not self.resources.spill:
@@ -204,9 +201,10 @@ class StateStore:
         if self.found.bytes_on_disk:
             self.found.trim(max(self.memory - self.bytes - needed, 0))
 
-    def most_bytes(self, threads: int) -> int:
+    @property
+    def most_bytes(self) -> int:
         """Bytes of the words of all successors that one parent a thread may have."""
-        return threads * len(self.compiled.steps) * self.width * 8
+        return self.threads * len(self.compiled.steps) * self.width * 8
 
     def _for_table(self) -> tuple[int, int]:
         """Bytes that the table may take gladly, and at most: its share, and nearly all where states can go to disk."""
@@ -238,29 +236,40 @@ class StateStore:
 
     def search(
         self,
-        region: int,
-        starts: Counts,
-        ends: Counts,
+        first: Counts,
+        last: Counts,
         claimed: Counts,
         chunk: int,
-        chunks: int,
+        at_once: int,
+        levels: int,
+        enough: int,
         switches: Counts,
-        threads: int = 1,
-        bounds: Counts = NONE,
-        most: int = 0,
-        enough: int = MOST_STATES,
-    ) -> None:
-        """Expand chunks of the level between starts and ends into a region; see the kernel of the same name."""
-        count = int(self.counts[region])
+        executor: Executor,
+    ) -> list[Counts]:
+        """Expand the level between `first` and `last`, and at most `levels` in all; the ends of those behind them.
+
+        Each thread expands at most `at_once` parents, `chunk` at a time; see the kernel of the same name.
+        """
         in_table = self.table.states - int(self.counts.sum())
         in_memory = (self.memory - self.bytes) // (8 * self.width)
-        limit = min(self.found.room, count + min(in_table, in_memory) // threads)
-        out = self.outs[region]
-        self.kernels.search(
-            self.place, region, count, limit, starts, ends, claimed, chunk, chunks, bounds, most, enough,
-            self.table.slots, self.keep, switches, self._buffers[region], self._seen[region], out,
-        )  # fmt: skip
-        self.counts[region] = out[0]
+        starts, ends, bounds = first.copy(), last.copy(), np.zeros((levels, self.regions), dtype=np.int64)
+        meeting = np.zeros(16, dtype=np.int64)
+        meeting[self.kernels.LEFT] = at_once * self.threads
+        self.outs[:, 0], self.outs[:, 1] = self.counts, 0
+
+        def search_into(region: int) -> None:
+            limit = min(self.found.room, int(self.counts[region]) + min(in_table, in_memory) // self.threads)
+            self.kernels.search(
+                self.place, region, limit, starts, ends, claimed, chunk, bounds, enough, meeting, self.threads,
+                self.table.slots, self.keep, switches, self._buffers[region], self._seen[region], self.outs,
+            )  # fmt: skip
+
+        waiting = [executor.submit(search_into, region) for region in range(1, self.threads)]
+        search_into(0)
+        for future in waiting:
+            future.result()
+        self.counts[:] = self.outs[:, 0]
+        return list(bounds[: meeting[self.kernels.FINISHED]])
 
     # --- reading ------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 def compiled_instance(request: pytest.FixtureRequest) -> str:
     """All tests here run on the worker that compiles it (see the root conftest.py)."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def lasso(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What is written of a lasso, as ITF."""
+    file = tmp_path_factory.mktemp("lasso") / "a.itf.json"
+    assert run(["check", "--profile", "4.5.1", "--property", "P2", "--itf", str(file)]) == ExitCode.LIVENESS_VIOLATED
+    written: dict[str, Any] = json.loads(file.read_text())
+    return written
 
 
 def test_a_violation_is_a_way_into_a_cycle_and_the_cycle(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,11 +75,10 @@ def test_a_lasso_is_written_and_replayed(tmp_path: Path, capsys: pytest.CaptureF
     ],
 )
 def test_a_lasso_that_does_not_close_is_one_line(
-    loop: object, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    loop: object, line: str, lasso: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "a.itf.json"
-    run(["check", "--profile", "4.5.1", "--property", "P2", "--itf", str(file)])
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"loop": loop}))
+    file.write_text(json.dumps(lasso | {"loop": loop}))
     capsys.readouterr()
     assert run(["replay", str(file)]) == ExitCode.BAD_CONTENT
     assert capsys.readouterr().err == f"halfcheck: {file}: {line}\n"

@@ -219,7 +219,7 @@ WORLDS = [
 
 
 @pytest.mark.parametrize("size", ["tiny"])
-@pytest.mark.parametrize(("fault", "version"), sampled(WORLDS, 3))
+@pytest.mark.parametrize(("fault", "version"), sampled(WORLDS, 5))
 def test_each_fault_is_told_in_words_and_each_violation_happens_in_milliseconds(
     fault: str, version: str, size: str
 ) -> None:

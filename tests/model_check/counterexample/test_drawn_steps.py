@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,25 +41,27 @@ WORLDS = [
 """Profile, instance and faults of the walks; together with the schedules below they take each action."""
 
 
+UNJUDGED = replace(TRANSACTIONAL_MESSAGES, clauses=(), witnesses=())
+"""What is drawn of a step does not depend on what its state violates."""
+
+
 def walked(profile: str, instance: str, faults: str, taken: Counter[str]) -> list[Event]:
     """The events of some walks that prefer the actions that were taken least."""
     constants = constants_for(profile, faults.split(), instance)
+    every = TRANSACTIONAL_MESSAGES.steps(constants)
     chance = random.Random(11)
     events: list[Event] = []
     for _ in range(60):
         state = TRANSACTIONAL_MESSAGES.initial(constants)
         path: list[Step] = []
         for _ in range(40):
-            steps = sorted(
-                TRANSACTIONAL_MESSAGES.steps(constants),
-                key=lambda step: chance.random() * (1 + taken[step.action.name]),
-            )
+            steps = sorted(every, key=lambda step: chance.random() * (1 + taken[step.action.name]))
             following = next((step for step in steps if take(state, constants, step) is None), None)
             if following is None:
                 break
             path.append(following)
             taken[following.action.name] += 1
-        events += replay(TRANSACTIONAL_MESSAGES, constants, path).events
+        events += replay(UNJUDGED, constants, path).events
     return events
 
 
@@ -170,7 +173,7 @@ RARE = [
 def schedule(world: tuple[str, str, str], steps: str) -> Sequence[Event]:
     profile, instance, faults = world
     constants = constants_for(profile, faults.split(), instance)
-    return replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps)).events
+    return replay(UNJUDGED, constants, read_path(UNJUDGED, constants, steps)).events
 
 
 @pytest.mark.untraced

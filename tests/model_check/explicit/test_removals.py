@@ -56,11 +56,14 @@ def random_states(machine: Machine, constants: Constants, count: int) -> list[Va
 
 @pytest.mark.parametrize("cells", [2, 3, 8, 12, 16, 23, 40])
 @pytest.mark.parametrize("forget", FORGETTING, ids=lambda f: f.__name__)
-def test_machine_code_forgets_what_the_slow_engine_forgets(forget: Callable[..., None], cells: int) -> None:
+@pytest.mark.parametrize("counts", [(1, 64, 65), pytest.param((63, 200), marks=pytest.mark.sweep)], ids=str)
+def test_machine_code_forgets_what_the_slow_engine_forgets(
+    forget: Callable[..., None], cells: int, counts: tuple[int, ...]
+) -> None:
     """Numbers of 8, 16, 32 and 64 bits, arrays over several words, and references at the end of a word."""
     machine, constants = replace(FORGETFUL, forget=forget), Constants(cells=cells)
     code, state = emitted(machine, constants), machine.initial(constants)
-    for count in (1, 63, 64, 65, 200):
+    for count in counts:
         states = random_states(machine, constants, count)
         expected = [machine.forgotten(state, constants, values) for values in states]
         left, were = code.forgotten(states)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -116,28 +117,46 @@ def test_what_is_forgotten_at_once_is_judged_all_the_same() -> None:
     assert (found.distinct, found.generated, found.seen_at) == (slow.distinct, slow.generated, (len(path),))
 
 
+def grow_too_long(s: forgetful_machine.State, c: forgetful_machine.Constants) -> None:
+    """Forgetting that writes a number beyond its range once the cursor has passed two."""
+    if s.desk.cursor == 2:
+        s.gone = s.gone + c.most + 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_what_leaves_its_range_when_a_state_forgets_stops_all_threads(threads: int) -> None:
+    machine = replace(forgetful_machine.FORGETFUL, forget=grow_too_long)
+    with pytest.raises(EvaluationError, match=r"^forgetting what is over: a value left its declared range"):
+        explicit_search.explore(machine, forgetful_machine.Constants(), threads=threads)
+
+
 def test_what_a_part_of_a_level_has_seen_is_seen_at_that_level(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5))
     monkeypatch.setattr(explicit_search, "AT_ONCE", explicit_search.CHUNK)
-    in_parts = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5))
+    calls: list[Progress] = []
+    in_parts = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), report=calls.append)
     assert max(whole.sizes) > 4 * explicit_search.CHUNK
+    assert len(calls) >= whole.distinct // (2 * explicit_search.CHUNK)
     assert (in_parts.seen_at, in_parts.sizes) == (whole.seen_at, whole.sizes)
 
 
 @pytest.mark.parametrize("most_states", [None, 1, 500, 5_000])
+@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("levels", [2, 3, 64])
 def test_levels_that_are_searched_in_one_call_are_what_they_are_one_by_one(
-    monkeypatch: pytest.MonkeyPatch, levels: int, most_states: int | None
+    monkeypatch: pytest.MonkeyPatch, levels: int, threads: int, most_states: int | None
 ) -> None:
     """Their sizes, and the depth at which each clause is violated and each witness seen."""
 
-    def numbers_with(most: int) -> tuple[object, ...]:
+    def numbers_with(most: int, threads: int) -> tuple[object, ...]:
         monkeypatch.setattr(explicit_search, "LEVELS", most)
-        found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=5), most_states=most_states)
-        words = found.store.all_words().tobytes()
-        return found.sizes, found.seen_at, found.generated, found.complete, found.depth, words
+        found = explicit_search.explore(
+            TWO_PHASE_COMMIT, Constants(resource_managers=5), threads=threads, most_states=most_states
+        )
+        states = sorted(map(bytes, found.store.all_words()))
+        return found.sizes, found.seen_at, found.generated, found.complete, found.depth, states
 
-    assert numbers_with(levels) == numbers_with(1)
+    assert numbers_with(levels, threads) == numbers_with(1, 1)
 
 
 def test_few_calls_search_many_small_levels() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from halfcheck.verdicts.files import VerdictFiles
-from model_check.explicit.search import ALONE, Exploration, explore
+from model_check.explicit.search import Exploration, explore
 from model_check.instances import constants_for
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -47,10 +47,8 @@ def test_ten_runs_with_two_threads_are_ten_times_the_run_with_one(world: tuple[s
         assert (numbers(two), paths(two)) == expected
 
 
-def test_the_levels_of_the_larger_worlds_are_shared_between_the_threads() -> None:
-    """Smaller levels are left to one thread, so that a small world would show nothing."""
+def test_the_work_is_shared_between_the_threads() -> None:
     two = search(("5.3.3", "clock_step", "small"), threads=2)
-    assert sum(size >= ALONE for size in two.sizes) > 20
     assert all(int(count) > 100_000 for count in two.store.counts[:2])
 
 

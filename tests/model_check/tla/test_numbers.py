@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.untraced
 
 
-@pytest.mark.parametrize(("resource_managers", "distinct", "generated"), [(3, 288, 1_146), (5, 8_832, 58_146)])
+@pytest.mark.parametrize(
+    ("resource_managers", "distinct", "generated"),
+    [(3, 288, 1_146), pytest.param(5, 8_832, 58_146, marks=pytest.mark.sweep)],
+)
 def test_two_phase_commit_has_the_numbers_of_the_field(
     tmp_path: Path, resource_managers: int, distinct: int, generated: int
 ) -> None:
@@ -45,7 +48,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
         (NANO, "5.3.3", ["crash"]),
         pytest.param("tiny", "4.5.1", ["slow_local"], marks=pytest.mark.sweep),
         ("odd", "4.9.7", ["undecodable_half", "undecodable_op"]),
-        (NANO, "5.3.3", ["clock_skew"]),
+        pytest.param(NANO, "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         pytest.param("odd", "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.4.0", ["acting_slave"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["power_loss", "put_failure"], marks=pytest.mark.sweep),

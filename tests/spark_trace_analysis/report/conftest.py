@@ -1,4 +1,4 @@
-"""One browser for all tests of the pages; each module says the address of its own page."""
+"""One browser and one filled page for all tests of the pages; each module says the address of its own page."""
 
 import os
 import sys
@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from spark_trace_analysis.report.page import render
 from tests.spark_trace_analysis.report.opened_page import DESK, PHONE, opened_page
+from tests.spark_trace_analysis.report.sample_page import full
+
+
+@pytest.fixture(scope="session")
+def page() -> str:
+    """The text of the page that has every section."""
+    return render(full())
 
 
 @pytest.fixture(scope="session")

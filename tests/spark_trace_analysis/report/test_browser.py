@@ -5,9 +5,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
-from spark_trace_analysis.report.page import write
 from tests.spark_trace_analysis.report.opened_page import CONTRAST, DESK, PHONE, SCREENSHOTS, opened_page
-from tests.spark_trace_analysis.report.sample_page import TABLE, full, verdicts
+from tests.spark_trace_analysis.report.sample_page import TABLE, verdicts
 
 SCREENS = 6
 """How many the page has at most on a desk before anything is unfolded."""
@@ -17,9 +16,9 @@ BOXES = """parts => parts.map((part) => part.getBoundingClientRect())
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+def address(page: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("report") / "index.html"
-    write(full(), path)
+    path.write_text(page, encoding="utf-8")
     return path.as_uri()
 
 

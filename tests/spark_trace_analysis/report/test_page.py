@@ -16,7 +16,6 @@ from tests.spark_trace_analysis.report.sample_page import (
     CRASH,
     TABLE,
     explanation,
-    full,
     lockstep,
     mutant,
     verdicts,
@@ -51,11 +50,6 @@ class Elements(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not {"style", "script"} & set(self.open):
             self.words += data
-
-
-@pytest.fixture(scope="module")
-def page() -> str:
-    return render(full())
 
 
 @pytest.fixture(scope="module")

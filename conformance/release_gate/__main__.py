@@ -1,0 +1,182 @@
+"""``make releases``: what changed in RocketMQ's releases of what a rule, a switch or a defect speaks of.
+
+Without a release all that are kept are fetched by Maven, held against what is kept of them, and those named that Maven
+has and nobody here knows. ``make releases ARGS=5.5.2`` says what must be looked at before 5.5.2 is spoken of, and
+``ARGS="5.5.2 --update"`` keeps it.
+
+The exit code is 0 when nothing is to be done, 255 when something changed of which nothing is known, or a claim, a
+reading or a kept digest is wrong, 150 when the jars or the kept files can't be read, and 151 for a bad release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.errors import ConformanceError, ReleaseGateError
+from conformance.release_gate.cited import cited
+from conformance.release_gate.claims import wrong_claims
+from conformance.release_gate.comparison import (
+    Comparison,
+    column_of,
+    compared,
+    differences,
+    members,
+    not_kept,
+    stale_readings,
+)
+from conformance.release_gate.digests import Classes
+from conformance.release_gate.jars import FIRST_RELEASE, jars_of, published_releases
+from conformance.release_gate.kept import (
+    Column,
+    read_digests,
+    read_readings,
+    release_order,
+    write_by_rename,
+    write_digests,
+)
+from conformance.release_gate.page import PAGE, page
+from spec.releases.broker_defaults import release_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TO_BE_LOOKED_AT: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that is to be said.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        The releases that were asked for, the oldest first.
+    unknown_releases, not_kept, different, wrong_claims, stale_readings : tuple of str
+        Releases and names, or a sentence each; empty when all is well.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    unknown_releases: tuple[str, ...]
+    not_kept: tuple[str, ...]
+    different: tuple[str, ...]
+    wrong_claims: tuple[str, ...]
+    stale_readings: tuple[str, ...]
+
+    @property
+    def complaints(self) -> list[str]:
+        """What is to be done but for the changes, a sentence each."""
+        return [
+            *(f"Maven has {one}, of which nothing is kept: make releases ARGS={one}" for one in self.unknown_releases),
+            *(f"{one} is cited, and nothing is kept of it: make releases ARGS=--update" for one in self.not_kept),
+            *(f"{one}; make releases ARGS=--update keeps it" for one in self.different),
+            *self.wrong_claims,
+            *self.stale_readings,
+        ]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is to be done."""
+        open_ones = any(one.must_be_looked_at and one.without_evidence for one in self.comparisons)
+        return _TO_BE_LOOKED_AT if self.complaints or open_ones else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "releases": [one.to_json() for one in self.comparisons],
+            "unknown_releases": list(self.unknown_releases),
+            "not_kept": list(self.not_kept),
+            "different": list(self.different),
+            "wrong_claims": list(self.wrong_claims),
+            "stale_readings": list(self.stale_readings),
+        }
+
+
+def find(asked: Sequence[str], *, update: bool) -> Findings:
+    """Fetch, digest and compare; with `update` what was found is kept, and the page written anew.
+
+    Raises
+    ------
+    ReleaseGateError
+        A name is none of a release, the jars can't be fetched or read, or the kept files can't be.
+    """
+    for release in asked:
+        if not re.fullmatch(r"\d+\.\d+\.\d+", release) or release_numbers(release) < release_numbers(FIRST_RELEASE):
+            message = f"no release {release!r}; expected three numbers from {FIRST_RELEASE} on, such as 5.5.1"
+            raise ReleaseGateError(message, exit_code=151)
+    kept, readings = read_digests(), read_readings()
+    releases = release_order({*kept, *asked})
+    unknown = () if asked else tuple(one for one in published_releases() if one not in kept)
+    jars = jars_of(releases)
+    digested = releases if update or not asked else release_order(asked)
+    found = {release: column_of(Classes(jars[release])) for release in digested}
+    columns: dict[str, Column] = {release: found.get(release) or kept[release] for release in releases}
+    if update:
+        write_digests(columns)
+        kept = read_digests()
+        write_by_rename(PAGE, page(kept, readings))
+    comparisons = [compared(columns, readings, release) for release in (release_order(asked) or releases)]
+    return Findings(
+        tuple(members(one, jars) if asked or one.must_be_looked_at else one for one in comparisons),
+        unknown,
+        tuple(not_kept(kept)),
+        tuple(differences(kept, found)),
+        tuple(wrong_claims(columns)),
+        tuple(stale_readings(columns, readings)),
+    )
+
+
+def _print(findings: Findings, *, all_of_them: bool) -> None:
+    for one in findings.comparisons:
+        if not one.before:
+            print(f"{one.release}, judged by {one.profile}: nothing is kept of a release before it")
+            continue
+        print(
+            f"{one.release}, judged by {one.profile}: {len(one.changes)} of {len(cited())} cited names changed since "
+            f"{one.before}, and of {len(one.without_evidence)} nothing is known"
+        )
+        for change in one.without_evidence if all_of_them or one.must_be_looked_at else ():
+            print(f"  {change.name}  {change.digest or 'gone'}")
+            if change.members:
+                print(f"    methods        {', '.join(change.members)}")
+            for who, said in change.speakers.to_json().items():
+                if said:
+                    print(f"    {who:14} {', '.join(said)}")
+    for complaint in findings.complaints:
+        print(complaint)
+    if findings.exit_code:
+        print(
+            "To do: compare the sources, mend what speaks of them, and write a line for each digest into "
+            "conformance/release_gate/readings.toml"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare the releases that are named, or all; the exit code is that of `Findings` or of the error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.release_gate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("releases", nargs="*", metavar="RELEASE", help="such as 5.5.2; all that are kept without one")
+    parser.add_argument("--update", action="store_true", help="keep what was found, and write the page anew")
+    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        findings = find(options.releases, update=options.update)
+    except ConformanceError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    if options.json:
+        print(json.dumps(findings.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _print(findings, all_of_them=bool(options.releases))
+    return findings.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

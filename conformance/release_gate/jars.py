@@ -1,0 +1,151 @@
+"""The jars of RocketMQ's releases, which Maven fetches once into the cache of this project, and what it knows of.
+
+A release is what `rocketmq-broker` was published of. Of some, not all artifacts were (5.3.4, 5.5.1).
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from conformance.errors import ReleaseGateError
+from conformance.real.releases import GROUP_ID
+from model_check.cache_folder import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ARTIFACTS: Final = tuple(f"rocketmq-{name}" for name in ("broker", "store", "client", "common", "remoting"))
+"""Where the classes are that a rule names."""
+
+FIRST_RELEASE: Final = "4.3.0"
+"""The first one with transactional messages of this kind."""
+
+_MAVEN_SECONDS: Final = 900
+_POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>halfcheck</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>
+  {body}
+</project>
+"""
+_RANGE: Final = """<dependencies><dependency>
+    <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>[{first},)</version>
+    <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+  </dependency></dependencies>"""
+_COPY: Final = """<build><plugins><plugin>
+    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
+    <executions><execution><phase>validate</phase><goals><goal>copy</goal></goals></execution></executions>
+    <configuration><outputDirectory>{into}</outputDirectory><artifactItems><artifactItem>
+      <groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
+    </artifactItem></artifactItems></configuration>
+  </plugin></plugins></build>"""
+_NOT_PUBLISHED: Final = ("Could not find artifact", "was not found in")
+
+
+def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
+    """The jars of releases, fetched by Maven if they are not in the cache.
+
+    An artifact that was not published of a release is that of the one before, as it is for whoever installs it.
+
+    Parameters
+    ----------
+    releases
+        The oldest first.
+
+    Raises
+    ------
+    ReleaseGateError
+        There is no Maven, it can't reach its repository, or it knows no broker of one of the releases.
+    """
+    folder = cache_folder() / "releases"
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [release for release in releases if not (folder / release).is_dir()]
+    if missing:
+        with TemporaryDirectory(dir=folder) as temporary:
+            _fetch(missing, Path(temporary))
+            for release in missing:
+                (Path(temporary) / release).replace(folder / release)
+    jars: dict[str, Path] = {}
+    found = {}
+    for release in releases:
+        own = {artifact: folder / release / f"{artifact}-{release}.jar" for artifact in ARTIFACTS}
+        jars |= {artifact: jar for artifact, jar in own.items() if jar.is_file()}
+        found[release] = tuple(jars[artifact] for artifact in sorted(jars))
+    return found
+
+
+def published_releases() -> list[str]:
+    """The releases that Maven knows of now, the oldest first.
+
+    Raises
+    ------
+    ReleaseGateError
+        There is no Maven, or it can't reach its repository.
+    """
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        body = _RANGE.format(group=GROUP_ID, artifact=ARTIFACTS[0], first=FIRST_RELEASE)
+        _write_pom(folder, "releases", body)
+        done = _maven(
+            folder, "-q", "-U", "dependency:resolve", "help:evaluate", "-Dexpression=settings.localRepository",
+            "-DforceStdout",
+        )  # fmt: skip
+        if done.returncode:
+            raise _maven_failed(done)
+    local = Path(done.stdout.strip().splitlines()[-1].removeprefix("\x1b[0m").removesuffix("\x1b[0m"))
+    kept = (local / Path(*GROUP_ID.split("."), ARTIFACTS[0])).glob("maven-metadata-*.xml")
+    found = {version.text or "" for path in kept for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
+    numbers = {name: tuple(map(int, name.split("."))) for name in found if name.replace(".", "").isdigit()}
+    oldest = tuple(map(int, FIRST_RELEASE.split(".")))
+    return sorted((name for name in numbers if numbers[name] >= oldest), key=lambda name: numbers[name])
+
+
+def _fetch(releases: Iterable[str], folder: Path) -> None:
+    """Fetch the jars of releases into a folder each, by one run of Maven that goes on where a jar is not published."""
+    wanted = [(release, artifact) for release in releases for artifact in ARTIFACTS]
+    modules = [f"{artifact}-{release}" for release, artifact in wanted]
+    for module, (release, artifact) in zip(modules, wanted, strict=True):
+        (folder / release).mkdir(exist_ok=True)
+        body = _COPY.format(into=folder / release, group=GROUP_ID, artifact=artifact, version=release)
+        _write_pom(folder / "poms" / module, module, body)
+    listed = "".join(f"<module>{module}</module>" for module in modules)
+    _write_pom(folder / "poms", "releases", f"<modules>{listed}</modules>")
+    done = _maven(folder / "poms", "-fn", "-U", "validate")
+    for line in _errors(done):
+        if "Failed to execute goal" in line and not any(words in line for words in _NOT_PUBLISHED):
+            raise _maven_failed(done)
+    for module, (release, artifact) in zip(modules, wanted, strict=True):
+        if artifact == ARTIFACTS[0] and not (folder / release / f"{module}.jar").is_file():
+            message = f"Maven knows no {GROUP_ID}:{artifact}:{release}; name a release of RocketMQ such as 5.5.1"
+            raise ReleaseGateError(message, exit_code=151)
+
+
+def _write_pom(folder: Path, name: str, body: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pom.xml").write_text(_POM.format(name=name, body=body), encoding="utf-8")
+
+
+def _maven(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    maven = shutil.which("mvn")
+    if maven is None:
+        message = "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"
+        raise ReleaseGateError(message)
+    command = (maven, "-B", "-f", str(folder / "pom.xml"), *arguments)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_MAVEN_SECONDS, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired as error:
+        message = f"mvn was not done after {_MAVEN_SECONDS} s; try again, what it has fetched is kept"
+        raise ReleaseGateError(message) from error
+
+
+def _errors(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+
+
+def _maven_failed(done: subprocess.CompletedProcess[str]) -> ReleaseGateError:
+    reason = (_errors(done) or ["it gives no reason"])[0]
+    return ReleaseGateError(f"the jars of RocketMQ can't be fetched: mvn says {reason}")
