@@ -17,7 +17,6 @@ VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.1")
 STORES = [
     *((version, scenario) for version in VERSIONS for scenario in ("five", "immunity", "late")),
     *((version, scenario) for version in VERSIONS[:-1] for scenario in ("forever", "ten")),
-    ("5.5.1", "gone"),
     ("5.3.3", "seed394"),
     ("4.5.1", "mixed"),
     ("5.3.3", "mixed"),
