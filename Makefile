@@ -51,7 +51,7 @@ defects: setup ## search for the known defects and play them again; writes docs/
 	$(BIN)/python -m model_check.defects $(ARGS)
 
 fuzz: setup ## 5,000 schedules of specification and broker a profile, every state of a small instance, the mutants
-	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0; do \
+	@for profile in 4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1; do \
 	    $(BIN)/halfcheck fuzz --profile $$profile --examples 5000 --steps 100 --visit-all --out build/fuzz || exit $$?; \
 	done
 	@$(BIN)/halfcheck fuzz --mutants

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.recorded_run import RecordedRun
-from reference.versions.versions import STORE_VERSIONS
 
 GOLDEN = Path(__file__).with_name("golden")
 """The folder of all golden stores."""
@@ -58,17 +57,12 @@ def golden_path(path: Path) -> Path:
 
 def golden_stores() -> list[GoldenStore]:
     """Every golden store that the reference broker can write again, by version and scenario."""
-    return [store for store in _all_stores() if store.version in STORE_VERSIONS]
+    return [store for store in _all_stores() if not store.keeps_halves_in_rocksdb]
 
 
-def later_stores() -> list[GoldenStore]:
-    """Stores of releases that the reference broker does not write: they are audited and explained, not written again.
-
-    Those whose halves lie in RocksDB are left out: nothing judges them.
-    """
-    return [
-        store for store in _all_stores() if store.version not in STORE_VERSIONS and not store.keeps_halves_in_rocksdb
-    ]
+def rocksdb_stores() -> list[GoldenStore]:
+    """The golden stores whose halves lie in RocksDB: `rocksdb_halves` says what holds for them, nothing judges them."""
+    return [store for store in _all_stores() if store.keeps_halves_in_rocksdb]
 
 
 def golden_store(version: str, scenario: str) -> GoldenStore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Profile = Annotated[str, typer.Option(help="4.5.1, 4.9.7, 5.3.3 or 5.4.0; +NAME or -NAME turns a switch.")]
+USUAL_PROFILE: Final = "5.5.1"
+"""The newest release: what is meant where no profile is named."""
+PROFILES: Final = "4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0 or 5.5.1"
+Profile = Annotated[str, typer.Option(help=f"{PROFILES}; +NAME or -NAME turns a switch.")]
 Faults = Annotated[
     str, typer.Option(metavar="FAULT,…", help="What may go wrong, for example crash,lose_end. Nothing: quiet.")
 ]

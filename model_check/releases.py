@@ -12,7 +12,9 @@ STANDS_FOR: Final = {
     "4.5.1": ("4.3.0", "4.5.2"),
     "4.9.7": ("4.6.0", "5.0.0"),
     "5.3.3": ("5.1.0", "5.3.4"),
-    "5.4.0": ("5.4.0", NEWEST_RELEASE),
+    "5.4.0": ("5.4.0", "5.4.0"),
+    "5.5.0": ("5.5.0", "5.5.0"),
+    "5.5.1": ("5.5.1", NEWEST_RELEASE),
 }
 """The first and the last release that each profile stands for, the oldest profile first."""
 
@@ -23,7 +25,6 @@ TURNED: Final = (
     ("5.0.0", "5.0.0", "+undecodable_throws"),
     ("5.1.0", "5.1.0", "-refuses_late_end"),
     ("5.3.4", "5.3.4", "+equal_age_is_young"),
-    ("5.5.0", NEWEST_RELEASE, "-batch_thread_oversleeps"),
 )
 """From the first release to the last, the switch by which they differ from the profile that stands for them."""
 
@@ -48,8 +49,8 @@ def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]
 
     Examples
     --------
-    >>> profile_for("5.4.0")
-    ('5.4.0', '')
+    >>> profile_for("5.5.1")
+    ('5.5.1', '')
     >>> profile_for("5.2.0")
     ('5.3.3', '5.2.0 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.4')
     >>> profile_for("4.5.2", with_switches=True)[0]
@@ -70,7 +71,8 @@ def profile_for(release: str, *, with_switches: bool = False) -> tuple[str, str]
     nearer = f"{profile}{''.join(turned)}"
     if turned and with_switches:
         return nearer, f"{release} has no profile: it is judged by {nearer}, as {profile} stands for {first} to {last}"
-    why = f"{release} has no profile: it is judged by {profile}, which stands for {first} to {last}"
+    reason = "the nearest" if first == last else f"which stands for {first} to {last}"
+    why = f"{release} has no profile: it is judged by {profile}, {reason}"
     if turned:
         why += f"; nearer to it comes {nearer}"
     if numbers > release_numbers(NEWEST_RELEASE):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from spec.switches import Switches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _4_5_1 = Switches(
     marks_op_done_on_hit=False,
@@ -27,10 +31,11 @@ _4_9_7 = replace(
 )
 _5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
 _5_4_0 = replace(_5_3_3, equal_age_is_young=True)
+_5_5_0 = replace(_5_4_0, batch_thread_oversleeps=False)
+_5_5_1 = _5_5_0  # what it repairs, the thread that saves the metrics (A18), takes no step of a transaction
 _FIXED = replace(
-    _5_4_0,
+    _5_5_1,
     batches_ops=False,
-    batch_thread_oversleeps=False,
     refuses_late_end=False,
     heeds_settled_originals=True,
     links_every_copy=True,
@@ -69,9 +74,25 @@ PROFILES: dict[str, Switches] = {
     "4.9.7": _4_9_7,
     "5.3.3": _5_3_3,
     "5.4.0": _5_4_0,
+    "5.5.0": _5_5_0,
+    "5.5.1": _5_5_1,
     "fixed": _FIXED,
 }
-"""The profiles by their names, oldest first; `fixed` is 5.4.0 with the repairs."""
+"""The profiles by their names, oldest first; `fixed` is 5.5.1 with the repairs."""
 
 VERSIONS = tuple(name for name in PROFILES if name != "fixed")
 """The profiles that are RocketMQ versions."""
+
+
+def distinct(profiles: Iterable[str]) -> tuple[str, ...]:
+    """Of profiles with the same switches the first one: what is found of it holds for the others.
+
+    Examples
+    --------
+    >>> distinct(["5.4.0", "5.5.0", "5.5.1", "fixed"])
+    ('5.4.0', '5.5.0', 'fixed')
+    """
+    first: dict[Switches, str] = {}
+    for name in profiles:
+        first.setdefault(PROFILES[name], name)
+    return tuple(first.values())

@@ -19,7 +19,8 @@ class VersionSwitches:
     batches_ops : bool
         Op messages are buffered and written in batches (from 5.1.0 on).
     batch_thread_oversleeps : bool
-        The op batch thread may miss its time by an interval (5.1.0 to 5.4.0; A16; needs `batches_ops`).
+        The op batch thread wakes once an interval and may miss its time by one (5.1.0 to 5.4.0; A16; needs
+        `batches_ops`); without it, it wakes just when the interval since the last write is over.
     keeps_discarded : bool
         A discarded half goes to TRANS_CHECK_MAX_TIME_TOPIC (from 4.5.2 on; before, it only left a log line, A31).
     refuses_late_end : bool

@@ -43,11 +43,11 @@ def main(traces: int, folder: Path, steps: int, instances: Sequence[str]) -> Non
     from spark_trace_analysis.report.simulation_section import simulation_section
     from spark_trace_analysis.traces.manifest import Parameters
     from spark_trace_analysis.traces.simulate import simulate
-    from spec.profiles import VERSIONS
+    from spec.profiles import VERSIONS, distinct
     from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
     idle = [action.name for action in TRANSACTIONAL_MESSAGES.actions if action.event == "time_passed"]
-    kinds = list(product(instances, VERSIONS, ENVIRONMENTS))
+    kinds = list(product(instances, distinct(VERSIONS), ENVIRONMENTS))
     with spark_session(work=folder / "spark") as spark:
         _tell(phase=SIMULATING)
         runs: list[Run] = []

@@ -144,7 +144,7 @@ def busy_channel(profile: str) -> Seen:
     )
 
 
-@scenario("B38", "L2", affected="5.3.3", repaired_in="5.3.3+asks_every_channel", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B38", "L2", affected="5.3.3", repaired_in="5.3.3+asks_every_channel", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def one_live_channel_of_many(profile: str) -> Seen:
     """Of eight producers of a group seven are gone, and their channels are still known."""
     under = BrokerUnderTest(profile)
@@ -158,7 +158,7 @@ def one_live_channel_of_many(profile: str) -> Seen:
     )
 
 
-@scenario("B42", "R1", affected="5.3.3", repaired_in="5.3.3+heeds_stop", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B42", "R1", affected="5.3.3", repaired_in="5.3.3+heeds_stop", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def round_of_a_broker_that_is_no_master_any_more(profile: str) -> Seen:
     """A master becomes a slave in the midst of a round."""
     under = BrokerUnderTest(profile)
@@ -205,7 +205,9 @@ def halves_of_a_dead_master(profile: str) -> Seen:
     )
 
 
-@scenario("B24", "L3", affected="5.3.3", repaired_in="5.3.3+corrects_offsets_on_slave", also_in="5.1.0 5.2.0 5.4.0")
+@scenario(
+    "B24", "L3", affected="5.3.3", repaired_in="5.3.3+corrects_offsets_on_slave", also_in="5.1.0 5.2.0 5.4.0 5.5.1"
+)
 def offset_before_the_first_half(profile: str) -> Seen:
     """The half offset of an acting slave lies before the first half that retention has left.
 

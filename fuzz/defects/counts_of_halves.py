@@ -63,7 +63,7 @@ def synchronous_sends(profile: str) -> Seen:
     )
 
 
-@scenario("B46", "M1", affected="5.3.3", repaired_in="5.3.3+counts_each_half_once", also_in="5.2.0 5.4.0")
+@scenario("B46", "M1", affected="5.3.3", repaired_in="5.3.3+counts_each_half_once", also_in="5.2.0 5.4.0 5.5.1")
 def commits_that_come_twice(profile: str) -> Seen:
     """A half is committed by its producer and by the answer to a check as well."""
     under = BrokerUnderTest(profile)

@@ -38,7 +38,7 @@ def discarded_half(profile: str) -> Seen:
     )
 
 
-@scenario("B31", "S8", affected="5.3.3", repaired_in="5.3.3+retries_discards", also_in="4.9.7 5.4.0")
+@scenario("B31", "S8", affected="5.3.3", repaired_in="5.3.3+retries_discards", also_in="4.9.7 5.4.0 5.5.1")
 def discard_that_cannot_be_stored(profile: str) -> Seen:
     """The store takes no message while a round gives a half up.
 
@@ -66,7 +66,9 @@ def discard_that_cannot_be_stored(profile: str) -> Seen:
     )
 
 
-@scenario("B11", "S6", affected="5.3.3", repaired_in="5.3.3+delivers_without_tran_msg", also_in="4.5.1 4.9.7 5.4.0")
+@scenario(
+    "B11", "S6", affected="5.3.3", repaired_in="5.3.3+delivers_without_tran_msg", also_in="4.5.1 4.9.7 5.4.0 5.5.1"
+)
 def delivered_message_that_is_forwarded(profile: str) -> Seen:
     """A forwarder sends a delivered message to another cluster, with the properties that it carries."""
     source, target = BrokerUnderTest(profile), BrokerUnderTest(profile)
@@ -87,7 +89,7 @@ def delivered_message_that_is_forwarded(profile: str) -> Seen:
     )
 
 
-@scenario("B32", "S6", affected="5.3.3", repaired_in="5.3.3+keeps_flag", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B32", "S6", affected="5.3.3", repaired_in="5.3.3+keeps_flag", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def flag_of_a_message(profile: str) -> Seen:
     """A message with a flag is committed by its producer's answer to a check.
 
@@ -135,7 +137,7 @@ def downgrade(profile: str) -> Seen:
     )
 
 
-@scenario("B07", "L3", affected="5.3.3", repaired_in="5.3.3+parks_poison", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B07", "L3", affected="5.3.3", repaired_in="5.3.3+parks_poison", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def half_whose_copy_is_too_long(profile: str) -> Seen:
     """A half's properties are so long that those of its copy are too long.
 
@@ -193,7 +195,7 @@ def compressed_half(profile: str) -> Seen:
     )
 
 
-@scenario("B30", "S6", affected="5.3.3", repaired_in="5.3.3+resumes_as_stored", also_in="4.9.7 5.4.0")
+@scenario("B30", "S6", affected="5.3.3", repaired_in="5.3.3+resumes_as_stored", also_in="4.9.7 5.4.0 5.5.1")
 def compressed_half_that_is_resumed(profile: str) -> Seen:
     """An operator resumes a discarded half whose body the client has compressed.
 
@@ -270,7 +272,7 @@ def forged_op_message(profile: str) -> Seen:
     )
 
 
-@scenario("B26", "L2", affected="5.3.3", repaired_in="5.3.3+owns_check_times", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B26", "L2", affected="5.3.3", repaired_in="5.3.3+owns_check_times", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def preset_check_count(profile: str) -> Seen:
     """A producer sends a half with the check count 15.
 
@@ -290,7 +292,7 @@ def preset_check_count(profile: str) -> Seen:
     )
 
 
-@scenario("B10", "S3", affected="5.3.3", repaired_in="5.3.3+checks_transaction_id", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B10", "S3", affected="5.3.3", repaired_in="5.3.3+checks_transaction_id", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def commit_of_a_half_that_a_failover_lost(profile: str) -> Seen:
     """A failover loses half a, half b takes its place in queue and log, and a late COMMIT of a arrives.
 

@@ -52,7 +52,7 @@ def op_queue_that_is_deleted(profile: str) -> Seen:
     )
 
 
-@scenario("B33", "L5", affected="5.3.3", repaired_in="5.3.3+delivers_where_readable", also_in="4.5.1 4.9.7 5.4.0")
+@scenario("B33", "L5", affected="5.3.3", repaired_in="5.3.3+delivers_where_readable", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
 def queue_that_nobody_reads(profile: str) -> Seen:
     """A topic gets fewer queues between a half and its commit.
 
@@ -70,7 +70,9 @@ def queue_that_nobody_reads(profile: str) -> Seen:
     )
 
 
-@scenario("B34", "S5", affected="5.3.3", repaired_in="5.3.3+hides_halves_from_light_queues", also_in="4.9.7 5.4.0")
+@scenario(
+    "B34", "S5", affected="5.3.3", repaired_in="5.3.3+hides_halves_from_light_queues", also_in="4.9.7 5.4.0 5.5.1"
+)
 def half_in_a_light_queue(profile: str) -> Seen:
     """A half names a light queue, where the broker enters messages in such.
 
@@ -100,7 +102,7 @@ def half_in_a_light_queue(profile: str) -> Seen:
     )
 
 
-@scenario("B37", "L5", affected="5.3.3", repaired_in="5.3.3+keeps_offsets_of_halves", also_in="5.0.0 5.4.0")
+@scenario("B37", "L5", affected="5.3.3", repaired_in="5.3.3+keeps_offsets_of_halves", also_in="5.0.0 5.4.0 5.5.1")
 def half_of_a_static_topic(profile: str) -> Seen:
     """A half is sent to a static topic whose offsets begin at 1000 on this broker, and committed.
 
@@ -165,7 +167,7 @@ def half_with_a_delay_level(profile: str) -> Seen:
     )
 
 
-@scenario("A23", "L5", affected="5.3.3", repaired_in="5.3.3+client_refuses_delays", also_in="5.0.0 5.1.0 5.2.0 5.4.0")
+@scenario("A23", "L5", affected="5.3.3", repaired_in="5.5.0", also_in="5.0.0 5.1.0 5.2.0 5.4.0")
 def half_with_a_timer(profile: str) -> Seen:
     """A Java producer sends a half that is to be delivered in two seconds, and commits it."""
     under = BrokerUnderTest(profile)

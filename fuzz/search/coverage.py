@@ -113,6 +113,8 @@ _COUNTED_FAULTS: Final = {
     "4.9.7": ("put_failure", "null_half", "offline_producer"),
     "5.3.3": ("put_failure", "offline_producer"),
     "5.4.0": ("put_failure", "offline_producer"),
+    "5.5.0": ("put_failure", "offline_producer"),
+    "5.5.1": ("put_failure", "offline_producer"),
 }
 """The environments in which states are counted: each gives 5,000 to 20,000 of them."""
 

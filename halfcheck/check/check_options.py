@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from halfcheck.errors import CommandLineError
-from halfcheck.options import AsJson, Faults, Properties, names_in
+from halfcheck.options import PROFILES, USUAL_PROFILE, AsJson, Faults, Properties, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,9 +32,7 @@ class CheckOptions:
 
     profile: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="PROFILE", help="4.5.1, 4.9.7, 5.3.3 (if none is given) or 5.4.0; +NAME or -NAME turns a switch."
-        ),
+        typer.Option(metavar="PROFILE", help=f"{PROFILES} (if none is given); +NAME or -NAME turns a switch."),
     ] = None
     instance: Annotated[
         str | None,
@@ -158,7 +156,7 @@ class CheckOptions:
         if self.profile and len(self.profile) > 1:
             message = f"--profile {' --profile '.join(self.profile)}: give one profile, or --minimal-faults"
             raise CommandLineError(message)
-        return self.profile[0] if self.profile else "5.3.3"
+        return self.profile[0] if self.profile else USUAL_PROFILE
 
     def given(self, names: Iterable[str]) -> list[str]:
         """Which of some options are given with another value than their default."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfcheck.options import Conf, Master
+from halfcheck.options import USUAL_PROFILE, Conf, Master
 from halfcheck.printing.progress import live_line, resumable, timed
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Directory = Annotated[
 def command(
     directory: Directory,
     *,
-    profile: Annotated[str, typer.Option(help="The RocketMQ version that left recorded traces.")] = "5.3.3",
+    profile: Annotated[str, typer.Option(help="The RocketMQ version that left recorded traces.")] = USUAL_PROFILE,
     broker_conf: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The broker.conf under which recorded traces were left.")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from halfcheck.check.liveness import are_responses
-from halfcheck.options import Faults, Profile, Properties, choose_instance, names_in
+from halfcheck.options import USUAL_PROFILE, Faults, Profile, Properties, choose_instance, names_in
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
     tla: Annotated[
         Path, typer.Option("--tla", metavar="DIR", help="Write a TLA+ module and a configuration of TLC here.")
     ],
-    profile: Profile = "5.3.3",
+    profile: Profile = USUAL_PROFILE,
     instance: Annotated[
         str | None,
         typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from halfcheck.errors import CommandLineError, ExitCode
-from halfcheck.options import AsJson, names_in, say_choice
+from halfcheck.options import USUAL_PROFILE, AsJson, names_in, say_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,9 @@ def command(
     wanted: Annotated[
         str | None, typer.Option("--property", metavar="ID", help="Which counterexample of FILE: S1, S1.immune_half …")
     ] = None,
-    profile: Annotated[str | None, typer.Option(help="The RocketMQ version (5.3.3, or the one in FILE).")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help=f"The RocketMQ version ({USUAL_PROFILE}, or the one in FILE).")
+    ] = None,
     instance: Annotated[
         str | None,
         typer.Option(help="The instance (the one in FILE, or the smallest in which the steps can be taken)."),
@@ -58,7 +60,7 @@ def command(
     if (file is None) == (steps is None):
         message = "give either FILE or --steps; see halfcheck replay --help"
         raise CommandLineError(message)
-    given = read_trace_file(file, wanted) if file is not None else TraceFile("5.3.3", "", (), steps or "")
+    given = read_trace_file(file, wanted) if file is not None else TraceFile(USUAL_PROFILE, "", (), steps or "")
     release = profile or given.profile
     chosen = given.faults if faults is None else tuple(names_in(faults))
     name = instance or given.instance or _smallest_for(release, chosen, given.path)

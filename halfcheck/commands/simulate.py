@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from halfcheck.options import Conf, Master, Seed, names_in
+from halfcheck.options import USUAL_PROFILE, Conf, Master, Seed, names_in
 from halfcheck.printing.progress import progress_bar, resumable
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def command(
     ] = "specification",
     profile: Annotated[
         str, typer.Option(help="The RocketMQ version to walk; +NAME or -NAME turns a switch.")
-    ] = "5.3.3",
+    ] = USUAL_PROFILE,
     faults: Annotated[str, typer.Option(help="Faults of the environment, joined by commas; none is quiet.")] = "",
     instance: Annotated[str, typer.Option(help="The instance, by name or as a .toml file.")] = "small",
     steps: Annotated[int, typer.Option(help="The most steps of a trace.")] = 60,

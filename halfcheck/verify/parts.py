@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.golden_stores import golden_stores, later_stores
+from conformance.golden_stores import golden_stores
 from fuzz.lockstep.fuzzed_instances import FUZZED
 from fuzz.lockstep.pairing import Pairing
 from fuzz.mutants import kill_table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from halfcheck.verify.processes import ResultCache
     from spark_trace_analysis.audit.explanation.trace_verdict import TraceVerdict
 
-CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.4.0", ()))
+CROSS_CHECKED: Final = (("4.5.1", ("slow_local",)), ("4.9.7", ("crash",)), ("5.3.3", ()), ("5.5.1", ()))
 """What the slow CPython search does again on the instance `tiny`."""
 
 SHOWN: Final = 200
@@ -53,7 +53,7 @@ def begin(kept: ResultCache, seed: int) -> Begun:
     return Begun(
         kept,
         kept(cross_checked, CROSS_CHECKED),
-        kept(explained_store, (*golden_stores(), *later_stores())),
+        kept(explained_store, golden_stores()),
         kept(lockstep, [(profile, seed, EXAMPLES) for profile in VERSIONS]),
         kept(hunted, [(mutant.name, seed) for mutant in kill_table.MUTANTS]),
     )

@@ -31,7 +31,7 @@ from spark_trace_analysis.report.simulation_section import simulation_section
 from spark_trace_analysis.report.verdict_table import verdict_table
 from spark_trace_analysis.traces.manifest import Parameters, commit, source_fingerprint
 from spark_trace_analysis.traces.simulate import find_complete, simulate
-from spec.profiles import VERSIONS
+from spec.profiles import VERSIONS, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +111,8 @@ class Verification:
     def search(self) -> None:
         """Search every profile in every environment, all properties, and compare with the table of verdicts.
 
+        Of releases with the same switches, the first.
+
         Raises
         ------
         EvaluationError
@@ -120,7 +122,7 @@ class Verification:
         table = self.files.table()
         status = self.status
         report = None if status is None else lambda progress: status(words(progress))
-        for profile in VERSIONS:
+        for profile in distinct(VERSIONS):
             for faults in ENVIRONMENTS:
                 self.say(f"searching {profile} {','.join(faults) or 'quiet'} on {INSTANCE}")
                 result = check(profile, faults, INSTANCE, report=report)
@@ -210,7 +212,7 @@ class Verification:
 
         The folders of another state of the sources are left alone: their traces are not used, and not in the way.
         """
-        kinds = [(profile, faults) for profile in VERSIONS for faults in ENVIRONMENTS[:2]]
+        kinds = [(profile, faults) for profile in distinct(VERSIONS) for faults in ENVIRONMENTS[:2]]
         share, rest = divmod(self.traces, len(kinds))
         made = []
         for number, (profile, faults) in enumerate(kinds):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from model_check.any_length.bisimulation import compare
 from model_check.explicit.search import explore
-from model_check.instances import constants_for, load_instance
+from model_check.instances import alike, constants_for, load_instance
 from model_check.verdicts.environment import in_words
 from model_check.wording.faults import in_world
 from spec.constants import FAULTS
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ Compared = tuple["Comparison", bool]
 
 
 def compared(report: Callable[[str], None]) -> dict[tuple[str, tuple[str, ...]], Compared]:
-    """Every profile in the quiet world and with each fault."""
+    """Every profile in the quiet world and with each fault; of profiles with the same switches the first."""
     results = {}
-    for profile in PROFILES:
+    for profile in distinct(PROFILES):
         for faults in ((), *((fault,) for fault in FAULTS)):
             report(f"{profile} {in_world(faults)}")
             constants = constants_for(profile, faults, NARROW)
@@ -62,7 +62,7 @@ def page(results: Mapping[tuple[str, tuple[str, ...]], Compared]) -> str:
         "A cell has the states, and how many successors were compared. *First* stands where a search was cut short, "
         "and a number in brackets for successors with a full queue, of which nothing is known.",
         "",
-        f"| | {' | '.join(profiles)} |",
+        f"| | {' | '.join(map(alike, profiles))} |",
         "|---|" + "---|" * len(profiles),
     ]
     for faults in dict.fromkeys(faults for _, faults in results):

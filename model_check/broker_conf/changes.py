@@ -14,7 +14,7 @@ from model_check.broker_conf.compared_sums import CHECK_INTERVAL, OP_BATCH_INTER
 from model_check.broker_conf.configuration import show_duration as show_exactly
 from model_check.broker_conf.ticks import times_of
 from model_check.instances import switches_of, unturned
-from spec.profiles import VERSIONS
+from spec.profiles import VERSIONS, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -165,7 +165,7 @@ def _op_sizes(configuration: Configuration) -> Iterator[Change]:
 
 
 def _versions(configuration: Configuration) -> Iterator[Change]:
-    for version in VERSIONS[VERSIONS.index(unturned(configuration.version)) + 1 :]:
+    for version in distinct(VERSIONS[VERSIONS.index(unturned(configuration.version)) :])[1:]:
         yield Change({"version": version}, replace(configuration, version=version), "an upgrade of the brokers")
 
 

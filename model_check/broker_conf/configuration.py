@@ -31,7 +31,7 @@ class Configuration:
     Attributes
     ----------
     version : str
-        The profile: 4.5.1, 4.9.7, 5.3.3 or 5.4.0, with the switches turned by which the release differs from it.
+        The profile of a release, with the switches turned by which the release differs from it.
     timeout_ms, check_interval_ms, op_batch_interval_ms, save_interval_ms : int
         `transactionTimeOut`, `transactionCheckInterval`, `transactionOpBatchInterval`, `flushConsumerOffsetInterval`.
     check_max : int

@@ -11,7 +11,7 @@ from model_check.coverage.counts import Uncovered
 from model_check.errors import BadFile
 from model_check.instances import constants_for, instance_names
 from spec.constants import FAULTS, SWITCHES
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,9 +72,13 @@ class Expected:
     accepted: tuple[Accepted, ...]
 
     def all_worlds(self) -> tuple[CoverageWorld, ...]:
-        """Each profile in the quiet world, with each single fault and with each named pair; then the others."""
+        """Each profile in the quiet world, with each single fault and with each named pair; then the others.
+
+        Of profiles with the same switches the first.
+        """
         environments = [(), *((fault,) for fault in FAULTS), *self.pairs]
-        return (*(CoverageWorld(profile, faults) for profile in PROFILES for faults in environments), *self.worlds)
+        profiles = distinct(PROFILES)
+        return (*(CoverageWorld(profile, faults) for profile in profiles for faults in environments), *self.worlds)
 
 
 def read_expected(file: Path | None = None) -> Expected:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from model_check.instances import alike
 from model_check.liveness.check import check_responses
 from model_check.wording.faults import in_world
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ MOST_STATES = 40_000_000
 
 
 def searched(report: Callable[[str], None]) -> list[LivenessResult]:
-    """Every profile in every environment, with all 15 checks."""
+    """Every profile in every environment, with all 15 checks; of profiles with the same switches the first."""
     results = []
     for faults in ENVIRONMENTS:
-        for profile in PROFILES:
+        for profile in distinct(PROFILES):
             report(f"{profile} {in_world(faults)}")
             results.append(check_responses(profile, faults, most_states=MOST_STATES))
     return results
@@ -47,7 +48,7 @@ def page(results: Sequence[LivenessResult]) -> str:
     ]
     for faults in dict.fromkeys(result.faults for result in results):
         mine = [result for result in results if result.faults == faults]
-        title, profiles = in_world(faults).capitalize(), (result.profile for result in mine)
+        title, profiles = in_world(faults).capitalize(), (alike(result.profile) for result in mine)
         lines += ["", f"## {title}", "", f"| response | {' | '.join(profiles)} |"]
         lines.append("|---|" + "---|" * len(mine))
         for rows in zip(*(result.rows for result in mine), strict=True):

@@ -18,7 +18,7 @@ from model_check.check import Verdict
 from model_check.did_you_mean import require_known
 from model_check.front_end.lower import Lowering
 from model_check.front_end.terms import FALSE, Switch, parts
-from model_check.instances import constants_for
+from model_check.instances import constants_for, same_switches
 from model_check.verdicts.environment import Environment, Outcome, in_order, smaller_sets
 from model_check.verdicts.searches import Request, Searches
 from spec.constants import FAULTS
@@ -198,7 +198,7 @@ def find_minimal_faults(
     """
     for fault in faults:
         require_known("fault", fault, FAULTS)
-    idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
+    idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, same_switches(profile), instance) for profile in profiles}
     outcomes: dict[Environment, Outcome] = {}
     for size in range(most_faults + 1):
         requests = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
-from model_check.instances import load_instance
+from model_check.instances import load_instance, same_switches
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
 from model_check.verdicts.environment import QUIET, faults_of, name_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
@@ -85,8 +85,9 @@ def regenerate(
             made.table.entries[profile][instance] = entries_of(found, profile)
         made.searched += searches.searched
         made.kept += searches.found
-        made.environments += len(found.outcomes)
-        made.distinct += sum(outcome.distinct for outcome in found.outcomes.values())
+        outcomes = {e: outcome for e, outcome in found.outcomes.items() if same_switches(e.profile) == e.profile}
+        made.environments += len(outcomes)
+        made.distinct += sum(outcome.distinct for outcome in outcomes.values())
     for profile in PROFILES:
         for instance in table.plan:
             made.whole.entries[profile][instance] = (made.table if instance in instances else table).of(

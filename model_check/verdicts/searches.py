@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from model_check.explicit.code_generation.compile import kernel_cache
+from model_check.instances import same_switches
 from model_check.verdicts.environment import Environment, Outcome, make_ready, search_environment
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
 
@@ -102,6 +103,11 @@ class Request:
     wanted: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
 
+    def of_the_oldest_profile(self) -> Request:
+        """The same request of the oldest profile with the same switches."""
+        environment = replace(self.environment, profile=same_switches(self.environment.profile))
+        return replace(self, environment=environment)
+
     def is_answered_by(self, outcome: Outcome, most_states: int | None) -> bool:
         """Whether a kept outcome says all that a search would."""
         is_at_its_limit = most_states is not None and outcome.distinct >= most_states
@@ -176,6 +182,8 @@ class Searches:
     def run(self, requests: Sequence[Request]) -> dict[Environment, Outcome]:
         """Search what is not kept; the outcomes are in the order of the requests.
 
+        Of profiles with the same switches, the oldest is searched for all.
+
         Raises
         ------
         EvaluationError
@@ -183,28 +191,29 @@ class Searches:
         KeyboardInterrupt
             After Ctrl-C; what is finished is kept.
         """
-        answers: dict[Environment, Outcome] = {}
+        searched = {request: request.of_the_oldest_profile() for request in requests}
+        answers: dict[Request, Outcome] = {}
         left: list[Request] = []
-        for request in requests:
+        for request in dict.fromkeys(searched.values()):
             kept = self._kept.find(request.environment, self.most_states)
             known = next((outcome for outcome in kept if request.is_answered_by(outcome, self.most_states)), None)
             if known is None:
                 left.append(request)
             else:
-                answers[request.environment] = known
+                answers[request] = known
         self.found += len(answers)
         if left:
             for instance in dict.fromkeys(request.environment.instance for request in left):
                 make_ready(instance)
             self._started = self._started or perf_counter()
             answers |= self._search(left)
-        return {request.environment: answers[request.environment] for request in requests}
+        return {request.environment: answers[searched[request]] for request in requests}
 
-    def _search(self, requests: Sequence[Request]) -> dict[Environment, Outcome]:
-        answers: dict[Environment, Outcome] = {}
+    def _search(self, requests: Sequence[Request]) -> dict[Request, Outcome]:
+        answers: dict[Request, Outcome] = {}
         with ThreadPoolExecutor(self._threads) as executor:
-            futures: dict[Future[Outcome], Environment] = {
-                executor.submit(self._one, request): request.environment for request in requests
+            futures: dict[Future[Outcome], Request] = {
+                executor.submit(self._one, request): request for request in requests
             }
             waiting = set(futures)
             try:

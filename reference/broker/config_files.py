@@ -56,13 +56,19 @@ def load_or_backup(disk: Disk, name: str, parse: Callable[[bytes], T]) -> T | No
     return None
 
 
-def to_pretty_json(value: Any, depth: int = 0, *, each_item: bool = False) -> str:
+def config_json(value: Any, switches: VersionSwitches) -> str:
+    """The text of a configuration file of this version."""
+    return to_pretty_json(value, each_item=switches.prints_each_item, spreads_empty=switches.spreads_empty_tables)
+
+
+def to_pretty_json(value: Any, depth: int = 0, **style: bool) -> str:
     r"""The text of a value (``RemotingSerializable#toJson`` with ``prettyFormat``).
 
     Parameters
     ----------
-    each_item
-        As fastjson 2 does it: integer keys and the items of a list have a line each. fastjson 1 runs them together.
+    style
+        ``each_item``: as fastjson 2 does it, integer keys and the items of a list have a line each; fastjson 1 runs
+        them together. ``spreads_empty``: an empty table takes three lines, as in the fastjson of 5.4.0.
 
     Examples
     --------
@@ -76,16 +82,17 @@ def to_pretty_json(value: Any, depth: int = 0, *, each_item: bool = False) -> st
     brackets = "{}" if isinstance(value, dict) else "[]"
     end, line = "\n" + "\t" * depth, "\n" + "\t" * (depth + 1)
     if not value:
-        return f"{{{line}{end}}}" if each_item and brackets == "{}" else brackets
+        return f"{{{line}{end}}}" if style.get("spreads_empty") and brackets == "{}" else brackets
+    each_item = style.get("each_item", False)
     if isinstance(value, list):
         separator = line if each_item else ""
-        items = [separator + to_pretty_json(item, depth + 1, each_item=each_item) for item in value]
+        items = [separator + to_pretty_json(item, depth + 1, **style) for item in value]
         return "[" + ",".join(items) + (end if each_item else "") + "]"
     items = [
         (line if each_item or isinstance(key, str) else "")
         + (json.dumps(key, ensure_ascii=False) if isinstance(key, str) else str(key))
         + ":"
-        + to_pretty_json(item, depth + 1, each_item=each_item)
+        + to_pretty_json(item, depth + 1, **style)
         for key, item in value.items()
     ]
     return "{" + ",".join(items) + end + "}"

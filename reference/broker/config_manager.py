@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from reference.broker.config_files import load_or_backup, string_to_file, to_pretty_json
+from reference.broker.config_files import config_json, load_or_backup, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC, OP_TOPIC
 from reference.java.hash_map import hash_map_order
@@ -73,7 +73,7 @@ class ConfigManager:
         version["timestamp"] = self._clock.now
         table = {name: self.table[name] for name in hash_map_order(tuple(self.table), _BUCKETS)}
         content = {"dataVersion": version, **(self._others if self._switches.versions_consumer_offsets else {})}
-        text = to_pretty_json(content | {self._key: table}, each_item=self._switches.prints_each_item)
+        text = config_json(content | {self._key: table}, self._switches)
         with suppress(NoSpaceLeftError):
             string_to_file(self._disk, self._name, text.encode(), self._switches)
 
@@ -189,9 +189,10 @@ def save_empty_tables(disk: Disk, switches: VersionSwitches, clock: VirtualClock
         "consumerFilter.json": {"filterDataByTopic": {}},
     }
     if switches.versions_consumer_offsets:
-        contents["consumerOrderInfo.json"] = {**level, "table": {}}
+        count = {"orderInfoCount": 0} if switches.counts_order_info else {}
+        contents["consumerOrderInfo.json"] = {**count, **level, "table": {}}
     for name, content in contents.items():
         before = disk.read(f"config/{name}")
-        text = to_pretty_json(content, each_item=switches.prints_each_item).encode() if before is None else before
+        text = config_json(content, switches).encode() if before is None else before
         with suppress(NoSpaceLeftError):
             string_to_file(disk, f"config/{name}", text, switches)

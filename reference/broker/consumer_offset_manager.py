@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.broker.config_files import string_to_file, to_pretty_json
+from reference.broker.config_files import config_json, string_to_file
 from reference.format.consumer_offsets import NAME, ConsumerOffsets, TopicAtGroup, load_consumer_offsets
 from reference.format.errors import NoSpaceLeftError
 from reference.format.record import QueueOffset
@@ -71,11 +71,11 @@ class ConsumerOffsetManager:
             self.saved = offsets
 
     def _encode(self, offsets: ConsumerOffsets) -> str:
-        """The text of the file (``ConsumerOffsetManager#encode``)."""
+        """The text of the file (``ConsumerOffsetManager#encode``); how far consumers have pulled is nowhere kept."""
         keys = hash_map_order(tuple(offsets.table), self._buckets)
         table = {key: dict(sorted(offsets.table[key].items())) for key in keys}  # type: ignore[index]
         if not self._switches.versions_consumer_offsets:
-            return to_pretty_json({"offsetTable": table}, each_item=self._switches.prints_each_item)
+            return config_json({"offsetTable": table}, self._switches)
         groups: dict[str, list[str]] = {}
         for key in keys:
             topic, _, group = key.partition("@")
@@ -85,4 +85,6 @@ class ConsumerOffsetManager:
             for group in hash_map_order(tuple(groups), 128)
         }
         content = {"dataVersion": self._version, "groupTopicMap": topics, "offsetTable": table}
-        return to_pretty_json(content, each_item=self._switches.prints_each_item)
+        if self._switches.saves_pull_offsets:
+            content["pullOffsetTable"] = {}
+        return config_json(content, self._switches)

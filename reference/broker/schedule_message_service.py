@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reference.broker.config_files import load_or_backup, string_to_file, to_pretty_json
+from reference.broker.config_files import config_json, load_or_backup, string_to_file
 from reference.format.errors import NoSpaceLeftError
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, WAIT_STORE_OK, message_properties_to_string
 from reference.format.record import QueueOffset, Record
@@ -70,7 +70,7 @@ class ScheduleMessageService:
         version = {"dataVersion": {"counter": 0, "stateVersion": 0, "timestamp": self._clock.now}}
         table = {"offsetTable": dict(sorted(self.offset_table.items()))}
         content = {**(version if self._switches.versions_consumer_offsets else {}), **table}
-        text = to_pretty_json(content, each_item=self._switches.prints_each_item)
+        text = config_json(content, self._switches)
         with suppress(NoSpaceLeftError):
             string_to_file(self._store.disk, _FILE, text.encode(), self._switches)
 

@@ -26,7 +26,7 @@ class VersionSwitches:
     refuses_late_end: bool = False
     """END_TRANSACTION of a half with an immunity is refused beyond it (5.1.1 and later; #6401)."""
     equal_age_is_young: bool = False
-    """An age that equals the timeout or the immunity is still young (5.4.0; #9486, #9487)."""
+    """An age that equals the timeout or the immunity is still young (5.4.0 and later; #9486, #9487)."""
     rewinds_beyond_end: bool = False
     """A read beyond the end of a queue that begins at 0 is sent back to 0, not to the end (up to 4.9.3)."""
     undecodable_throws: bool = False
@@ -61,7 +61,14 @@ class VersionSwitches:
     versions_consumer_offsets: bool = False
     """``consumerOffset.json`` has a ``dataVersion`` and a ``groupTopicMap`` (5.0.0 and later)."""
     prints_each_item: bool = False
-    """A configuration file has each integer key and each item of a list on a line of its own (5.4.0, fastjson 2)."""
+    """A configuration file has each integer key and each item of a list on a line of its own (5.4.0 and later,
+    fastjson 2)."""
+    spreads_empty_tables: bool = False
+    """An empty table in a configuration file takes three lines (5.4.0 only, whose fastjson is an earlier one)."""
+    saves_pull_offsets: bool = False
+    """``consumerOffset.json`` has a ``pullOffsetTable`` (5.5.0 only, where it has a getter and is not transient)."""
+    counts_order_info: bool = False
+    """``consumerOrderInfo.json`` has an ``orderInfoCount`` (5.5.0 and later)."""
     abort_file_content: bytes = b""
     """What the file ``abort`` holds: nothing, or, from 5.0.0 on, the process id."""
     decompresses_scanned: bool = False
@@ -99,7 +106,7 @@ class VersionSwitches:
     counts_halves_only: bool = False
     """The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751)."""
     forces_metrics_file: bool = False
-    """The file of those counts is forced to the disk (5.4.0; #9412, #9705)."""
+    """The file of those counts is forced to the disk (5.4.0 and later; #9412, #9705)."""
     trusts_what_is_dispatched: bool = False
     """A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
     last three (5.3.2 and later)."""

@@ -86,12 +86,26 @@ V5_4_0: Final = replace(
     equal_age_is_young=True,
     delivers_real_topic=False,
     prints_each_item=True,
+    spreads_empty_tables=True,
     forces_metrics_file=True,
     counts_halves_only=True,
     settles_halves_only=True,
 )
 
-VERSIONS: Final = {"4.5.1": V4_5_1, "4.9.7": V4_9_7, "5.3.3": V5_3_3, "5.4.0": V5_4_0}
+V5_5_0: Final = replace(
+    V5_4_0, spreads_empty_tables=False, saves_pull_offsets=True, counts_order_info=True, client_refuses_delays=True
+)
+
+V5_5_1: Final = replace(V5_5_0, saves_pull_offsets=False)
+
+VERSIONS: Final = {
+    "4.5.1": V4_5_1,
+    "4.9.7": V4_9_7,
+    "5.3.3": V5_3_3,
+    "5.4.0": V5_4_0,
+    "5.5.0": V5_5_0,
+    "5.5.1": V5_5_1,
+}
 """The versions of which the specification has a profile, by number."""
 
 STORE_VERSIONS: Final = dict(sorted((VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}).items()))

@@ -33,7 +33,7 @@ from spark_trace_analysis.ingest.driver_log import find_driver_log, read_driver_
 from spark_trace_analysis.ingest.store_trace import StoreTrace
 from spark_trace_analysis.records.rocksdb_halves import require_halves_in_the_log
 from spark_trace_analysis.records.transaction_record import HALF_TOPIC, OP_TOPIC, concerns_a_transaction
-from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before
+from spark_trace_analysis.records.version import RECORDED_DISCARDS, is_before, savers_of
 from spec.profiles import PROFILES
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ class OpenedStore:
         The settings of its ``broker.conf``, None if there is none; and those, or the defaults.
     saved
         The offsets of ``consumerOffset.json``.
+    saved_by
+        The releases that could have saved its configuration last.
     """
 
     def __init__(self, path: Path, version: str | None, question: Question) -> None:
@@ -128,11 +130,12 @@ class OpenedStore:
         self.known_conf = None if self.conf_path is None else read_broker_conf(self.conf_path)
         self.conf = self.known_conf or BrokerConf()
         self.saved = read_consumer_offsets(path)
+        self.saved_by = savers_of(path)
         self.timeout_ms = self.conf.or_default("transactionTimeOut", version)
 
     def circumstances(self, facts: LogFacts, *, log_is_complete: bool) -> Circumstances:
         """What the rules must know beside each history."""
-        version = self.version or facts.marks.version()
+        version = self.version or facts.marks.version(self.saved_by)
         return Circumstances(
             version=version,
             check_max=self._check_max(facts, version),
@@ -158,11 +161,12 @@ class OpenedStore:
     def notes(self, facts: LogFacts) -> tuple[str, ...]:
         """What a reader should know: of the records, where they do not look like the version's; of saved offsets."""
         notes = []
-        seen = facts.marks.version()
-        if self.version is not None and seen is not None and profile_for(self.version)[0] not in profiles_for(seen):
-            notes.append(
-                f"the records look like those of {seen.replace('-', ' to ')}, and --version names {self.version}"
-            )
+        seen = facts.marks.version(self.saved_by)
+        if self.version is not None and seen is not None:
+            own, theirs = PROFILES[profile_for(self.version)[0]], [PROFILES[name] for name in profiles_for(seen)]
+            if own not in theirs:
+                looks = seen.replace("-", " to ")
+                notes.append(f"it looks like a store of {looks}, and --version names {self.version}")
         if not self.saved.source:
             notes.append("no saved consumer offsets: a broker that starts here checks every copy again")
         return tuple(notes)

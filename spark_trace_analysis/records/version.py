@@ -1,9 +1,10 @@
-"""Infers which RocketMQ wrote a store, from what its records show.
+"""Infers which RocketMQ wrote a store, from what its records and its configuration show.
 
 A stock broker leaves marks in each half (which properties it added, in which HashMap's order, whether the last
 separator is kept), in op bodies (one number, or a list with commas), in delivered messages (REAL_TOPIC kept or
-removed), and by writing discards at all. They tell ranges apart, not patch releases. For many records at once, the
-releases that could have written each are bits.
+removed), and by writing discards at all. They tell ranges apart, not patch releases; the files of `config/` tell those
+of 5.4.0 and later apart that saved them last. For many records at once, the releases that could have written each are
+bits.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from spark_trace_analysis.records.transaction_record import Feature, RecordKind,
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reference.format.record import Record
 
 RELEASES = ("4.5.1", "4.9.7", "5.0.0", "5.1.0", "5.2.0", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
@@ -54,11 +57,18 @@ class VersionMarks:
         if of_last_half is not None:
             self._of_last_half = of_last_half
 
-    def version(self) -> str | None:
-        """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release."""
+    def version(self, saved_by: frozenset[str] = frozenset(RELEASES)) -> str | None:
+        """The version, or a range of two joined by a hyphen; None without evidence, or where it fits no release.
+
+        Parameters
+        ----------
+        saved_by
+            The releases that could have saved the configuration last. They count as far as they fit the records.
+        """
         possible = self._possible or self._of_last_half
         if not self._has_evidence or not possible:
             return None
+        possible = possible & saved_by or possible
         ordered = [release for release in RELEASES if release in possible]
         return ordered[0] if len(ordered) == 1 else f"{ordered[0]}-{ordered[-1]}"
 
@@ -87,6 +97,28 @@ def _since(release: str) -> frozenset[str]:
 
 def _until(release: str) -> frozenset[str]:
     return frozenset(RELEASES[: RELEASES.index(release) + 1])
+
+
+def savers_of(store: Path) -> frozenset[str]:
+    """The releases that could have saved a store's configuration last; all of them where its files tell nothing.
+
+    `consumerOrderInfo.json` names a level from 5.4.0 on and a count from 5.5.0 on (ConsumerOrderInfoManager);
+    `consumerOffset.json` has a `pullOffsetTable` in 5.5.0 only (ConsumerOffsetManager#getPullOffsetTable: none before,
+    and transient in 5.5.1).
+    """
+    order, offsets = (_content(store / "config" / name) for name in ("consumerOrderInfo.json", "consumerOffset.json"))
+    releases = frozenset(RELEASES)
+    if order:
+        is_counted, has_level = b'"orderInfoCount"' in order, b'"orderedConsumptionLevel"' in order
+        releases = _since("5.5.0") if is_counted else frozenset({"5.4.0"}) if has_level else _until("5.3.3")
+    if offsets:
+        has_pulls = b'"pullOffsetTable"' in offsets
+        releases &= frozenset({"5.5.0"}) if has_pulls else frozenset(RELEASES) - {"5.5.0"}
+    return releases or frozenset(RELEASES)
+
+
+def _content(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
 
 
 def writers_of(record: Record, kind: RecordKind) -> frozenset[str] | None:

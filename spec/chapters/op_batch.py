@@ -75,14 +75,17 @@ def empty_batch(s: State) -> None:
 
 
 def batch_is_overdue(s: State, c: Constants) -> bool:
-    """The batch thread, which wakes once an interval, has had its chance to write what waits.
+    """The batch thread has had its chance to write what waits.
 
-    An entry waits for the interval since the last write and, as the thread may miss that by a moment, for the next
-    wake-up: up to two intervals (A16).
+    An entry waits for the interval since the last write. Up to 5.4.0 the thread wakes once an interval, and may miss
+    that by a moment: then the entry waits for the next wake-up, for up to two intervals (A16). Later it wakes an
+    interval after the last write, and where that is over it does not sleep (A17).
     """
+    is_unwritten_long = s.now - s.batch.written_at >= c.op_batch_interval
     is_waiting_long = s.now - s.batch.waiting_since >= c.op_batch_interval
-    is_unwritten_long = s.now - s.batch.written_at >= c.batch_cut or not c.batch_thread_oversleeps
-    return not s.batch.names.is_empty() and is_waiting_long and is_unwritten_long
+    is_slept_through = s.now - s.batch.written_at >= c.batch_cut and is_waiting_long
+    is_awaited = is_slept_through if c.batch_thread_oversleeps else is_unwritten_long
+    return not s.batch.names.is_empty() and is_awaited
 
 
 def drop_batch(s: State) -> None:

@@ -57,7 +57,7 @@ def test_the_jars_of_a_release_are_held_by_hashes_and_are_of_its_version(version
 
 
 def test_each_version_of_the_reference_broker_and_the_newest_two_can_be_run() -> None:
-    assert RELEASES.keys() == STORE_VERSIONS.keys() | {"5.5.0", "5.5.1"}
+    assert RELEASES.keys() == STORE_VERSIONS.keys()
 
 
 def test_a_line_that_is_no_hash_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

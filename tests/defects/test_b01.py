@@ -15,10 +15,10 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
+PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 
 
-@pytest.mark.parametrize(("profile", "depth"), list(zip(PROFILES, (16, 16, 15, 15), strict=True)))
+@pytest.mark.parametrize(("profile", "depth"), list(zip(PROFILES, (16, 16, 15, 15, 15), strict=True)))
 def test_the_half_is_delivered_and_then_a_copy_that_was_put_back_for_its_immunity(profile: str, depth: int) -> None:
     found = clause_of(checked(profile, "quiet", "tiny"), "S1.immune_half")
     assert (found.verdict, found.depth, found.clause.resembles) == (Verdict.VIOLATED, depth, ("B01",))

@@ -48,7 +48,7 @@ def test_a_switch_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)["keeps_discarded"]
     assert (told["kind"], told["profiles"], told["instance"]) == (
         "version",
-        ["4.9.7", "5.3.3", "5.4.0", "fixed"],
+        ["4.9.7", "5.3.3", "5.4.0", "5.5.0", "5.5.1", "fixed"],
         "tiny",
     )
     effect = {"clause": "L1.discarded_without_a_record", "change": "mends", "profile": "4.9.7", "environment": "quiet"}

@@ -8,13 +8,13 @@ from model_check.explicit.search import Progress
 from model_check.instances import load_instance
 from model_check.portfolio import instance_that_shows, judged, search_portfolio, smallest_first, those_that_forget
 from model_check.verdicts.table import known_violation, table_of_verdicts
-from spec.profiles import VERSIONS
+from spec.profiles import VERSIONS, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 CLAUSES = {f"{clause.identifier}.{clause.clause}": clause for clause in TRANSACTIONAL_MESSAGES.clauses}
 
 
-@pytest.mark.parametrize("profile", VERSIONS)
+@pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_b01_is_found_in_each_release_without_an_instance_being_named(profile: str) -> None:
     answer = search_portfolio(profile, (), properties=["S1.immune_half"])
     (row,) = answer.broken

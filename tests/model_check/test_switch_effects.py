@@ -53,7 +53,12 @@ def test_a_switch_is_tried_in_every_release_that_has_what_it_needs() -> None:
     for record in switch_records().values():
         around = {release: profiles_around(record, release) for release in VERSIONS}
         assert any(around.values()), record.name
-    assert {r for r in VERSIONS if profiles_around(switch_called("flushes_on_stop"), r)} == {"5.3.3", "5.4.0"}
+    assert {r for r in VERSIONS if profiles_around(switch_called("flushes_on_stop"), r)} == {
+        "5.3.3",
+        "5.4.0",
+        "5.5.0",
+        "5.5.1",
+    }
     assert profiles_around(switch_called("keeps_discarded"), "4.9.7") == ("4.9.7-keeps_discarded", "4.9.7")
 
 

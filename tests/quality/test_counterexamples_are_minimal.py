@@ -16,7 +16,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
+PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 
 
 @pytest.mark.parametrize("environment", ["quiet", "crash", "slow_local"])

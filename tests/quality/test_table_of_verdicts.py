@@ -29,7 +29,7 @@ from model_check.verdicts.searches import KeptSearches, Searches
 from model_check.verdicts.table import Entry, table_of_verdicts
 from model_check.wording.clauses import clause_names
 from spec.constants import FAULTS
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_fewer_faults_break_no_more(profile: str) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 @pytest.mark.parametrize("instance", ["tiny"])
 def test_every_entry_of_tiny_with_one_fault_is_what_the_searches_give(
     profile: str, instance: str, tmp_path: Path
@@ -111,7 +111,7 @@ def sampled(profile: str, instance: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 @pytest.mark.parametrize("instance", SAMPLE)
 def test_a_sample_is_what_the_searches_give(profile: str, instance: str) -> None:
     entries = TABLE.of(profile, instance)

@@ -13,9 +13,10 @@ from conformance.scheduled_run import ScheduledRun
 from reference.format.properties import CHECK_TIMES, PREPARED_QUEUE_OFFSET
 from reference.format.system_topics import HALF_TOPIC
 
-VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
+VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.1")
 STORES = [
-    *((version, scenario) for version in VERSIONS for scenario in ("five", "forever", "immunity", "late", "ten")),
+    *((version, scenario) for version in VERSIONS for scenario in ("five", "immunity", "late")),
+    *((version, scenario) for version in VERSIONS[:-1] for scenario in ("forever", "ten")),
     ("5.3.3", "seed394"),
     ("4.5.1", "mixed"),
     ("5.3.3", "mixed"),

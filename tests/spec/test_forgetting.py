@@ -21,6 +21,7 @@ from model_check.explicit.search import explore
 from model_check.instances import constants_for, load_instance
 from spec.faults import Faults
 from spec.language import successors
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def test_a_difference_is_told_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "5.3.3", "5.4.0", "fixed"])
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_so_it_does_with_every_fault(profile: str) -> None:
     for fault in vars(Faults()):
         assert compared(profile, (fault,), NARROW).difference is None, fault

@@ -12,7 +12,7 @@ from model_check.trace_validation.validate import validate
 from spark_trace_analysis.audit.rules.advice import on_refusal
 from spark_trace_analysis.records.version import RELEASES
 from spec.language import NONE
-from spec.profiles import VERSIONS
+from spec.profiles import distinct
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -135,16 +135,16 @@ def event_json(number: int, event: ObservedEvent, trace: StoreTrace) -> dict[str
 def profiles_for(version: str | None) -> list[str]:
     """The profiles that stand for a version, or for a range of versions, the oldest first; all if it is not known.
 
+    Of several with the same switches, the oldest.
+
     Examples
     --------
-    >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.4.0"), profiles_for("4.5.2")
-    (['4.9.7'], ['5.3.3', '5.4.0'], ['4.5.1'])
+    >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.5.1"), profiles_for("5.5.1")
+    (['4.9.7'], ['5.3.3', '5.4.0', '5.5.0'], ['5.5.1'])
     """
-    if version is None:
-        return list(VERSIONS)
-    ends = [release_numbers(end) for end in version.split("-")]
+    ends = [release_numbers(end) for end in (version or f"{RELEASES[0]}-{RELEASES[-1]}").split("-")]
     between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
-    return list(dict.fromkeys(profile_for(release)[0] for release in between or [version]))
+    return list(distinct(profile_for(release)[0] for release in between or [str(version)]))
 
 
 def why_judged_by(profile: str, version: str | None) -> str:
@@ -152,10 +152,10 @@ def why_judged_by(profile: str, version: str | None) -> str:
 
     Examples
     --------
+    >>> why_judged_by("5.3.3", "5.2.0-5.3.3")
+    'no record tells 5.2.0 to 5.3.3 apart: judged by 5.3.3, which stands for them'
     >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
-    'no record tells 5.4.0 to 5.5.1 apart: judged by 5.4.0, which stands for them'
-    >>> why_judged_by("5.3.3", "5.2.0-5.5.1")
-    'no record tells 5.2.0 to 5.5.1 apart: 5.3.3 and 5.4.0 were asked in turn'
+    'no record tells 5.4.0 to 5.5.1 apart: 5.4.0 and 5.5.0 were asked in turn'
     """
     if version is not None and "-" not in version:
         return profile_for(version)[1]

@@ -15,7 +15,7 @@ from fuzz.search.coverage import GuardCoverage, Guards
 from fuzz.search.examples import Fuzzing, fuzz
 from model_check.errors import ModelCheckError
 from spec.constants import FAULTS
-from spec.profiles import VERSIONS
+from spec.profiles import VERSIONS, distinct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_hypothesis_leaves_nothing_in_the_folder_that_somebody_works_in(
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", VERSIONS)
+@pytest.mark.parametrize("profile", distinct(VERSIONS))
 @pytest.mark.parametrize("examples", [80, pytest.param(500, marks=pytest.mark.sweep)])
 def test_specification_and_broker_agree_in_the_world_with_all_faults(profile: str, examples: int) -> None:
     done, coverage = fuzzed(profile, FAULTS, examples=examples, steps=100)
@@ -53,7 +53,7 @@ def test_specification_and_broker_agree_in_the_world_with_all_faults(profile: st
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", VERSIONS)
+@pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_specification_and_broker_agree_in_the_quiet_world(profile: str) -> None:
     done, _ = fuzzed(profile, (), examples=40)
     assert done.failure is None

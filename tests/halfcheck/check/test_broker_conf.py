@@ -90,7 +90,7 @@ def test_the_defaults_are_those_of_the_version(capsys: pytest.CaptureFixture[str
             "line": 1,
             "key": "transactionOpBatchInterval",
             "nearest": "transactionCheckInterval",
-            "versions": ["5.3.3", "5.4.0"],
+            "versions": ["5.3.3", "5.4.0", "5.5.0", "5.5.1"],
         }
     ]
     assert [remark.split(":")[0] for remark in settings["remarks"]] == ["line 1", "brokerRole is SLAVE"]
@@ -117,7 +117,12 @@ def test_the_json_keeps_the_shape_of_a_check_and_adds_the_schedule(capsys: pytes
     [
         ("transactionTimeOut=6s", [], "line 1: transactionTimeOut is '6s', expected a positive whole number", 150),
         ("garbage", [], "not a setting of the form key=value", 150),
-        ("", ["--version", "4.2.0"], "no release '4.2.0'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0, from", 151),
+        (
+            "",
+            ["--version", "4.2.0"],
+            "no release '4.2.0'; expected one such as 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1",
+            151,
+        ),
         ("", ["--version", "latest"], "no release 'latest'; expected one such as 4.5.1", 151),
         (
             "transRocksDBEnable=true\ntransWriteOriginTransHalfEnable=false",
@@ -180,7 +185,7 @@ def test_a_file_without_a_setting_that_a_broker_knows_is_told_apart_from_a_broke
 def test_a_version_that_is_taken_because_none_is_given_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     write("")
     check("--property", "S4", "--max-states", "10")
-    assert capsys.readouterr().err == "halfcheck: broker.conf: no --version is given: 5.3.3 is taken\n"
+    assert capsys.readouterr().err == "halfcheck: broker.conf: no --version is given: 5.5.1 is taken\n"
     check("--profile", "4.9.7", "--property", "S4", "--max-states", "10")
     assert capsys.readouterr().err == ""
 

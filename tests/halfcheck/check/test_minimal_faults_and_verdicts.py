@@ -99,7 +99,7 @@ def test_a_second_run_searches_nothing(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("arguments", "expected", "code"),
     [
-        ([*MINIMAL, "--profile", "5.9"], "no profile '5.9'; did you mean 5.4.0? There are 4.5.1", 151),
+        ([*MINIMAL, "--profile", "5.9"], "no profile '5.9'; did you mean 5.5.1? There are 4.5.1", 151),
         ([*MINIMAL, "--faults", "fire"], "no fault 'fire'; there are slow_local", 151),
         ([*MINIMAL, "--property", "S99"], "no property 'S99'; did you mean S9? There are S1", 151),
         ([*MINIMAL, "--instance", "huge"], "no instance 'huge'; there are tiny", 151),

@@ -87,7 +87,7 @@ def test_a_damaged_store_is_not_compared(tmp_path: Path, capfd: pytest.CaptureFi
         (("reference", "reference"), "one side must be a store directory with its logs beside it"),
         (("reference", "spec:5.3.3"), "the other side must be a store directory"),
         (("spec:5.3.3", "spec:4.9.7"), "the other side must be a store directory"),
-        ((FIVE, "spec:9"), "no profile '9'; did you mean 5.4.0? There are 4.5.1, 4.9.7, 5.3.3, 5.4.0"),
+        ((FIVE, "spec:9"), "no profile '9'; did you mean 5.5.1? There are 4.5.1, 4.9.7, 5.3.3, 5.4.0, 5.5.0, 5.5.1"),
         ((FIVE, "spec:5.3.3+magic"), "no switch 'magic'; halfcheck switches lists the 45 that there are"),
     ],
 )

@@ -26,11 +26,13 @@ STORES = [
     "5.3.3/immunity",
     "5.3.3/seed394",
     "5.4.0/crash",
+    "5.5.1/late",
 ]
 FAULTS_OF_STORES = {
     "4.5.1/late": {"duplicate_end": 2, "late_end": 3, "wrong_end": 4},
     "4.9.7/crash2": {"crash": 1},
     "5.4.0/crash": {"crash": 1},
+    "5.5.1/late": {"duplicate_end": 2, "late_end": 2, "wrong_end": 3},
 }
 
 

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
 LATE = golden_store("5.3.3", "late").path
 IMMUNITY = golden_store("5.5.1", "immunity").path
+IN_5_3_3 = golden_store("5.3.3", "immunity").path
 STATES = {"doubled", "parked", "delivered"}
-BY_5_4_0 = (
-    "5.5.1 has no profile: it is judged by 5.4.0, which stands for 5.4.0 to 5.5.1; "
-    "nearer to it comes 5.4.0-batch_thread_oversleeps"
-)
+BY_5_3_3 = "5.3.1 has no profile: it is judged by 5.3.3, which stands for 5.1.0 to 5.3.4"
 
 
 def lines_of(
@@ -71,7 +69,16 @@ def test_where_nothing_is_wrong_the_first_line_says_so(
     store = golden_store("5.5.1", "gone").path
     lines = lines_of("audit", store, width=None, monkeypatch=monkeypatch, capfd=capfd)
     assert lines[0] == "Nothing is lost, doubled, parked or pending."
-    assert lines[-1] == "no record tells 5.4.0 to 5.5.1 apart: judged by 5.4.0, which stands for them"
+    assert lines[-1] == "trace: accepted by the specification of 5.5.1 with no fault"
+
+
+def test_where_nothing_tells_releases_apart_the_last_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = shutil.copytree(golden_store("5.5.1", "gone").path, tmp_path / "store")
+    (store / "config/consumerOrderInfo.json").unlink()
+    lines = lines_of("audit", store, width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert lines[-1] == "no record tells 5.4.0 to 5.5.1 apart: 5.4.0 and 5.5.0 were asked in turn"
 
 
 @pytest.mark.parametrize("width", [200, 120, 80, 75, 60, 40])
@@ -125,15 +132,15 @@ def test_a_refusal_is_told_in_an_operators_words_with_what_to_do(
 def test_a_release_without_a_profile_says_by_which_one_it_is_judged(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    lines = lines_of("audit", IMMUNITY, "--version", "5.5.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
-    assert BY_5_4_0 in lines
-    assert "38 records, written by 5.5.1" in lines
-    lines = lines_of("diff", IMMUNITY, "spec:5.5.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
-    assert lines[1:] == [BY_5_4_0]
-    assert app.run(["diff", str(IMMUNITY), "spec:5.5.1+heeds_settled_originals", "--json"]) == ExitCode.SAFETY_VIOLATED
+    lines = lines_of("audit", IN_5_3_3, "--version", "5.3.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert BY_5_3_3 in lines
+    assert "37 records, written by 5.3.1" in lines
+    lines = lines_of("diff", IN_5_3_3, "spec:5.3.1", width=None, monkeypatch=monkeypatch, capfd=capfd)
+    assert lines[1:] == [BY_5_3_3]
+    assert app.run(["diff", str(IN_5_3_3), "spec:5.3.1+heeds_settled_originals", "--json"]) == ExitCode.SAFETY_VIOLATED
     trace = json.loads(capfd.readouterr().out)["trace"]
-    assert (trace["profile"], trace["why_profile"]) == ("5.4.0+heeds_settled_originals", BY_5_4_0)
-    for words in (["audit", str(IMMUNITY), "--version", "4.1.0"], ["diff", str(IMMUNITY), "spec:4.1.0"]):
+    assert (trace["profile"], trace["why_profile"]) == ("5.3.3+heeds_settled_originals", BY_5_3_3)
+    for words in (["audit", str(IN_5_3_3), "--version", "4.1.0"], ["diff", str(IN_5_3_3), "spec:4.1.0"]):
         assert app.run(words) == ExitCode.BAD_OPTION
         assert "no release '4.1.0'; expected one such as 4.5.1" in capfd.readouterr().err
 
@@ -148,15 +155,15 @@ def test_a_long_answer_of_diff_is_folded_where_the_width_is_known_and_one_line_w
     assert "".join(" ".join(narrow).split()) == "".join(wide[0].split())
 
 
-def test_a_version_that_the_records_contradict_is_noted(
+def test_a_version_that_the_store_contradicts_is_noted(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def notes(*words: str) -> list[str]:
         lines = lines_of("audit", IMMUNITY, *words, width=None, monkeypatch=monkeypatch, capfd=capfd)
         return [line for line in lines if line.startswith("note: ")]
 
-    said = "note: the records look like those of 5.4.0 to 5.5.1, and --version names 5.3.3"
-    assert (notes("--version", "5.3.3"), notes("--version", "5.4.0"), notes()) == ([said], [], [])
+    said = "note: it looks like a store of 5.5.1, and --version names 5.4.0"
+    assert (notes("--version", "5.4.0"), notes("--version", "5.5.0"), notes()) == ([said], [], [])
 
 
 def test_the_page_says_what_to_do_about_a_refusal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from halfcheck.verify.parts import lockstep
 from model_check.cpython.search import explore
 from model_check.errors import EvaluationError
 from spec.constants import FAULTS
-from spec.profiles import VERSIONS
+from spec.profiles import VERSIONS, distinct
 from tests.model_check.checked import at_full_speed
 
 EXPLORED = cache(at_full_speed(explore))
@@ -29,7 +29,7 @@ def _count_at_full_speed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", VERSIONS)
+@pytest.mark.parametrize("profile", distinct(VERSIONS))
 def test_a_sound_pair_agrees_and_its_coverage_is_told(profile: str) -> None:
     told = lockstep((profile, 3, 20))
     assert (told.profile, told.environment, told.examples, told.agrees) == (profile, FAULTS, 20, True)

@@ -17,6 +17,7 @@ from model_check.liveness.check import check_responses, chosen_responses
 from model_check.liveness.fair_cycles import fair_components
 from model_check.liveness.graph import compiled_graph, cpython_graph
 from model_check.liveness.lasso import require_lasso, shortest_lasso
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def test_two_ways_to_the_graph_and_two_engines_agree(profile: str, faults: tuple
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("faults", [(), ("slow_round",), ("lose_check",), ("offline_producer",), ("crash",)])
-@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "5.3.3", "5.4.0", "fixed"])
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_both_engines_agree_in_larger_worlds(profile: str, faults: tuple[str, ...]) -> None:
     graph, _ = compiled_graph(MACHINE, constants_for(profile, faults, narrow()), MACHINE.responses)
     assert 2_000 < graph.states < 300_000

@@ -71,7 +71,7 @@ def test_responses_are_asked_for_by_their_names_or_where_runs_are_endless(
 ) -> None:
     assert run(["export", "--tla", str(tmp_path), *words]) == 0
     text = (tmp_path / "TransactionalMessages.cfg").read_text()
-    assert "RocketMQ 5.3.3 in the quiet world, instance endless." in text
+    assert "RocketMQ 5.5.1 in the quiet world, instance endless." in text
     assert text.split("PROPERTIES\n")[1].split("\\*")[0].split() == asked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model_check.trace_validation.validate import validate
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from tests.model_check.trace_validation.retake import replay
 from tests.model_check.trace_validation.walks import SETTINGS, walk
 from tests.sampled import sampled
@@ -38,7 +38,7 @@ HARDLY_SEEN = {("graceful_stop",)}
 
 CASES = [
     pytest.param(profile, faults, id=f"{profile}-{','.join(faults) or 'quiet'}")
-    for profile in PROFILES
+    for profile in distinct(PROFILES)
     for faults in WORLDS
     # In a batch, an entry of a commit and one of a rollback of the same half can't be told apart.
     if "wrong_end" not in faults or not PROFILES[profile].batches_ops

@@ -22,7 +22,7 @@ from model_check.instances import constants_for
 from model_check.verdicts.environment import in_order
 from spec.constants import FAULTS
 from spec.language import Kind, widest_layout
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -115,7 +115,7 @@ def locals_in(term: object) -> set[str]:
     return {part.name for part in parts_of(term) if isinstance(part, Local)}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_in_the_source_faults_only_open_guards(profile: str) -> None:
     constants = constants_for(profile, (), "tiny")
     lowering = Lowering(replace(MACHINE, switches=FAULTS), constants)
@@ -182,7 +182,7 @@ def is_subset(few: Words, many: Words) -> bool:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_larger_environment_reaches_and_breaks_all_that_a_smaller_one_does(seed: int) -> None:
     chance = random.Random(seed)
-    profile = chance.choice(list(PROFILES))
+    profile = chance.choice(distinct(PROFILES))
     smaller = in_order(chance.sample(FAULTS, chance.randint(0, 2)))
     larger = in_order({*smaller, *chance.sample(FAULTS, chance.randint(1, 2))})
     few, many = explored(profile, smaller), explored(profile, larger)

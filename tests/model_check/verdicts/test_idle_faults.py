@@ -11,7 +11,7 @@ from model_check.cpython.search import explore
 from model_check.instances import constants_for, load_instance
 from model_check.verdicts.minimal_faults import idle_faults
 from spec.constants import FAULTS
-from spec.profiles import PROFILES
+from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import checked, untraced
 
@@ -44,7 +44,7 @@ def test_without_its_action_a_fault_is_idle_and_reaches_nothing_new() -> None:
             assert (alone.distinct, alone.generated) == (more.distinct, more.generated)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", distinct(PROFILES))
 def test_a_fault_that_reaches_something_new_is_not_idle(profile: str) -> None:
     idle = idle_faults(TRANSACTIONAL_MESSAGES, profile, load_instance("tiny"))
     quiet = checked(profile, "quiet", "tiny")

@@ -182,3 +182,15 @@ def test_an_unknown_fault_is_answered_with_those_there_are(tmp_path: Path) -> No
         find_minimal_faults(
             ["5.3.3"], load_instance("tiny"), clause_names(), Searches(KeptSearches(tmp_path / "k")), faults=["fire"]
         )
+
+
+def test_of_profiles_with_the_same_switches_one_is_searched(tmp_path: Path) -> None:
+    searches = Searches(KeptSearches(tmp_path / "kept"))
+    both = ("5.5.0", "5.5.1")
+    found = find_minimal_faults(both, load_instance("tiny"), clause_names(), searches, most_faults=0)
+    assert searches.searched == 1
+    older, newer = (found.outcomes[Environment(profile, (), found.instance)] for profile in both)
+    assert older == newer
+    turned = [Environment(f"{profile}+settles_once", (), found.instance) for profile in both]
+    assert len(searches.run([Request(environment) for environment in turned])) == 2
+    assert searches.searched == 2

@@ -16,7 +16,7 @@ from reference.format.errors import BrokenConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
+VERSIONS = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0", "5.5.1")
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -55,15 +55,18 @@ def test_each_group_of_versions_lists_its_own_keys_in_order() -> None:
 @pytest.mark.parametrize(
     ("key", "versions"),
     [
-        ("transactionTimeOut", "4.5.1 4.9.7 5.3.3 5.4.0"),
-        ("transactionCheckInterval", "4.5.1 4.9.7 5.3.3 5.4.0"),
-        ("transactionOpBatchInterval", "5.3.3 5.4.0"),
-        ("transactionMetricFlushInterval", "5.3.3 5.4.0"),
-        ("enableSlaveActingMaster", "5.3.3 5.4.0"),
-        ("transRocksDBEnable", "5.4.0"),
+        ("transactionTimeOut", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transactionCheckInterval", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transactionOpBatchInterval", "5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transactionMetricFlushInterval", "5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("enableSlaveActingMaster", "5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("transRocksDBEnable", "5.4.0 5.5.0 5.5.1"),
+        ("transactionCheckRocksdbMaxThreads", "5.5.0 5.5.1"),
+        ("enableLiteEventMode", "5.5.0"),
+        ("maxCheckMessageReuseBufferSize", "5.5.1"),
         ("mapedFileSizeCommitLog", "4.5.1"),
-        ("brokerIP1", "4.5.1 4.9.7 5.3.3 5.4.0"),
-        ("listenPort", "4.5.1 4.9.7 5.3.3 5.4.0"),
+        ("brokerIP1", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
+        ("listenPort", "4.5.1 4.9.7 5.3.3 5.4.0 5.5.0 5.5.1"),
         ("transactionTimeout", ""),
     ],
 )
@@ -80,7 +83,7 @@ def test_misspelled_foreign_and_later_keys_are_told_apart(tmp_path: Path) -> Non
     assert unknown_keys(path, "4.9.7") == (
         UnknownKey(2, "transactionTimeout", "transactionTimeOut", ()),
         UnknownKey(4, "colour", None, ()),
-        UnknownKey(5, "transactionOpBatchInterval", "transactionCheckInterval", ("5.3.3", "5.4.0")),
+        UnknownKey(5, "transactionOpBatchInterval", "transactionCheckInterval", ("5.3.3", "5.4.0", "5.5.0", "5.5.1")),
         UnknownKey(6, "TransactionCheckMax", "transactionCheckMax", ()),
     )
     assert nearest_key("transactionTimeout", "6.0") is None

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from conformance.golden_stores import GoldenStore, golden_store, golden_stores, later_stores
+from conformance.golden_stores import GoldenStore, golden_store, golden_stores
 from spark_trace_analysis.audit.audit import SCHEMA
 from spark_trace_analysis.audit.audit_store import audit_store
 from tests.conformance.decoded_store import decoded_records
 from tests.model_check.checked import untraced
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spark_trace_analysis.audit.audit import Audit
 
 HALF, OP, DISCARD = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
@@ -56,10 +59,15 @@ COUNTS = {
     "5.4.0/immunity": "1 doubled, 6 delivered",
     "5.4.0/late": "3 doubled, 1 parked, 3 delivered",
     "5.4.0/ten": "1 parked, 6 delivered, 3 rolled_back",
+    "5.5.0/crash2": "1 doubled, 1 parked, 4 delivered, 3 rolled_back",
+    "5.5.0/five": "1 parked, 2 delivered, 2 rolled_back",
     "5.5.0/immunity": "1 doubled, 6 delivered",
     "5.5.0/late": "3 doubled, 1 parked, 3 delivered",
+    "5.5.0/mixed": "4 doubled, 6 parked, 113 delivered, 77 rolled_back",
+    "5.5.1/five": "1 parked, 2 delivered, 2 rolled_back",
     "5.5.1/gone": "3 delivered, 1 rolled_back",
     "5.5.1/immunity": "1 doubled, 6 delivered",
+    "5.5.1/late": "3 doubled, 1 parked, 3 delivered",
 }
 
 RESEMBLES = {
@@ -82,12 +90,15 @@ RESEMBLES = {
     "5.4.0/crash": "B02, 4 B16",
     "5.4.0/immunity": "B01",
     "5.4.0/late": "A11, A12, A13, 2 A14",
+    "5.5.0/crash2": "3 B16",
     "5.5.0/immunity": "B01",
     "5.5.0/late": "A10, A11, A12, A13, 2 A14",
+    "5.5.0/mixed": "6 B06",
     "5.5.1/immunity": "B01",
+    "5.5.1/late": "A10, A11, A12, A13, 2 A14",
 }
 
-STORES = [*golden_stores(), *later_stores()]
+STORES = golden_stores()
 AUDITS: dict[str, Audit] = {}
 
 
@@ -111,7 +122,7 @@ def audit_of(golden: GoldenStore) -> Audit:
     return AUDITS[golden.name]
 
 
-def test_there_are_38_stores_to_judge() -> None:
+def test_there_are_43_stores_to_judge() -> None:
     assert [store.name for store in STORES] == sorted(COUNTS)
 
 
@@ -212,13 +223,36 @@ def test_every_column_agrees_with_the_independent_decoding(golden: GoldenStore) 
 
 
 def test_the_version_of_every_golden_store_is_found(golden: GoldenStore) -> None:
-    """A delivery tells the releases from 5.4.0 on from those before; among themselves no record does."""
-    has_delivery = any(row.deliveries for row in audit_of(golden).transactions)
-    since = {"5.2.0": "5.2.0", "5.3.3": "5.2.0", "5.4.0": "5.4.0", "5.5.0": "5.4.0", "5.5.1": "5.4.0"}
-    told = {"5.2.0": "5.2.0-5.3.3", "5.4.0": "5.4.0-5.5.1"} if has_delivery else {}
-    first = since.get(golden.version)
-    expected = golden.version if first is None else told.get(first, "5.2.0-5.5.1")
-    assert audit_of(golden).version == expected
+    """A delivery tells the releases from 5.4.0 on from those before, and the configuration these from each other."""
+    told = {"5.2.0": "5.2.0-5.3.3", "5.3.3": "5.2.0-5.3.3"}
+    assert audit_of(golden).version == told.get(golden.version, golden.version)
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "version"),
+    [
+        ("5.4.0/late", ("consumerOrderInfo.json",), "5.4.0-5.5.1"),
+        ("5.4.0/forever", ("consumerOrderInfo.json",), "5.2.0-5.5.1"),
+        ("5.5.0/late", ("consumerOrderInfo.json",), "5.5.0"),
+        ("5.5.0/late", ("consumerOffset.json", "consumerOrderInfo.json"), "5.4.0-5.5.1"),
+        ("5.5.0/late", ("consumerOffset.json",), "5.5.0-5.5.1"),
+        ("5.5.1/late", ("consumerOrderInfo.json",), "5.4.0-5.5.1"),
+    ],
+)
+def test_without_its_configuration_a_store_does_not_tell_the_newest_releases_apart(
+    name: str, without: tuple[str, ...], version: str, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(golden_store(*name.split("/")).path, store)
+    for file in without:
+        (store / "config" / file).unlink()
+    assert audit_store(store).version == version
+
+
+def test_a_configuration_that_no_writer_of_the_records_saved_tells_nothing(tmp_path: Path) -> None:
+    shutil.copytree(golden_store("4.9.7", "five").path, tmp_path / "store")
+    shutil.copytree(golden_store("5.5.1", "five").path / "config", tmp_path / "store/config", dirs_exist_ok=True)
+    assert audit_store(tmp_path / "store").version == "4.9.7"
 
 
 @pytest.mark.parametrize("version", ["4.9.7", "5.3.3"])

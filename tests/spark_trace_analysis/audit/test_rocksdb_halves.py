@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.golden_stores import golden_store
+from conformance.golden_stores import golden_store, rocksdb_stores
 from halfcheck.app import run
 from halfcheck.errors import ExitCode
 from reference.format.commit_log import CommitLog
@@ -38,7 +38,7 @@ def log_alone(tmp_path: Path) -> Path:
 
 
 def test_its_own_records_say_so(log_alone: Path) -> None:
-    for store in (STORE, log_alone):
+    for store in (*(one.path for one in rocksdb_stores()), log_alone):
         with pytest.raises(NotJudgedError, match=f"{SAID} \\(byte 0 of the log is one\\)"):
             audit_store(store)
         with pytest.raises(NotJudgedError, match=SAID):
@@ -64,7 +64,7 @@ def test_the_stages_end_with_the_same_words(log_alone: Path) -> None:
         in_stages(STORE)
 
 
-@pytest.mark.parametrize("arguments", [("audit", str(STORE)), ("diff", str(STORE), "spec:5.4.0")])
+@pytest.mark.parametrize("arguments", [("audit", str(STORE)), ("diff", str(STORE), "spec:5.5.1")])
 def test_the_command_says_it_in_one_line(arguments: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
     assert run(list(arguments)) == ExitCode.OTHER
     out, err = capfd.readouterr()
