@@ -127,6 +127,8 @@ class VersionSwitches:
     """A repair of B11: TRAN_MSG is taken out before the stored string is made."""
     owns_check_times: bool = False
     """A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends."""
+    owns_prepared_offset: bool = False
+    """A repair of B56: TRAN_PREPARED_QUEUE_OFFSET is taken out of what a client sends."""
     keeps_flag: bool = False
     """A repair of B32: a put-back keeps the flag and the reconsume times."""
     retries_discards: bool = False
