@@ -60,7 +60,7 @@ def op_batch_thread_without_work(profile: str) -> Seen:
 
 @scenario("A18", "R1", affected="5.5.0", repaired_in="5.5.1", also_in="5.2.0 5.3.3 5.4.0")
 def thread_that_saves_counts(profile: str) -> Seen:
-    """A broker starts.
+    """A broker starts, and nobody sends anything.
 
     The thread that saves the counts of halves is watched at the start, and when its first interval is over.
     """
