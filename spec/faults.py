@@ -38,6 +38,8 @@ class Faults:
         The broker may answer a send with a status other than SEND_OK although the half is stored (A37).
     twin_send : bool
         A send may be repeated although the half is stored (A39).
+    preset_original : bool
+        A message may carry TRAN_PREPARED_QUEUE_OFFSET when it is sent, as one that was consumed does (B56).
     slow_round : bool
         Time may pass while a round runs.
     slow_dispatch : bool
@@ -83,6 +85,7 @@ class Faults:
     restarted_producer: bool = False
     bad_store_status: bool = False
     twin_send: bool = False
+    preset_original: bool = False
     slow_round: bool = False
     slow_dispatch: bool = False
     put_failure: bool = False

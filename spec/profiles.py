@@ -59,6 +59,7 @@ _FIXED = replace(
     adopts_slave_offsets=True,
     one_immunity=True,
     owns_check_times=True,
+    owns_prepared_offset=True,
     ages_from_arrival=True,
     distrusts_future=True,
     copies_once=True,

@@ -221,7 +221,7 @@ class Half(Record):
 
     transaction: int = index("transactions")
     check_times: int = count("check_max")  # TRANSACTION_CHECK_TIMES
-    original: int = maybe_index("half_slots")  # TRAN_PREPARED_QUEUE_OFFSET, written by an immunity put-back only
+    original: int = maybe_index("half_slots")  # TRAN_PREPARED_QUEUE_OFFSET: of an immunity put-back, or sent
     born_at: int = instant("birth_cut", ahead="birth_lead", slack="clock_step")
     stored_at: int = instant("round_cut", ahead="clock_steps", slack="clock_step")
     check_in_flight: bool = flag()  # a check request that names this copy is under way to the producer

@@ -102,6 +102,8 @@ class RepairSwitches:
         The check service and END_TRANSACTION read an immunity in the same way: not shorter than the timeout (B25).
     owns_check_times : bool
         TRANSACTION_CHECK_TIMES of a message that a producer sends is ignored (B26).
+    owns_prepared_offset : bool
+        TRAN_PREPARED_QUEUE_OFFSET of a message that a producer sends is ignored (B56).
     ages_from_arrival : bool
         The age of a half counts from when the broker first stored it (A21, B27).
     distrusts_future : bool
@@ -147,6 +149,7 @@ class RepairSwitches:
     adopts_slave_offsets: bool = False
     one_immunity: bool = False
     owns_check_times: bool = False
+    owns_prepared_offset: bool = False
     ages_from_arrival: bool = False
     distrusts_future: bool = False
     copies_once: bool = False

@@ -11,7 +11,7 @@ from fuzz.broker_side.broker_records import TICK_MS
 from fuzz.broker_side.producers import end_transaction, half_message, poisonous_padding, transaction_of_key
 from reference.broker.processor.end_transaction_processor import EndTransactionOutcome
 from reference.broker.response import FLUSH_DISK_TIMEOUT, SERVICE_NOT_AVAILABLE, SUCCESS
-from reference.format.properties import CHECK_TIMES
+from reference.format.properties import CHECK_TIMES, PREPARED_QUEUE_OFFSET
 from reference.format.system_topics import HALF_TOPIC
 from spec.state import End, Local, Producer
 
@@ -30,9 +30,9 @@ def _send(side: BrokerSide, step: Step, request: SendMessageRequest) -> None:
     expect(_SEND, SUCCESS, side.send(step.arguments[0], request).response.code)
 
 
-def _send_new(side: BrokerSide, step: Step, *, skew: int = 0, checks: int = 0, padding: int = 0) -> None:
+def _send_new(side: BrokerSide, step: Step, *, skew: int = 0, **carried: int) -> None:
     transaction, immunity = step.arguments[:2]
-    _send(side, step, half_message(transaction, immunity, side.clock.now + skew, checks=checks, padding=padding))
+    _send(side, step, half_message(transaction, immunity, side.clock.now + skew, **carried))
 
 
 def _let_half_rot(side: BrokerSide, transaction: int) -> None:
@@ -50,13 +50,13 @@ def _send_to_slave(side: BrokerSide, step: Step, _: Refused) -> bool:
     return is_asked
 
 
-def _carries_checks(side: BrokerSide, step: Step) -> bool:
-    """A message with checks counted that is sent again.
+def _carries_what_the_broker_writes(side: BrokerSide, step: Step) -> bool:
+    """A message with checks counted, or with an original, that is sent again.
 
-    It carries the same count again, and the specification sends its second half without.
+    It carries the same again, and the specification sends its second half without.
     """
     sent = side.producers.sent.get(step.arguments[0])
-    return sent is not None and CHECK_TIMES in sent.request.properties
+    return sent is not None and not sent.request.properties.keys().isdisjoint((CHECK_TIMES, PREPARED_QUEUE_OFFSET))
 
 
 send_half = drives("send", "other send", "bad send", ask=_send_to_slave, after="send_undecodable_half")(_send_new)
@@ -64,6 +64,7 @@ send_half_by_another_clock = drives("other send")(
     lambda side, step: _send_new(side, step, skew=step.arguments[2] * TICK_MS)
 )
 send_half_with_checks = drives("other send")(lambda side, step: _send_new(side, step, checks=step.arguments[2]))
+send_half_with_original = drives("other send")(lambda side, step: _send_new(side, step, original=step.arguments[2]))
 
 
 @drives("bad send")
@@ -77,7 +78,7 @@ def send_undecodable_half(side: BrokerSide, step: Step) -> None:
     _let_half_rot(side, step.arguments[0])
 
 
-@drives("twice", unless=_carries_checks, after="overtake")
+@drives("twice", unless=_carries_what_the_broker_writes, after="overtake")
 def send_half_again(side: BrokerSide, step: Step) -> None:
     """A client takes the birth anew at each try (``DefaultMQProducerImpl#sendKernelImpl``)."""
     transaction = step.arguments[0]

@@ -19,6 +19,7 @@ from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.format.properties import (
     CHECK_TIMES,
     IMMUNITY_SECONDS,
+    PREPARED_QUEUE_OFFSET,
     PRODUCER_GROUP,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
@@ -51,7 +52,7 @@ def transaction_of_key(unique_key: str) -> int:
 
 
 def half_message(
-    transaction: int, immunity: int, born_at: int, *, checks: int = 0, padding: int = 0
+    transaction: int, immunity: int, born_at: int, *, checks: int = 0, original: int = NONE, padding: int = 0
 ) -> SendMessageRequest:
     """The transactional message of a transaction.
 
@@ -63,6 +64,8 @@ def half_message(
         Milliseconds by the producer's clock.
     checks
         TRANSACTION_CHECK_TIMES, if not 0.
+    original
+        TRAN_PREPARED_QUEUE_OFFSET; `NONE` is none.
     padding
         Characters of a property of the user's, if not 0.
     """
@@ -76,6 +79,8 @@ def half_message(
         properties[IMMUNITY_SECONDS] = str(immunity)
     if checks:
         properties[CHECK_TIMES] = str(checks)
+    if original != NONE:
+        properties[PREPARED_QUEUE_OFFSET] = str(original)
     if padding:
         properties[_PADDING] = "x" * padding
     return SendMessageRequest(

@@ -32,6 +32,13 @@ TOPIC = "Orders"
 START_MS = 1_700_000_000_000
 SECOND_MS = 1_000
 _MOST_PASSES = 2_000
+_OF_VERSION = {
+    "transaction_timeout_ms": "transactionTimeOut",
+    "transaction_check_max": "transactionCheckMax",
+    "transaction_check_interval_ms": "transactionCheckInterval",
+    "transaction_metric_flush_interval_ms": "transactionMetricFlushInterval",
+}
+"""The settings whose defaults differ by version."""
 _SYSTEM_TOPICS = (HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC)
 
 
@@ -243,6 +250,6 @@ class BrokerUnderTest:
         return self.broker.consumer_offset_manager.query_offset(HALF_TOPIC, 0)
 
     def _settings_of_version(self) -> BrokerSettings:
-        interval = defaults_of(self.profile)["transactionCheckInterval"]
-        given: dict[str, object] = {"transaction_check_interval_ms": interval, **self._settings}
-        return BrokerSettings(**given)  # type: ignore[arg-type]
+        defaults = defaults_of(self.profile)
+        of_version = {setting: defaults[key] for setting, key in _OF_VERSION.items()}
+        return BrokerSettings(**{**of_version, **self._settings})  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What stands in messages, and what clients send that they should not: properties, flags, bodies, op messages."""
+"""What stands in messages: properties, flags, bodies, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -244,50 +244,6 @@ def half_without_namespace(profile: str) -> Seen:
             "answer to the commit": code,
             "delivered there": len(under.stored(subscribed)),
             "delivered to the topic without namespace": len(under.stored(TOPIC)),
-        },
-    )
-
-
-@scenario("A34", "S4", affected="4.5.1", repaired_in="4.9.7")
-def forged_op_message(profile: str) -> Seen:
-    """A client sends an op message for a half that has not been ended.
-
-    Anybody sends ``d`` and an offset to the op topic; the half at that offset has not been ended.
-    """
-    under = BrokerUnderTest(profile)
-    half = under.half()
-    sent = under.send({"TAGS": "d"}, topic=OP_TOPIC, body=str(half.queue_offset).encode())
-    first = under.round()
-    checks = under.checks(3)
-    return Seen(
-        symptom=first[-1].half > half.queue_offset and not checks and first[0].check_request is None,
-        facts={
-            "answer to the send": sent.response.code,
-            "remark": sent.response.remark,
-            "op messages": len(under.stored(OP_TOPIC)),
-            "the half in the first round": next(s.branch.value for s in first if s.branch.value != "ops_pulled"),
-            "checks in 4 rounds": len(checks) + sum(step.check_request is not None for step in first),
-            "deliveries": len(under.delivered),
-        },
-    )
-
-
-@scenario("B26", "L2", affected="5.3.3", repaired_in="5.3.3+owns_check_times", also_in="4.5.1 4.9.7 5.4.0 5.5.1")
-def preset_check_count(profile: str) -> Seen:
-    """A producer sends a half with the check count 15.
-
-    A half that carries TRANSACTION_CHECK_TIMES=15 already, as if it had copied a consumed message.
-    """
-    under = BrokerUnderTest(profile)
-    half = under.half({"TRANSACTION_CHECK_TIMES": str(_CHECK_MAX)})
-    steps = under.round()
-    return Seen(
-        symptom=bool(under.stored(DISCARD_TOPIC)) or "discarded" in [step.branch.value for step in steps],
-        facts={
-            "count in the stored half": half.properties.get("TRANSACTION_CHECK_TIMES"),
-            "the half in the first round": next(s.branch.value for s in steps if s.branch.value != "ops_pulled"),
-            "checks": sum(step.check_request is not None for step in steps),
-            "discard records": len(under.stored(DISCARD_TOPIC)),
         },
     )
 

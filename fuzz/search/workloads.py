@@ -115,7 +115,10 @@ WORKLOADS: Final = (
     Workload(
         _CHECKS_A_LOT | {"leave": 2, "come back": 2, "decide": 2}, needs=("offline_producer", "restarted_producer")
     ),
-    Workload(_STEADY | {"other send": 6, "send": 1, "clock": 2, "whole round": 6}, needs=("clock_skew", "clock_step")),
+    Workload(
+        _STEADY | {"other send": 6, "send": 1, "clock": 2, "whole round": 6},
+        needs=("clock_skew", "clock_step", "preset_original"),
+    ),
     Workload(
         _STEADY | {"bad send": 4, "send": 2, "bad put": 6, "whole round": 6, "die": 0},
         needs=("put_failure", "op_write_failure"),

@@ -15,6 +15,11 @@ send_half_with_checks = Wording(
     "the broker stores its half at offset {last}",
     arrow("Producer", "Half queue", "half {new_half}{with_immunity}, check {checks}"),
 )
+send_half_with_original = Wording(
+    "the producer sends transaction {t}{immunity} with TRAN_PREPARED_QUEUE_OFFSET={original}; "
+    "the broker stores its half at offset {last}",
+    arrow("Producer", "Half queue", "half {new_half}{with_immunity}, original {original}"),
+)
 send_poison_half = Wording(
     "the producer sends transaction {t}{immunity}, too long to be copied; its half is at offset {last}",
     arrow("Producer", "Half queue", "half {new_half}{with_immunity}, too long to copy"),

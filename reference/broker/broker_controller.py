@@ -14,12 +14,14 @@ from reference.broker.config_manager import SubscriptionGroupManager, TopicConfi
 from reference.broker.consumer_offset_manager import ConsumerOffsetManager
 from reference.broker.escape_bridge import EscapeBridge
 from reference.broker.processor.admin_broker_processor import AdminBrokerProcessor
+from reference.broker.processor.consumer_manage_processor import ConsumerManageProcessor
 from reference.broker.processor.end_transaction_processor import EndTransaction, EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageProcessor
 from reference.broker.producer_manager import ProducerManager
 from reference.broker.recorder import Recorder
 from reference.broker.schedule_message_service import ScheduleMessageService
 from reference.broker.transaction.transaction_metrics import TransactionMetrics
+from reference.broker.transaction.transaction_metrics_flush_service import TransactionMetricsFlushService
 from reference.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from reference.broker.transaction.transactional_message_check_listener import (
     CheckTransactionStateRequest,
@@ -64,7 +66,8 @@ class BrokerController:
     ----------
     message_store, consumer_offset_manager, topic_config_manager, subscription_group_manager,
     transactional_message_bridge, transactional_message_service, check_service, schedule_message_service,
-    timer_message_store, transaction_metrics, send_message_processor
+    timer_message_store, transaction_metrics, transaction_metrics_flush_service, send_message_processor,
+    consumer_manage_processor
         The parts, by RocketMQ's names.
     check_requests
         The check requests that were sent and that nobody has taken from here yet: whoever plays the network delivers,
@@ -109,11 +112,12 @@ class BrokerController:
         self.check_service = TransactionalMessageCheckService(self)
         self.topic_queue_mappings: dict[str, int] = {}
         self.admin_broker_processor = AdminBrokerProcessor(self)
+        self.consumer_manage_processor = ConsumerManageProcessor(self)
         self.schedule_message_service = ScheduleMessageService(switches, self.message_store, clock)
         self.timer_message_store = TimerMessageStore(switches, self.message_store, clock)
         self.send_message_processor = SendMessageProcessor(self)
         self._flushes_consumer_offsets_at = clock.elapsed + settings.flush_consumer_offset_delay_ms
-        self._saved_metrics_at = clock.peek()
+        self.transaction_metrics_flush_service = TransactionMetricsFlushService(self)
 
     def send_message(self, request: SendMessageRequest) -> SendMessageResponse:
         """Handle a client's SEND_MESSAGE, which is one write.
@@ -161,14 +165,7 @@ class BrokerController:
     def persist_transaction_metrics(self) -> bool:
         """Save the counts of halves if that is due; False if it is not (``TransactionMetricsFlushService``)."""
         self.require_running()
-        now = self.clock.peek()
-        if not self.switches.counts_halves or now - self._saved_metrics_at <= (
-            self.settings.transaction_metric_flush_interval_ms
-        ):
-            return False
-        self._saved_metrics_at = now
-        self.transaction_metrics.persist()
-        return True
+        return self.transaction_metrics_flush_service.save_if_due()
 
     def shutdown(self) -> None:
         """Stop as told (``#shutdown``): op batches that are due are written, others lost (B03); the offsets are saved.

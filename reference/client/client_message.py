@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.client.producer_messages import MQClientError
-from reference.format.properties import PRODUCER_GROUP, RETRY_TOPIC, TRANSACTION_PREPARED
+from reference.format.properties import IMMUNITY_SECONDS, PRODUCER_GROUP, RETRY_TOPIC, TRANSACTION_PREPARED
 from reference.format.system_topics import retry_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 from reference.store.put_message import WAITING
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NAMESPACE_SEPARATOR = "%"
 _FIRST_RETRY_LEVEL = 3
+_MOST_RECOVERY_SECONDS = 3_600
+"""``ProxyConfig#maxTransactionRecoverySecond``"""
 
 
 def topic_of_half(topic: str, namespace: str, switches: VersionSwitches) -> str:
@@ -60,6 +62,36 @@ def properties_of_half(properties: Mapping[str, str], group: str, switches: Vers
     if switches.client_clears_delay_level:
         sent.pop(DELAY_TIME_LEVEL, None)
     return sent | {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group}
+
+
+def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches: VersionSwitches) -> dict[str, str]:
+    """What the proxy writes into a half for its ``orphanedTransactionRecoveryDuration`` (``SendMessageActivity``).
+
+    Parameters
+    ----------
+    seconds
+        The duration.
+    time_of_checks
+        How many seconds all checks of the broker take; only a repaired proxy asks.
+
+    Raises
+    ------
+    MQClientError
+        It is longer than the proxy allows: an hour (B43).
+
+    Examples
+    --------
+    >>> from reference.versions.versions import V5_3_3
+    >>> properties_of_recovery_duration(3_600, 450, V5_3_3)
+    {'CHECK_IMMUNITY_TIME_IN_SECONDS': '3600'}
+    """
+    most = (
+        min(time_of_checks, _MOST_RECOVERY_SECONDS) if switches.proxy_knows_time_of_checks else _MOST_RECOVERY_SECONDS
+    )
+    if seconds > most:
+        message = f"the max transaction recovery time of message is too large, max is {most}"
+        raise MQClientError(message)
+    return {IMMUNITY_SECONDS: str(seconds)}
 
 
 def send_back_by_send(record: Record, group: str, born_timestamp: int, switches: VersionSwitches) -> SendMessageRequest:

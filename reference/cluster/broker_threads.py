@@ -60,15 +60,20 @@ class BrokerThreads:
                 yield Sleep(check_round.wakes_at - broker.clock.elapsed) if asleep else None
 
     def _run_op_batch_service(self) -> Steps[None]:
-        """``TransactionalOpBatchService#run``; a batch that has grown large wakes it."""
+        """``TransactionalOpBatchService#run``; a batch that has grown large wakes it.
+
+        Passes that do nothing, with nothing to wait for behind them, are left out (A17).
+        """
         broker = self._broker
-        contexts = broker.transactional_message_service.delete_context
+        service = broker.transactional_message_service
         most = broker.settings.op_msg_max_size
         wait = broker.settings.op_batch_interval_ms
         while True:
-            yield Until(lambda: any(context.total_size > most for context in contexts.values()), wait)
+            yield Until(lambda: any(context.total_size > most for context in service.delete_context.values()), wait)
             batch = self._serve(broker, broker.run_op_batch_service)
             wait = max(0, batch.wakeup_timestamp - broker.clock.now)
+            if not (wait or batch.written or batch.lost):
+                yield Until(lambda: service.has_batch_that_is_due)
 
     def _run_dispatch(self) -> Steps[None]:
         """``DefaultMessageStore.ReputMessageService#run``: within a millisecond or so."""
@@ -90,11 +95,14 @@ class BrokerThreads:
             yield Sleep(FLUSH_INTERVAL_MS)
 
     def _save_metrics(self) -> Steps[None]:
-        """``TransactionMetricsFlushService#run``, where a count has changed; it begins an interval after the start."""
+        """``TransactionMetricsFlushService#run``, where a count has changed; it begins an interval after the start.
+
+        Its passes that neither save nor wait are left out (A18).
+        """
         broker = self._broker
-        metrics, interval = broker.transaction_metrics, broker.settings.transaction_metric_flush_interval_ms
+        metrics = broker.transaction_metrics
         while True:
-            yield Sleep(interval + 1)
+            yield Sleep(broker.transaction_metrics_flush_service.pause_ms)
             saved = metrics.changes
             self._serve(broker, broker.persist_transaction_metrics)
             yield Until(lambda count=saved: metrics.changes != count)  # type: ignore[misc]

@@ -51,11 +51,11 @@ class ConsumeQueueStore:
         """How far the commit log has been dispatched (``#getMaxPhyOffsetInConsumeQueue``)."""
         return max((queue.max_phy_offset for queue in self._table.values()), default=0)
 
-    def truncate(self, end: int) -> None:
+    def truncate(self, end: int, *, erases: bool = False) -> None:
         """Take out what points at or behind the end of the log (``#truncateDirty``), and go on from there."""
         for queue in self._table.values():
             if queue.max_phy_offset > end:
-                queue.truncate(end)
+                queue.truncate(end, erases=erases)
             queue.next_offset = queue.end
 
     def erase_from(self, end: int) -> None:

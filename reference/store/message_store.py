@@ -335,6 +335,7 @@ class MessageStore:
             self._reput.light_queues,
             was_aborted=was_aborted,
             trusts_what_is_dispatched=self.switches.trusts_what_is_dispatched,
+            erases_what_it_takes_out=self.switches.erases_truncated_entries,
         )
         self._queues.correct_min_offset(self._log.min_offset)
         if not was_aborted:

@@ -27,6 +27,7 @@ def recover(
     *,
     was_aborted: bool,
     trusts_what_is_dispatched: bool,
+    erases_what_it_takes_out: bool,
 ) -> int:
     """Find the log's end, enter what is missing into the queues, and take out what points behind that end.
 
@@ -39,6 +40,9 @@ def recover(
         the last three files are.
     trusts_what_is_dispatched
         From 5.3.2 on: what is trusted otherwise is all that was dispatched, but for the last file of it.
+    erases_what_it_takes_out
+        Whether entries behind the log's end are overwritten. RocketMQ only sets the queue's end before them, where the
+        next start looks at the bytes again (B58).
 
     Returns
     -------
@@ -68,7 +72,7 @@ def recover(
                 for entered in (queue, *light_queues(record.topic, record.properties_text)):
                     entered.put(offset, size, tags)
     log.set_end(_end_of_walk(log, end))
-    queues.truncate(end)
+    queues.truncate(end, erases=erases_what_it_takes_out)
     return last_store_timestamp
 
 

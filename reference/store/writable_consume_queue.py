@@ -77,11 +77,16 @@ class WritableConsumeQueue:
         entries = self._files.file_size // ENTRY_BYTES
         return (offset // entries + 1) * entries
 
-    def truncate(self, phy_offset: int) -> None:
-        """Take out the entries of messages at or behind a place of the log (``#truncateDirtyLogicFiles``)."""
+    def truncate(self, phy_offset: int, *, erases: bool = False) -> None:
+        """Take out the entries of messages at or behind a place of the log (``#truncateDirtyLogicFiles``).
+
+        Their bytes stay where they are, unless that is repaired, and the next process may find them again (B58).
+        """
         end = self.end
         while end > self._start_entry and self.entry(end - 1)[0] >= phy_offset:
             end -= 1
+        if erases:
+            self.erase_from(phy_offset)
         self._set_end(end)
         self._files.delete_files_from(end * ENTRY_BYTES)
         if self._files.files and end * ENTRY_BYTES <= self._files.end - self._files.file_size:

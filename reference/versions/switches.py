@@ -107,6 +107,11 @@ class VersionSwitches:
     """The synchronous send counts halves only, as the asynchronous one does (5.4.0 and later; #9750, #9751)."""
     forces_metrics_file: bool = False
     """The file of those counts is forced to the disk (5.4.0 and later; #9412, #9705)."""
+    wakes_by_last_write: bool = False
+    """The op batch service runs again an interval after the last write of a queue that it passed (5.5.0 and later;
+    #10200)."""
+    waits_before_saving_counts: bool = False
+    """The thread that saves the counts waits at each pass, not only behind a save (5.5.1 and later; #10517)."""
     trusts_what_is_dispatched: bool = False
     """A start after an orderly stop reads no file of the log before the last that was dispatched from, rather than the
     last three (5.3.2 and later)."""
@@ -121,12 +126,22 @@ class VersionSwitches:
     """It throws for a message with a delay level or a timer, and sends nothing (5.5.0 and later; #9923, #9924)."""
     client_clears_tran_msg: bool = False
     """A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648)."""
+    sleeps_while_nothing_waits: bool = False
+    """A repair of A17: a queue in which nothing waits does not wake the op batch service."""
     checks_transaction_id: bool = False
     """A repair of B10: the transaction id of END_TRANSACTION must be that of the half."""
     delivers_without_tran_msg: bool = False
     """A repair of B11: TRAN_MSG is taken out before the stored string is made."""
     owns_check_times: bool = False
     """A repair of B26: TRANSACTION_CHECK_TIMES is taken out of what a client sends."""
+    erases_truncated_entries: bool = False
+    """A repair of B58: a start overwrites the queue entries that point behind the end of the log."""
+    owns_consumer_offsets: bool = False
+    """A repair of B57: nobody but the check service sets its offsets."""
+    proxy_knows_time_of_checks: bool = False
+    """A repair of B43: the proxy refuses an immunity that is longer than all checks take."""
+    owns_prepared_offset: bool = False
+    """A repair of B56: TRAN_PREPARED_QUEUE_OFFSET is taken out of what a client sends."""
     keeps_flag: bool = False
     """A repair of B32: a put-back keeps the flag and the reconsume times."""
     retries_discards: bool = False

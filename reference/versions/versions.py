@@ -93,10 +93,15 @@ V5_4_0: Final = replace(
 )
 
 V5_5_0: Final = replace(
-    V5_4_0, spreads_empty_tables=False, saves_pull_offsets=True, counts_order_info=True, client_refuses_delays=True
+    V5_4_0,
+    spreads_empty_tables=False,
+    saves_pull_offsets=True,
+    counts_order_info=True,
+    client_refuses_delays=True,
+    wakes_by_last_write=True,
 )
 
-V5_5_1: Final = replace(V5_5_0, saves_pull_offsets=False)
+V5_5_1: Final = replace(V5_5_0, saves_pull_offsets=False, waits_before_saving_counts=True)
 
 VERSIONS: Final = {
     "4.5.1": V4_5_1,
@@ -110,6 +115,9 @@ VERSIONS: Final = {
 
 STORE_VERSIONS: Final = dict(sorted((VERSIONS | {"5.0.0": V5_0_0, "5.1.0": V5_1_0, "5.2.0": V5_2_0}).items()))
 """The versions that this broker can be, by number; of the others only what they store is held against the real ones."""
+
+EARLIER: Final = {"4.3.0": replace(V4_5_1, measures_age_once=False)}
+"""Releases that were held against no real store: the broker of 4.5.1, but for what of the check service differs."""
 
 _TURNED = re.compile(r"([+-])(\w+)")
 
@@ -128,13 +136,14 @@ def switches_of(profile: str) -> VersionSwitches:
     (False, True)
     """
     version = re.split(r"[+-]", profile, maxsplit=1)[0]
+    known_versions = dict(sorted((STORE_VERSIONS | EARLIER).items()))
     turned = {name: sign == "+" for sign, name in _TURNED.findall(profile[len(version) :])}
     known = {field.name for field in fields(VersionSwitches)} - {"abort_file_content"}
-    if version not in STORE_VERSIONS:
-        message = f"{profile!r}: no version {version!r}; there are {', '.join(sorted(STORE_VERSIONS))}"
+    if version not in known_versions:
+        message = f"{profile!r}: no version {version!r}; there are {', '.join(known_versions)}"
         raise ValueError(message)
     unknown = sorted(turned.keys() - known)
     if unknown:
         message = f"{profile!r}: no switch {unknown[0]!r}; there are {', '.join(sorted(known))}"
         raise ValueError(message)
-    return replace(STORE_VERSIONS[version], **turned)
+    return replace(known_versions[version], **turned)

@@ -61,6 +61,28 @@ def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks:
     store_half(s, c, t, s.now)
 
 
+@action(
+    event="half_stored",
+    place=35,
+    shows=SENT,
+    t=each("transactions"),
+    immunity=among("immunities"),
+    original=each("half_slots"),
+)
+def send_half_with_original(s: State, c: Constants, t: int, immunity: int, original: int) -> None:
+    """The same with a message that carries TRAN_PREPARED_QUEUE_OFFSET, as a copy that was delivered does (B56).
+
+    RocketMQ: EndTransactionProcessor#endMessageTransaction leaves the property in what it delivers, and a message that
+    was consumed can be sent as it is. It may name any offset: it was written for another queue, or long ago.
+    """
+    may_send(s, c, t)
+    assume(c.preset_original, "no message carries TRAN_PREPARED_QUEUE_OFFSET when it is sent")
+    begin_transaction(s, t, immunity)
+    if not c.owns_prepared_offset:
+        s.half[s.half_length].original = original
+    store_half(s, c, t, s.now)
+
+
 @action(event="half_stored", place=40, shows=SENT, t=each("transactions"), immunity=among("immunities"))
 def send_poison_half(s: State, c: Constants, t: int, immunity: int) -> None:
     """The same with properties so long that a copy, which has more of them, cannot be stored (B07).

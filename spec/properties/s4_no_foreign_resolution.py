@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from spec.constants import Constants
-from spec.language import always, each, sometimes
-from spec.state import State
+from spec.language import NONE, always, each, sometimes
+from spec.state import Left, State
 
 
 @always(
@@ -13,6 +13,22 @@ from spec.state import State
 def an_op_entry_is_of_its_own_transaction(s: State, c: Constants, h: int) -> bool:
     """No half is settled by an END_TRANSACTION of another transaction, whose half stood at its place before."""
     return not (s.half[h].acknowledged and s.half[h].foreign)
+
+
+@always(
+    "S4",
+    clause="foreign_original",
+    resembles=("B56",),
+    needs=("preset_original", "immunity", "second_transaction"),
+    h=each("half_slots"),
+)
+def a_half_knows_its_own_original(s: State, c: Constants, h: int) -> bool:
+    """No half is passed for an op message of another transaction, which it came to name as that of its original."""
+    return not (
+        s.half[h].left == Left.SETTLED_ELSEWHERE
+        and s.half[h].original != NONE
+        and s.half[s.half[h].original].transaction != s.half[h].transaction
+    )
 
 
 @sometimes("S4", h=each("half_slots"))

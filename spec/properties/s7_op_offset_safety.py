@@ -10,10 +10,10 @@ from spec.state import State
 @always(
     "S7",
     clause="in_memory",
-    resembles=("A02", "A15"),
+    resembles=("A02", "A15", "B56"),
     needs=(
         "twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step or crash or power_loss"
-        " or offset_regression",
+        " or offset_regression or preset_original",
     ),
     o=each("op_slots"),
     h=each("half_slots"),
@@ -26,7 +26,7 @@ def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> b
 @always(
     "S7",
     clause="in_the_file",
-    resembles=("A02", "A15"),
+    resembles=("A02", "A15", "B56"),
     needs=("second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression",),
     o=each("op_slots"),
     h=each("half_slots"),

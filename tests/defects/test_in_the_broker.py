@@ -15,10 +15,12 @@ from fuzz.defects.scenario import TEST, Fact, Played, ScenarioError, Seen, liste
 from model_check.defects.catalogue import Where, catalogue
 from model_check.defects.findings import read_broker_findings
 from reference.versions.versions import switches_of
+from tests.defects import expected_of_settings_clients_stores as more
 
 SCHEDULE, TIMER, HALF = "SCHEDULE_TOPIC_XXXX", "rmq_sys_wheel_timer", "RMQ_SYS_TRANS_HALF_TOPIC"
 
 EXPECTED: dict[str, dict[str, tuple[Fact, Fact]]] = {
+    **more.EXPECTED,
     "A01": {"moments": (60, 60), "moments at which the half is never checked": (1, 0)},
     "A04": {
         "ends of 3 rounds": (("aborted",) * 3, ("ended_at_fresh_half",) * 3),
@@ -238,8 +240,8 @@ def test_what_shows_in_the_broker_only_has_a_scenario_and_58_ids_and_more_are_al
     searched = {name for name, defect in catalogue().items() if defect.search is not None}
     assert only <= set(SCENARIOS)
     assert not only & searched
-    assert len(searched) == 52
-    assert len(searched | set(SCENARIOS)) == 78
+    assert len(searched) == 53
+    assert len(searched | set(SCENARIOS)) == 86
 
 
 def test_what_is_on_record_is_what_is_seen() -> None:

@@ -19,6 +19,7 @@ from reference.format.properties import (
     CHECK_TIMES,
     CLUSTER,
     MESSAGE_REGION,
+    PREPARED_QUEUE_OFFSET,
     REAL_TOPIC,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
@@ -137,6 +138,8 @@ class SendMessageProcessor:
         self._add_broker_properties(properties)
         if switches.owns_check_times:
             properties.pop(CHECK_TIMES, None)
+        if switches.owns_prepared_offset:
+            properties.pop(PREPARED_QUEUE_OFFSET, None)
         is_half = properties.get(TRANSACTION_PREPARED, "").lower() == "true" and not (
             switches.guards_retries
             and request.reconsume_times > 0

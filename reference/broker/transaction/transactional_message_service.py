@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from reference.broker.broker_controller import BrokerController
     from reference.format.record import Record
     from reference.store.put_message import PutMessageResult
@@ -90,12 +92,35 @@ class TransactionalMessageService:
         due = self._due_contexts(start_time)
         bodies = {queue_id: self._take_body(context, "") for queue_id, context in due.items()}
         is_over_size = any(context.total_size >= self._settings.op_msg_max_size for context in due.values())
+        wakeup_timestamp = self._first_timestamp(start_time, due) + self._settings.op_batch_interval_ms
         written = {queue_id: self._write_op(queue_id, body).record for queue_id, body in bodies.items()}
         return OpBatch(
             written=tuple(record for record in written.values() if record is not None),
             lost=tuple(bodies[queue_id] for queue_id, record in written.items() if record is None),
-            wakeup_timestamp=0 if is_over_size else start_time + self._settings.op_batch_interval_ms,
+            wakeup_timestamp=0 if is_over_size or wakeup_timestamp <= start_time else wakeup_timestamp,
         )
+
+    def run(self) -> Iterator[int]:
+        """The loop of ``TransactionalOpBatchService#run``; gives for each pass how many milliseconds it waits."""
+        wakeup_timestamp = self._clock.now + self._settings.op_batch_interval_ms
+        while True:
+            yield max(0, wakeup_timestamp - self._clock.now)
+            wakeup_timestamp = self.batch_send_op_message().wakeup_timestamp
+
+    def _first_timestamp(self, now: int, due: Container[int]) -> int:
+        """From when the interval to the next run counts: now, or when a batch was last taken from a queue.
+
+        A queue that is passed counts as well from 5.5.0 on, so that none waits for two intervals (A16); one in which
+        nothing waits does so, too, and the interval is over for ever, until something comes (A17).
+        """
+        if not self._switches.wakes_by_last_write:
+            return now
+        passed = (
+            context.last_write_timestamp
+            for queue_id, context in self.delete_context.items()
+            if queue_id not in due and (context.context_queue or not self._switches.sleeps_while_nothing_waits)
+        )
+        return min((now, *passed))
 
     @property
     def has_batch_that_is_due(self) -> bool:

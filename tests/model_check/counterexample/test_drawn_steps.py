@@ -35,7 +35,7 @@ WORLDS = [
         ("5.3.3", "tiny"),
         "power_loss offset_regression role_change acting_slave graceful_stop op_write_failure clock_step clock_skew",
     ),
-    (("5.3.3", "odd"), "twin_send bad_store_status"),
+    (("5.3.3", "odd"), "twin_send bad_store_status preset_original"),
     (("fixed", "tiny"), "put_failure undecodable_half duplicate_end late_end"),
 ]
 """Profile, instance and faults of the walks; together with the schedules below they take each action."""
