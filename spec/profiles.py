@@ -26,7 +26,7 @@ _4_9_7 = replace(
     undecodable_throws=False,
 )
 _5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
-_5_4_0 = replace(_5_3_3, equal_age_is_young=True)
+_5_4_0 = replace(_5_3_3, equal_age_is_young=True, joins_round_first=True)
 _FIXED = replace(
     _5_4_0,
     batches_ops=False,
@@ -47,6 +47,7 @@ _FIXED = replace(
     retries_discards=True,
     keeps_failed_ops=True,
     flushes_on_stop=True,
+    awaits_ends_on_stop=True,
     keeps_flag=True,
     reads_ops_before_escape=True,
     insists_on_escape=True,
