@@ -98,7 +98,8 @@ class RepairSwitches:
     reads_ops_before_escape : bool
         An acting slave reads all op messages before it lets a half escape (B20; needs `escapes`).
     insists_on_escape : bool
-        An acting slave does not give a half up that cannot escape (B21; needs `escapes`).
+        An acting slave does not give a half up that cannot escape (B21), nor is it interrupted in that (B54; needs
+        `escapes`).
     escapes_once : bool
         A half that is sent to another master again goes to the same one, which knows it by its transaction's id (B22;
         needs `escapes`).

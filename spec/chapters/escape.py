@@ -105,6 +105,7 @@ def bring_master_back_amid_escape(s: State, c: Constants) -> None:
     failed is in the loop of TransactionalMessageServiceImpl#check: what has escaped in the round is not passed.
     """
     stands_on_a_half_to_escape(s, c)
+    require(not c.insists_on_escape, "an escape that was begun is broken off")
     abort_round(s, c, Stuck.NO)
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
