@@ -86,7 +86,7 @@ class TransactionalMessageCheckService:
             step = running.step()
             if step.branch is CheckBranch.ASLEEP:
                 clock.advance(running.wakes_at - clock.elapsed)
-            elif running.new_offset == before:
+            elif running.new_offset == before and not running.is_over:
                 clock.advance(1)
 
     def round_ended(self) -> None:
