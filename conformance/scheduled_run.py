@@ -179,7 +179,8 @@ class ScheduledRun:
                 self.saved_at_kill.append({key: {**queues} for key, queues in saved.table.items()})
             case Stop():
                 self._set_clock(act.chosen_at)
-                self.broker.shutdown()
+                self.broker.begin_shutdown(wakes_check_service=False)
+                self.broker.end_shutdown()
             case Send():
                 self._set_clock(act.stored_at)
                 self._store_clock.readings = [act.stored_at]

@@ -30,8 +30,9 @@ from spec.half import (
 )
 from spec.language import require
 from spec.op_pull import is_settled_by_an_op, original_is_settled
+from spec.roles import is_master
 from spec.rounds import is_fresh, is_within_limit, may_check
-from spec.state import Role, State
+from spec.state import State
 
 
 def stands_on_a_half(s: State, c: Constants) -> None:
@@ -66,7 +67,7 @@ def stands_on_a_readable_half(s: State, c: Constants) -> None:
 def stands_on_the_masters_half(s: State, c: Constants) -> None:
     """The same, and the broker is no acting slave, which would let it escape."""
     stands_on_a_readable_half(s, c)
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(is_master(s), "the broker is the master")
 
 
 def stands_on_an_unsettled_half(s: State, c: Constants) -> None:

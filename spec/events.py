@@ -69,5 +69,6 @@ EVENTS: Final = (
     "role_changed",
     "offsets_regressed",
     "clock_stepped_back",
+    "stop_began",
 )
 """The vocabulary. `message_delivered`: a real message is stored; `op_buffered`: a half joins the op batch in memory."""

@@ -17,6 +17,7 @@ from spec.chapters import (
     op_batch,
     producer,
     putting_back,
+    shutdown,
 )
 from spec.language import Fairness, actions_of, declared_action
 
@@ -73,6 +74,7 @@ FAIRNESS = {
             False,
             "a master comes back",
         ),
+        Fairness("stopping", _those(shutdown.stop), False, "a shutdown comes to its end"),
         Fairness(
             "put_backs",
             actions_of(putting_back),

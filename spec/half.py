@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import NONE
-from spec.state import End, Kind, Left, Producer, Role, RolledBack, State
+from spec.roles import is_master
+from spec.state import End, Kind, Left, Producer, RolledBack, State
 
 
 def age(s: State, h: int) -> int:
@@ -63,7 +64,7 @@ def is_left_to_another(s: State, c: Constants, t: int) -> bool:
     """
     return (
         c.leaves_escaped
-        and s.role == Role.MASTER
+        and is_master(s)
         and s.transaction[t].escaped > 0
         and not any(
             s.half[h].transaction == t and h >= s.offsets.half and h < s.half_length for h in range(c.half_slots)

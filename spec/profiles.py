@@ -30,7 +30,7 @@ _4_9_7 = replace(
     undecodable_throws=False,
 )
 _5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
-_5_4_0 = replace(_5_3_3, equal_age_is_young=True)
+_5_4_0 = replace(_5_3_3, equal_age_is_young=True, joins_round_first=True)
 _5_5_0 = replace(_5_4_0, batch_thread_oversleeps=False)
 _5_5_1 = _5_5_0  # what it repairs, the thread that saves the metrics (A18), takes no step of a transaction
 _FIXED = replace(
@@ -52,6 +52,7 @@ _FIXED = replace(
     retries_discards=True,
     keeps_failed_ops=True,
     flushes_on_stop=True,
+    awaits_ends_on_stop=True,
     keeps_flag=True,
     reads_ops_before_escape=True,
     insists_on_escape=True,

@@ -62,6 +62,7 @@ class Role(IntEnum):
     MASTER = 0
     SLAVE = 1
     ACTING_MASTER = 2  # a slave that acts for a dead master
+    STOPPING = 3  # a master that is being shut down
 
 
 class End(IntEnum):

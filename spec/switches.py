@@ -34,6 +34,9 @@ class VersionSwitches:
         as an empty list of halves; A07).
     escapes : bool
         A slave may act for a dead master, and sends unresolved halves to another one (from 5.1.0 on).
+    joins_round_first : bool
+        A shutdown runs the check service once more and to its end before it closes the store, with no check sent (from
+        5.4.0 on; before, the store closes first, and a round that runs fails; A29, B52).
     """
 
     marks_op_done_on_hit: bool = True
@@ -46,6 +49,7 @@ class VersionSwitches:
     rewinds_beyond_end: bool = False
     undecodable_throws: bool = False
     escapes: bool = True
+    joins_round_first: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,13 +90,17 @@ class RepairSwitches:
     keeps_failed_ops : bool
         The entries of an op message that was not stored wait for the next one (B04).
     flushes_on_stop : bool
-        A shutdown writes what waits in the op batch (B03; needs `batches_ops`).
+        The op batch thread writes all that waits before it ends in a shutdown (a part of B03; needs `batches_ops`).
+    awaits_ends_on_stop : bool
+        A shutdown first awaits the pool that handles END_TRANSACTION; only then does the op batch thread end (B53; with
+        `flushes_on_stop` all of B03).
     keeps_flag : bool
         A copy keeps the flag of its message (B32).
     reads_ops_before_escape : bool
         An acting slave reads all op messages before it lets a half escape (B20; needs `escapes`).
     insists_on_escape : bool
-        An acting slave does not give a half up that cannot escape (B21; needs `escapes`).
+        An acting slave does not give a half up that cannot escape (B21), nor is it interrupted in that (B54; needs
+        `escapes`).
     escapes_once : bool
         A half that is sent to another master again goes to the same one, which knows it by its transaction's id (B22;
         needs `escapes`).
@@ -142,6 +150,7 @@ class RepairSwitches:
     retries_discards: bool = False
     keeps_failed_ops: bool = False
     flushes_on_stop: bool = False
+    awaits_ends_on_stop: bool = False
     keeps_flag: bool = False
     reads_ops_before_escape: bool = False
     insists_on_escape: bool = False

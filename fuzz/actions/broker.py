@@ -25,11 +25,6 @@ def _persist_what_is_saved(side: BrokerSide, _: Step, __: Refused) -> bool:
     return is_asked
 
 
-def _batch_is_due(side: BrokerSide, _: Step) -> bool:
-    """A shutdown with a batch that is due: the broker writes it as part of it, the specification before that."""
-    return side.broker.transactional_message_service.has_batch_that_is_due
-
-
 def _set_offset_back(side: BrokerSide, topic: str, offset: int) -> None:
     side.mishaps += 1
     table = {TopicAtGroup(f"{topic}@{CHECK_GROUP}"): {HALF_QUEUE_ID: QueueOffset(offset)}}
@@ -50,12 +45,6 @@ def resume_discarded(side: BrokerSide, step: Step) -> None:
 
 
 tick = drives("time")(lambda side, _: side.clock.advance(TICK_MS))
-
-
-@drives("shut down", unless=_batch_is_due)
-def stop(side: BrokerSide, _: Step) -> None:
-    side.broker.shutdown()
-    side.restart()
 
 
 @drives("die")

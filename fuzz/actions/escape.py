@@ -80,16 +80,31 @@ def act_for_dead_master(side: BrokerSide, _: Step) -> None:
     side.restart(BrokerRole.ACTING_MASTER)
 
 
-@drives("back", needs=_ACTING)
-def bring_master_back(side: BrokerSide, step: Step) -> None:
-    side.broker.save_consumer_offsets()
-    bring_master_back_with_its_own_offsets.do(side, step)
-
-
-@drives("back", needs=_ACTING)
-def bring_master_back_with_its_own_offsets(side: BrokerSide, _: Step) -> None:
+def _bring_master_back(side: BrokerSide) -> None:
     """When the last round ended is told of the group, not of a process."""
     last_ended = side.broker.check_service.last_ended
     side.broker.crash()
     side.replace()
     side.broker.check_service.last_ended = last_ended
+
+
+@drives("back", needs=_ACTING)
+def bring_master_back(side: BrokerSide, _: Step) -> None:
+    side.broker.save_consumer_offsets()
+    _bring_master_back(side)
+
+
+bring_master_back_with_its_own_offsets = drives("back", needs=_ACTING)(lambda side, _: _bring_master_back(side))
+
+
+@uncertain_branch(CheckBranch.ABORTED, "escape", "back", needs=_ACTING)
+def bring_master_back_amid_escape(side: BrokerSide) -> CheckStep | None:
+    """The round comes to the half, cannot send it, and is interrupted in its sleep; a second sleep takes no time."""
+    side.other_master.takes_messages = False
+    done = side.step_round()
+    while done is not None and done.branch is CheckBranch.ESCAPE_FAILED:
+        done = side.broker.check_service.interrupt() or side.step_round()
+    side.other_master.takes_messages = True
+    side.broker.save_consumer_offsets()
+    _bring_master_back(side)
+    return done

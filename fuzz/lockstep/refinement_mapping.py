@@ -153,7 +153,8 @@ class RefinementMapping:
         if self._counts_crashes:
             self._put("crashes", None, side.crashes)
         self._put("stray_ends", None, side.network.strays)
-        self._put("role", None, _ROLES[side.broker.role.value])
+        broker = side.broker
+        self._put("role", None, Role.STOPPING if broker.is_stopping else _ROLES[broker.role.value])
         if self._asks_what_is_flushed:
             halves, ops = self.records.flushed(side.broker.message_store)
             self._put("flushed.halves", None, halves)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from model_check.broker_conf.moments import DeadEndError, Milliseconds, Moment, Ticks, Timeline, let_instants_be_moments
-from spec.chapters import broker, network, producer
+from spec.chapters import broker, network, producer, shutdown
 from spec.language import Kind, Machine, MachineState, RangeViolation, Refused, Step, take
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _STEPS_OF_A_ROUND = (
     ROUND_ENDED,
 )
 _ANSWER = producer.answer_check.__name__
-_SILENCERS = tuple(action.__name__ for action in (network.lose_check, broker.stop, broker.crash))
+_SILENCERS = tuple(action.__name__ for action in (network.lose_check, shutdown.stop, broker.crash))
 _MOST_ATTEMPTS = 4096
 _MOST_STEPS_OF_A_ROUND = 64
 
@@ -155,7 +155,10 @@ class PathTimer:
         self.oracle = Milliseconds(self.timeline)
         self.clock = place_of_clock(self.state)
         self.offsets = _offsets(self.state)
-        self.length = next(p for p, slot in enumerate(self.state.memory.slots) if slot.label == "half_length")
+        self.length, self.running = (
+            next(place for place, slot in enumerate(self.state.memory.slots) if slot.label == label)
+            for label in ("half_length", "round.running")
+        )
         self.now = 0
         self.round_ended: int | None = None
         self.unsaved_since: int | None = None
@@ -228,6 +231,8 @@ class PathTimer:
                 break
         action = self.actions[silencer or _ANSWER]
         if not action.parameters:
+            if silencer == shutdown.stop.__name__:
+                self._begin_stop()
             self._take(Step(action, ()), ())
             return
         for half in range(self.state.memory.values[self.length]):
@@ -235,6 +240,14 @@ class PathTimer:
             if self._attempt(answer, ()) is None:
                 self.path.append(answer)
                 self.instants.append(self.now)
+
+    def _begin_stop(self) -> None:
+        """A shutdown begins, and its last round, if it has one, comes to its end."""
+        self._take(Step(self.actions[shutdown.begin_stop.__name__], ()), ())
+        for _ in range(_MOST_STEPS_OF_A_ROUND):
+            if not self.state.memory.values[self.running]:
+                break
+            self._first_of(self.fillers)
 
     def _first_of(self, steps: Sequence[Step]) -> Step:
         """Take the first step that some instants fit."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from model_check.did_you_mean import require_known
 from model_check.front_end.source import written_guard
-from spec.chapters import broker, producer, putting_back
+from spec.chapters import broker, producer, putting_back, shutdown
 from spec.language.rules import ASSUME
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 
@@ -42,7 +42,7 @@ FAULT: Final = 2
 
 WEIGHTS: Final = {
     broker.crash: 1,
-    broker.stop: 1,
+    shutdown.begin_stop: 1,
     broker.lose_power: 1,
     broker.step_clock_back: 1,
     broker.tick: 12,

@@ -10,9 +10,6 @@ resume_discarded = Wording(
     "an operator puts the discarded half {h} back into the half queue, as half {last}",
     arrow("Operator", "Half queue", "half {copy}: half {h} resumed"),
 )
-stop = Wording(
-    "the broker is shut down as it should be, and starts again", bar("the broker is stopped and starts again")
-)
 crash = Wording("the broker's process dies and starts again", bar("the broker's process dies and starts again"))
 lose_power = Wording(
     "the machine loses power: the first {records} messages of the commit log are left",

@@ -40,3 +40,7 @@ bring_master_back_with_its_own_offsets = Wording(
     "the master is back, and keeps its own offsets, which it takes for newer",
     bar("the master is back, with its own offsets"),
 )
+bring_master_back_amid_escape = Wording(
+    "the master is back while half {cursor} waits to be sent again, and the slave's round commits nothing",
+    bar("the master is back amid an escape"),
+)

@@ -74,6 +74,8 @@ class BrokerController:
         delays or loses them.
     topic_queue_mappings
         Static topics of which this broker has a part: at which offset it begins (``TopicQueueMappingManager``, 5.0.0).
+    is_stopping
+        True from :meth:`begin_shutdown` on.
     is_running
         False once it crashed or was shut down; then every call raises :class:`BrokerIsDownError`, and so does every
         step of what it had begun.
@@ -96,6 +98,7 @@ class BrokerController:
         self.producer_manager = ProducerManager(switches) if producer_manager is None else producer_manager
         self.escape_bridge = EscapeBridge(settings.store_host)
         self.is_running = True
+        self.is_stopping = False
         self.message_store = MessageStore(switches, clock) if message_store is None else message_store
         disk = self.message_store.disk
         self.consumer_offset_manager = ConsumerOffsetManager(disk, switches, clock)
@@ -143,6 +146,8 @@ class BrokerController:
     def run_op_batch_service(self) -> OpBatch:
         """Let the op batch service look for batches that are due, and write them (``TransactionalOpBatchService``)."""
         self.require_running()
+        if self.is_stopping and self.switches.closes_op_service:
+            return OpBatch((), (), self.clock.now)
         return self.transactional_message_service.batch_send_op_message()
 
     def begin_check_round(self) -> CheckRound | None:
@@ -168,15 +173,38 @@ class BrokerController:
         return self.transaction_metrics_flush_service.save_if_due()
 
     def shutdown(self) -> None:
-        """Stop as told (``#shutdown``): op batches that are due are written, others lost (B03); the offsets are saved.
+        """Stop as told while nobody else does anything: the beginning, a last round, the end."""
+        self.begin_shutdown()
+        self.check_service.join()
+        self.end_shutdown()
 
-        From 5.1.0 to 5.1.3 ``TransactionalMessageServiceImpl#close`` does not stop the op batch service, and all
-        batches are lost (A43).
+    def begin_shutdown(self, *, wakes_check_service: bool = True) -> None:
+        """Begin to stop (``#shutdown``): no connection is left, and the op batch service writes what is due (B03).
+
+        What waits in the pools is handled all the same: an END_TRANSACTION that comes now joins a batch that nobody
+        writes (B53). From 5.1.0 to 5.1.3 ``TransactionalMessageServiceImpl#close`` does not stop the op batch service,
+        and all batches are lost (A43). From 5.4.0 on the check service is woken for one more round (B52),
+        unless whoever plays its thread does that.
         """
         self.require_running()
         if self.switches.closes_op_service:
             self.run_op_batch_service()
         self.transaction_metrics.persist()
+        self.is_stopping = True
+        self.recorder.record("stop_began")
+        if self.switches.joins_round_first and wakes_check_service:
+            self.check_service.wake_up()
+
+    def end_shutdown(self) -> None:
+        """The store closes, the offsets are saved, and the process is gone.
+
+        Up to 5.3.3 the store closes before the check service is joined: a round that runs finds nothing any more, ends
+        with a NullPointerException and commits nothing (A29).
+        """
+        self.require_running()
+        self.message_store.is_closed = True
+        if self.check_service.round is not None:
+            self.check_service.join()
         self.schedule_message_service.persist()
         self.save_consumer_offsets()
         save_empty_tables(self.message_store.disk, self.switches, self.clock)

@@ -14,7 +14,7 @@ from reference.format.stored_message import encode_message, host_bytes, port_at,
 from reference.format.system_topics import topics_that_are_never_deleted
 from reference.store.consume_queue_store import ConsumeQueueStore
 from reference.store.delay_levels import queue_tags_code
-from reference.store.get_message import GetMessageResult, read_queue, record_at
+from reference.store.get_message import GetMessageResult, GetMessageStatus, read_queue, record_at
 from reference.store.memory_disk import MemoryDisk
 from reference.store.message_store_config import MessageStoreConfig
 from reference.store.put_message import (
@@ -65,6 +65,8 @@ class MessageStore:
         As given.
     is_writeable
         False while the disk is full: every put is refused (``RunningFlags``).
+    is_closed
+        True from the beginning of a shutdown's last part on: nothing is given or taken any more.
     is_slave
         True while the broker is a slave: every put is refused, and offsets are not corrected.
     flushed_where
@@ -89,6 +91,7 @@ class MessageStore:
         config: MessageStoreConfig | None = None,
     ) -> None:
         self.is_writeable = True
+        self.is_closed = False
         self.is_slave = False
         self.flushed_where = CommitLogOffset(0)
         self.dispatches_at_once = True
@@ -121,7 +124,7 @@ class MessageStore:
 
     def put_message(self, message: MessageExtBrokerInner) -> PutMessageResult:
         """Append a message (``DefaultMessageStore#putMessage``)."""
-        if not self.is_writeable or self.is_slave:
+        if not self.is_writeable or self.is_slave or self.is_closed:
             return _NOT_AVAILABLE
         store_timestamp = self.clock.now
         refused = run_put_message_hooks(message, self.switches, store_timestamp, self._next_light_offset)
@@ -283,6 +286,8 @@ class MessageStore:
         max_msg_nums
             The most messages to return; a read ends at the end of a consume queue file, too.
         """
+        if self.is_closed:
+            return GetMessageResult(GetMessageStatus.NO_ANSWER, QueueOffset(0), QueueOffset(0))
         if self._missed_reads:
             answer = self._missed_reads.pop()
             if isinstance(answer, GetMessageResult):

@@ -1,6 +1,6 @@
 """What differs between RocketMQ's versions, as named switches; no code asks for a version number.
 
-The first nine change what the half/op/check machinery decides. The others change what a record looks like, how long the
+The first ten change what the half/op/check machinery decides. The others change what a record looks like, how long the
 check thread sleeps, what the store answers, or what lies around the machinery: delays, retries, topics, clients. The
 last are repairs that no release has, one a defect of the catalogue.
 """
@@ -34,6 +34,9 @@ class VersionSwitches:
     it is left out of the list)."""
     escapes: bool = False
     """A slave that acts for a dead master sends its halves to another one (5.1.0 and later; RIP-32)."""
+    joins_round_first: bool = False
+    """A stopping broker runs the check service once more, to its end and with no check sent, before its store closes
+    (5.4.0 and later)."""
     sleeps_without_ops: bool = False
     """The check thread sleeps after a pull that found no op message (5.1.0 and later)."""
     stores_cluster: bool = False

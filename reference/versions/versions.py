@@ -84,6 +84,7 @@ V5_3_3: Final = replace(V5_2_0, trusts_what_is_dispatched=True)
 V5_4_0: Final = replace(
     V5_3_3,
     equal_age_is_young=True,
+    joins_round_first=True,
     delivers_real_topic=False,
     prints_each_item=True,
     spreads_empty_tables=True,

@@ -1,19 +1,20 @@
 """The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 
-RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize, #shutdown.
+A shutdown is in `shutdown`. RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize.
 """
 
 from __future__ import annotations
 
 from spec.bounds import room_for_a_crash, room_for_a_mishap, within_reach
 from spec.chapters.end_transaction import forget_ends
-from spec.chapters.op_batch import append_op, batch_is_overdue, drop_batch
+from spec.chapters.op_batch import batch_is_overdue, drop_batch
 from spec.commit_log import flush
 from spec.constants import Constants
 from spec.half import age, awaits_its_producer, immunity
 from spec.half_queue import append_half, its_copy_is_there, room_for_a_half
 from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
 from spec.observation import RESUMED
+from spec.roles import is_master
 from spec.rounds import forget_round
 from spec.state import Burnt, Cause, End, Left, Local, Role, Settled, State
 
@@ -67,33 +68,10 @@ def crash(s: State, c: Constants) -> None:
     dies with its entries (B02).
     """
     assume(c.crash, "the broker's process does not die")
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(is_master(s), "the broker is the master")
     room_for_a_crash(s, c)
     if c.crashes != NONE:
         s.crashes += 1
-    start_again(s, c)
-
-
-@action(event="stopped", place=860)
-def stop(s: State, c: Constants) -> None:
-    """The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
-
-    RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
-    and nothing else (B03). The check service has come to its end, and requests that arrived were handled. The log is
-    flushed to its end (CommitLog.FlushRealTimeService#run, "Normal shutdown").
-    """
-    require(not s.round.running, "the check service has come to its end")
-    require(s.role == Role.MASTER, "the broker is the master")
-    require(all(s.half[h].end != End.COMMIT_STORED for h in range(c.half_slots)), "no END_TRANSACTION is being handled")
-    assume(c.graceful_stop, "nobody stops the broker")
-    within(
-        not c.flushes_on_stop or s.batch.names.is_empty() or s.op_length < c.op_slots,
-        "the op queue of the instance has room",
-    )
-    if c.flushes_on_stop and not s.batch.names.is_empty():
-        append_op(s, c, s.batch.names)
-    flush(s, c)
-    save_offsets(s)
     start_again(s, c)
 
 
@@ -107,7 +85,7 @@ def lose_power(s: State, c: Constants, records: int) -> None:
     slave has fetched.
     """
     assume(c.power_loss, "the machine keeps its power")
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(is_master(s), "the broker is the master")
     require(records < s.half_length + s.op_length, "something is lost")
     require(records >= s.flushed.halves + s.flushed.ops, "what was flushed stays")
     room_for_a_mishap(s, c)
@@ -176,6 +154,7 @@ def start_again(s: State, c: Constants) -> None:
     s.offsets.half = s.saved.half
     s.offsets.op = s.saved.op
     s.unsaved = 0
+    s.role = Role.MASTER
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
         forget_ends(s, h)
@@ -272,7 +251,8 @@ def tick(s: State, c: Constants) -> None:
         c.slow_round or not s.round.running or (c.endless == 1 and s.round.pulls_nothing),
         "a round takes no time",
     )
-    assume(not batch_is_overdue(s, c), "the op batch thread wakes up once an interval")
+    assume(not batch_is_overdue(s, c) or s.role == Role.STOPPING, "the op batch thread wakes up once an interval")
+    assume(s.role != Role.STOPPING or s.round.running, "a shutdown waits for nothing but its last round")
     assume(
         c.late_persist
         or c.persist_interval == NONE

@@ -53,6 +53,11 @@ def begin_round(s: State, c: Constants) -> None:
     """
     may_begin(s, c)
     require(not pull_throws(s, c, s.offsets.op), "the first op messages can be decoded, or left out")
+    read_offsets(s, c)
+
+
+def read_offsets(s: State, c: Constants) -> None:
+    """The round begins where the last one was committed, and with the first op messages."""
     s.round.running = True
     s.round.started_at = s.now
     s.round.cursor = s.offsets.half
@@ -64,7 +69,9 @@ def begin_round(s: State, c: Constants) -> None:
 def may_begin(s: State, c: Constants) -> None:
     """What every round needs: its time has come, and the broker is a master or acts for one."""
     require(not s.round.running, "no round runs")
-    require(s.role != Role.SLAVE, "the broker is the master or acts for it")
+    require(
+        s.role == Role.MASTER or s.role == Role.ACTING_MASTER, "the broker is the master or acts for it, and goes on"
+    )
     require(s.now - s.round_ended_at >= c.check_interval, "the check interval is over since the last round")
 
 

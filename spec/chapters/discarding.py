@@ -11,8 +11,9 @@ from spec.ghosts import remember_discard
 from spec.half import can_be_copied, can_be_decoded, has_no_checks_left, is_immune, is_young, must_be_discarded
 from spec.language import action, assume, require
 from spec.observation import PASSED
+from spec.roles import is_master
 from spec.rounds import is_fresh
-from spec.state import Left, Role, State
+from spec.state import Left, State
 
 
 @action(event="half_discarded", place=310, shows=PASSED)
@@ -53,7 +54,7 @@ def discard_instead_of_check(s: State, c: Constants) -> None:
 def discard_what_cannot_be_copied(s: State, c: Constants) -> None:
     """A half that can be neither copied nor read goes to the discard topic as it is. A repair (A07, B07)."""
     stands_on_an_open_half(s, c)
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(is_master(s), "the broker is the master")
     require(c.parks_poison, "what cannot be copied is put aside")
     require(is_beyond_keeping(s, c, s.round.cursor), "it cannot be read, or it would be put back and cannot")
     discard(s, c, s.round.cursor)

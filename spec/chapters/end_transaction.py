@@ -21,7 +21,8 @@ from spec.half import (
 )
 from spec.language import Bits, action, assume, each, require, within
 from spec.observation import OF_A_HALF, OP_WRITTEN, SETTLED, STORED
-from spec.state import Cause, Direct, End, Left, Quiet, Role, RolledBack, Settled, State
+from spec.roles import is_master, takes_ends
+from spec.state import Cause, Direct, End, Left, Quiet, RolledBack, Settled, State
 
 
 def is_refused_as_late(s: State, c: Constants, h: int) -> bool:
@@ -73,7 +74,7 @@ def refuse_late_end(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionProcessor#rejectCommitOrRollback.
     """
     an_end_arrives(s, h)
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(takes_ends(s, c), "the broker is the master")
     require(is_refused_as_late(s, c, h), "it is direct, and the half's immunity is over")
     remember_refusal(s, h, Direct.LATE)
     forget_end(s, h)
@@ -86,7 +87,7 @@ def refuse_end_as_slave(s: State, c: Constants, h: int) -> None:
     RocketMQ: EndTransactionProcessor#processRequest.
     """
     an_end_arrives(s, h)
-    require(s.role != Role.MASTER, "the broker is a slave")
+    require(not is_master(s), "the broker is a slave")
     remember_refusal(s, h, Direct.REFUSED)
     forget_end(s, h)
 
@@ -98,7 +99,7 @@ def refuse_unreadable(s: State, c: Constants, h: int) -> None:
     RocketMQ: TransactionalMessageServiceImpl#getHalfMessageByOffset, "Find prepared transaction message failed".
     """
     an_end_arrives(s, h)
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(takes_ends(s, c), "the broker is the master")
     require(not can_be_decoded(s, h), "the half cannot be decoded")
     remember_refusal(s, h, Direct.REFUSED)
     forget_end(s, h)
@@ -121,7 +122,7 @@ def refuse_commit_unstored(s: State, c: Constants, h: int) -> None:
 def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
     """The transaction is known as settled or left to another broker: END_TRANSACTION changes nothing. A repair."""
     an_end_arrives(s, h)
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(takes_ends(s, c), "the broker is the master")
     require(is_known_as_settled(s, c, s.half[h].transaction), "the broker knows the transaction as settled")
     if is_left_to_another(s, c, s.half[h].transaction):
         remember_refusal(s, h, Direct.REFUSED)
@@ -133,7 +134,7 @@ def ignore_repeated_end(s: State, c: Constants, h: int) -> None:
 
 def may_be_ended(s: State, c: Constants, h: int) -> None:
     """What it takes to carry an END_TRANSACTION out."""
-    require(s.role == Role.MASTER, "the broker is the master")
+    require(takes_ends(s, c), "the broker is the master")
     require(not is_refused_as_late(s, c, h), "it is not refused as late")
     require(can_be_decoded(s, h), "the half can be decoded")
     require(not is_known_as_settled(s, c, s.half[h].transaction), "the broker does not know the transaction as settled")
@@ -164,7 +165,7 @@ def write_op(s: State, c: Constants, h: int) -> None:
     """
     answers_a_handled_end(s, c, h)
     require(not c.batches_ops, "this version writes an op message for each END_TRANSACTION")
-    require(s.role == Role.MASTER, "the broker is the master, so that its store takes messages")
+    require(is_master(s), "the broker is the master, so that its store takes messages")
     within(s.op_length < c.op_slots, "the op queue of the instance has room")
     append_op(s, c, Bits.only(h))
     acknowledge(s, c, h)
@@ -179,7 +180,7 @@ def fail_to_write_op(s: State, c: Constants, h: int) -> None:
     answers_a_handled_end(s, c, h)
     require(not c.batches_ops, "this version writes an op message for each END_TRANSACTION")
     require(not c.keeps_failed_ops, "what was not written is not tried again")
-    assume(c.op_write_failure or s.role != Role.MASTER, "op messages are stored")
+    assume(c.op_write_failure or not is_master(s), "op messages are stored")
     s.half[h].op_write_failed = True
     acknowledge(s, c, h)
 
@@ -216,7 +217,7 @@ def answers_a_handled_end(s: State, c: Constants, h: int) -> None:
 def may_be_rolled_back(s: State, c: Constants, h: int) -> bool:
     """Nothing stands against a rollback of half h: what a commit asks of it one rule a line."""
     return (
-        s.role == Role.MASTER
+        takes_ends(s, c)
         and not is_refused_as_late(s, c, h)
         and can_be_decoded(s, h)
         and not is_known_as_settled(s, c, s.half[h].transaction)

@@ -17,8 +17,8 @@ from spec.half import was_resumed
 from spec.language import action, assume, each, require, within
 from spec.observation import DELIVERED_ELSEWHERE, PASSED, ROLLED_BACK_ELSEWHERE
 from spec.op_pull import names_it_from, pull_op_messages
-from spec.rounds import forget_round
-from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
+from spec.rounds import abort_round, forget_round
+from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State, Stuck
 
 # --- roles ------------------------------------------------------------------------------------------------------------
 
@@ -94,6 +94,21 @@ def bring_master_back_with_its_own_offsets(s: State, c: Constants) -> None:
     require(s.saved.half != s.offsets.half or s.saved.op != s.offsets.op, "the offsets differ")
     s.offsets.half = s.saved.half
     s.offsets.op = s.saved.op
+    s.role = Role.MASTER
+
+
+@action(event="role_changed", place=825)
+def bring_master_back_amid_escape(s: State, c: Constants) -> None:
+    """The master is back while the slave waits to send a half again: its round ends, and commits nothing (B54).
+
+    RocketMQ: BrokerController#changeSpecialServiceStatus interrupts the check thread, whose sleep after a try that
+    failed is in the loop of TransactionalMessageServiceImpl#check: what has escaped in the round is not passed.
+    """
+    stands_on_a_half_to_escape(s, c)
+    require(not c.insists_on_escape, "an escape that was begun is broken off")
+    abort_round(s, c, Stuck.NO)
+    s.saved.half = s.offsets.half
+    s.saved.op = s.offsets.op
     s.role = Role.MASTER
 
 

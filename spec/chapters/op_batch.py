@@ -20,10 +20,12 @@ def batch_size(s: State, c: Constants) -> int:
 def batch_is_due(s: State, c: Constants) -> None:
     """What writing the batch needs: something waits, for long enough or enough of it."""
     require(not s.batch.names.is_empty(), "half offsets wait in the batch")
-    require(
-        s.now - s.batch.written_at >= c.op_batch_interval or batch_size(s, c) >= c.op_batch_size,
-        "the batch interval is over since the last write, or the batch is full",
-    )
+    require(batch_is_ready(s, c), "the batch interval is over since the last write, or the batch is full")
+
+
+def batch_is_ready(s: State, c: Constants) -> bool:
+    """The batch interval is over since the last write, or the batch is full."""
+    return s.now - s.batch.written_at >= c.op_batch_interval or batch_size(s, c) >= c.op_batch_size
 
 
 @action(event="op_stored", place=260, shows=OPS_WRITTEN)
@@ -47,6 +49,7 @@ def fail_to_write_op_batch(s: State, c: Constants) -> None:
     slave's store refuses every write.
     """
     batch_is_due(s, c)
+    require(s.role != Role.STOPPING, "the op batch thread has not ended")
     require(not c.keeps_failed_ops, "what was not written does not wait for the next time")
     assume(c.op_write_failure or s.role != Role.MASTER, "op messages are stored")
     for h in range(c.half_slots):

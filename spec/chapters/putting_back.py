@@ -13,7 +13,7 @@ from spec.half_queue import append_copy, room_for_a_half
 from spec.language import NONE, action, assume, require
 from spec.observation import PUT_BACK
 from spec.op_pull import original_is_settled
-from spec.state import Burnt, Left, Local, Producer, State
+from spec.state import Burnt, Left, Local, Producer, Role, State
 
 
 @action(event="put_back_for_immunity", place=380, shows=PUT_BACK)
@@ -48,7 +48,7 @@ def put_back_and_check(s: State, c: Constants) -> None:
     (A11).
     """
     may_put_back_for_check(s, c)
-    require(s.producer == Producer.ONLINE, "a producer of its group is connected")
+    require(not nobody_can_be_asked(s), "a producer of its group is connected")
     assume(
         c.slow_local or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
         "a local transaction is over before its first check",
@@ -68,12 +68,12 @@ def put_back_and_check(s: State, c: Constants) -> None:
 
 @action(event="put_back_unasked", place=400, shows=PUT_BACK)
 def put_back_unasked(s: State, c: Constants) -> None:
-    """The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
+    """The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19, B52).
 
     RocketMQ: AbstractTransactionalMessageCheckListener#sendCheckMessage, "Check transaction failed, channel is null".
     """
     may_put_back_for_check(s, c)
-    require(s.producer != Producer.ONLINE, "no producer of its group is connected")
+    require(nobody_can_be_asked(s), "no producer of its group is connected")
     room_for_a_half(s, c)
     remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
     if c.counts_sent_checks:
@@ -84,6 +84,15 @@ def put_back_unasked(s: State, c: Constants) -> None:
     if c.links_every_copy:
         link_to_original(s, s.round.cursor)
     s.round.cursor += 1
+
+
+def nobody_can_be_asked(s: State) -> bool:
+    """No producer of the group is connected; a broker that stops has closed its connections, and its pool for checks.
+
+    RocketMQ: BrokerController#shutdownBasicService closes the remoting servers first; from 5.4.0 on
+    AbstractTransactionalMessageCheckListener#shutdown closes the pool before the check thread is joined.
+    """
+    return s.producer != Producer.ONLINE or s.role == Role.STOPPING
 
 
 def may_put_back_for_check(s: State, c: Constants) -> None:

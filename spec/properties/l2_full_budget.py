@@ -23,8 +23,8 @@ def a_half_is_discarded_after_some_check(s: State, c: Constants, t: int) -> bool
 @always(
     "L2",
     clause="nobody_to_ask",
-    resembles=("A35", "B19"),
-    needs=("offline_producer or restarted_producer",),
+    resembles=("A35", "B19", "B52"),
+    needs=("offline_producer or restarted_producer or graceful_stop",),
     t=each("transactions"),
 )
 def a_half_is_discarded_after_its_producer_was_asked(s: State, c: Constants, t: int) -> bool:

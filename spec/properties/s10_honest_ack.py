@@ -16,7 +16,7 @@ def has_lost_its_op_entry(s: State, c: Constants, h: int) -> bool:
 @always(
     "S10",
     clause="op_entry_dies_with_the_process",
-    resembles=("B02", "B03"),
+    resembles=("B02", "B03", "B53"),
     needs=("crash or power_loss or graceful_stop or acting_slave", "+batches_ops or power_loss"),
     h=each("half_slots"),
 )

@@ -60,7 +60,7 @@ def an_end_before_the_timeout_delivers_once(s: State, c: Constants, t: int) -> b
 @always(
     "S1",
     clause="lost_op",
-    resembles=("B02", "B03", "B04", "B17"),
+    resembles=("B02", "B03", "B04", "B17", "B53"),
     needs=(
         "op_write_failure or undecodable_op or crash or power_loss or graceful_stop or role_change or acting_slave",
     ),
@@ -87,8 +87,8 @@ def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
 @always(
     "S1",
     clause="forked_copy",
-    resembles=("A08", "B16"),
-    needs=("null_half or crash or power_loss or offset_regression or acting_slave",),
+    resembles=("A08", "A29", "B16"),
+    needs=("null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop",),
     t=each("transactions"),
 )
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
@@ -141,13 +141,21 @@ def a_settled_half_does_not_escape(s: State, c: Constants, t: int) -> bool:
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_SETTLED)
 
 
-@always("S1", clause="escaped_twice", resembles=("B22",), needs=("acting_slave", "+escapes"), t=each("transactions"))
+@always(
+    "S1", clause="escaped_twice", resembles=("B22", "B54"), needs=("acting_slave", "+escapes"), t=each("transactions")
+)
 def a_half_escapes_once(s: State, c: Constants, t: int) -> bool:
     """A half whose escape had an unclear result is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_TWICE)
 
 
-@always("S1", clause="escaped_and_kept", resembles=("B23",), needs=("acting_slave", "+escapes"), t=each("transactions"))
+@always(
+    "S1",
+    clause="escaped_and_kept",
+    resembles=("B23", "B54"),
+    needs=("acting_slave", "+escapes"),
+    t=each("transactions"),
+)
 def an_escaped_half_is_not_kept(s: State, c: Constants, t: int) -> bool:
     """A half that has escaped is not checked by its own master any more."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ESCAPED_AND_KEPT)

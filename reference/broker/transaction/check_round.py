@@ -104,6 +104,19 @@ class CheckRound:
             step = CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=str(error))
             if isinstance(error, ErrorInCheckError) and not self._broker.switches.survives_errors:
                 self._broker.check_service.is_alive = False
+        return self._taken(step)
+
+    def interrupt(self) -> CheckStep | None:
+        """End the thread's sleep; that of an escape throws (``#check``), the one for lack of op messages does not."""
+        if self._broker.clock.elapsed >= self.wakes_at:
+            return None
+        self.wakes_at = self._broker.clock.elapsed
+        if not self.escape_fail_count:
+            return None
+        thrown = "java.lang.InterruptedException: sleep interrupted"
+        return self._taken(CheckStep(CheckBranch.ABORTED, self.new_offset, thrown=thrown))
+
+    def _taken(self, step: CheckStep) -> CheckStep:
         if step.branch.commits:
             self._commit()
         if step.branch.is_end:

@@ -73,7 +73,11 @@ class TransactionalMessageCheckListener:
 
         None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
         None, too, if it names no real queue, as what 5.4.0 delivers into the half topic: the exception is only logged.
+        And None while the broker stops: its connections are closed, and from 5.4.0 on the pool of checks is, which
+        drops what it gets (``#shutdown``, ``CallerRunsPolicy``; B52).
         """
+        if self._broker.is_stopping:
+            return None
         if REAL_QUEUE_ID not in message.properties:
             return None
         if self._broker.producer_manager.get_available_channel(message.properties.get(PRODUCER_GROUP)) is None:

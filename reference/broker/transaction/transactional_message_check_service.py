@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_round import CheckRound
+from reference.broker.transaction.check_step import CheckBranch
 from reference.format.system_topics import HALF_TOPIC
 
 if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
+    from reference.broker.transaction.check_step import CheckStep
 
 
 HALF_QUEUES = 1
@@ -39,7 +41,7 @@ class TransactionalMessageCheckService:
     @property
     def is_due(self) -> bool:
         """Whether a round may begin now; the thread runs on a master, and on a slave that acts for one."""
-        if self._broker.role is BrokerRole.SLAVE or not self.is_alive:
+        if self._broker.role is BrokerRole.SLAVE or self._broker.is_stopping or not self.is_alive:
             return False
         waited = self._broker.clock.elapsed - self.waits_since
         return self.round is None and waited >= self._broker.settings.transaction_check_interval_ms
@@ -49,8 +51,9 @@ class TransactionalMessageCheckService:
 
         A round whose first pull of op messages throws is over when it comes back.
         """
-        if not self.is_due:
-            return None
+        return self._begin() if self.is_due else None
+
+    def _begin(self) -> CheckRound:
         self._broker.topic_config_manager.create(HALF_TOPIC, HALF_QUEUES)
         began = CheckRound(self._broker)
         if began.is_over:
@@ -58,6 +61,33 @@ class TransactionalMessageCheckService:
         else:
             self.round = began
         return began
+
+    def wake_up(self) -> None:
+        """Run once more, whatever the time, as a thread that is told to stop does (``ServiceThread#shutdown``)."""
+        if self.round is None and self.is_alive and self._broker.role is not BrokerRole.SLAVE:
+            self._begin()
+
+    def interrupt(self) -> CheckStep | None:
+        """Interrupt the thread, as a slave does that no longer acts for its master (``ServiceThread#shutdown``).
+
+        The sleep after an escape that failed throws, and the round ends with nothing committed (B54); the one after a
+        pull of no op message only ends.
+        """
+        return None if self.round is None else self.round.interrupt()
+
+    def join(self) -> None:
+        """Let the round that runs come to its end (``ServiceThread#shutdown``).
+
+        No time passes in it but what it sleeps, and what a pass takes that gets no further.
+        """
+        clock = self._broker.clock
+        while self.round is not None:
+            running, before = self.round, self.round.new_offset
+            step = running.step()
+            if step.branch is CheckBranch.ASLEEP:
+                clock.advance(running.wakes_at - clock.elapsed)
+            elif running.new_offset == before and not running.is_over:
+                clock.advance(1)
 
     def round_ended(self) -> None:
         """The round is over: wait again."""

@@ -43,7 +43,7 @@ def find_wasted_work(  # noqa: C901 (one branch an event)
                 power_is_lost, moved = True, False
             elif event == events.ops_pulled:
                 is_broken = not has_ops and not power_is_lost
-            elif event in (events.op_stored, events.stopped):
+            elif event in (events.op_stored, events.stop_began):
                 has_ops = has_ops or event == events.op_stored or settings.flushes_on_stop > 0
             has_escaped = has_escaped or event == events.half_escaped
             if event == events.round_ended:
@@ -73,7 +73,9 @@ def find_wasted_work(  # noqa: C901 (one branch an event)
 
 def from_the_wasted_work(settings: RunSettings) -> Broken:
     """A pull of nothing, an end at a failed write, a copy too many and a second copy."""
-    brings_ops = is_event(events.op_stored, events.stopped) if settings.flushes_on_stop else is_event(events.op_stored)
+    brings_ops = is_event(events.op_stored)
+    if settings.flushes_on_stop:
+        brings_ops |= is_event(events.stop_began)
     is_idle_pull = is_event(events.ops_pulled) & (col("ops") == 0) & (col("power_lost") == 0)
     is_idle_end = is_event(events.round_ended) & is_action(
         broken_round.spin_at_failed_check, broken_round.spin_at_failed_immunity

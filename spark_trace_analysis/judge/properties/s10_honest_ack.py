@@ -21,8 +21,6 @@ def find_lost_entries(rows: WholeTraces, actions: Codes, settings: RunSettings, 
             event, half = rows.event[row], rows.half[row]
             is_lost = False
             is_end_of_batch = event == events.role_changed and rows.action[row] == acts
-            if event == events.stopped:
-                is_end_of_batch = not settings.flushes_on_stop
             if event == events.op_buffered and half >= 0:
                 waiting = waiting or not is_named[half]
                 is_named[half] = True
@@ -32,9 +30,9 @@ def find_lost_entries(rows: WholeTraces, actions: Codes, settings: RunSettings, 
                     is_named[half] = True
             elif event == events.op_lost and half >= 0:
                 is_lost = not is_named[half]
-            elif event in (events.op_lost, events.crashed) or is_end_of_batch:
+            elif event in (events.op_lost, events.crashed, events.stopped) or is_end_of_batch:
                 is_lost, waiting = waiting, False
-            elif event in (events.power_lost, events.stopped):
+            elif event == events.power_lost or (event == events.stop_began and settings.flushes_on_stop > 0):
                 waiting = False
             if is_lost:
                 at[n] = row - rows.starts[n] + 1
@@ -44,11 +42,11 @@ def find_lost_entries(rows: WholeTraces, actions: Codes, settings: RunSettings, 
 def from_the_lost_entry(settings: RunSettings) -> Broken:
     """An entry that is not stored; an end of the process that finds one in the op batch."""
     names_half = col("half") >= 0
-    ends = (is_event(events.op_lost) & ~names_half) | is_event(events.crashed)
+    ends = (is_event(events.op_lost) & ~names_half) | is_event(events.crashed, events.stopped)
     ends |= is_event(events.role_changed) & is_action(escape.act_for_dead_master)
-    if not settings.flushes_on_stop:
-        ends |= is_event(events.stopped)
-    empties = is_event(events.op_stored, events.power_lost, events.stopped) | ends
+    empties = is_event(events.op_stored, events.power_lost) | ends
+    if settings.flushes_on_stop:
+        empties |= is_event(events.stop_began)
     joins = mark("joins", Over.HALF, is_event(events.op_buffered) & (col("named") == 1))
     return Broken(
         {Over.HALF: is_event(events.op_lost) & (col("named") == 0), Over.TRACE: ends & (col("waiting") == 1)},

@@ -41,7 +41,7 @@ def pair_for(profile: str) -> Pair:
 
 
 DUE_BATCH = """
-send_half t=0 immunity=-1; send_wrong_rollback h=0; buffer_op h=0; tick; stop
+send_half t=0 immunity=-1; send_wrong_rollback h=0; buffer_op h=0; send_wrong_rollback h=0; buffer_op h=0; begin_stop
 """
 THREAD_STARTED_ANEW = "tick; become_slave; become_master; begin_round"
 NOTHING_AFTER_A_JUMP = """
@@ -77,7 +77,7 @@ _BRANCH = "the round's branch"
 CASES = [
     pytest.param("5.3.3", FULL_BATCH, "buffer_op h=2", "op[0].names", id="a batch beyond its size"),
     pytest.param("5.3.3", DISPATCHED, "end_round_before_dispatch", _BRANCH, id="a half dispatched since"),
-    pytest.param("5.3.3", DUE_BATCH, "stop", "op[0].names", id="a shutdown with a batch that is due"),
+    pytest.param("5.3.3", DUE_BATCH, "begin_stop", "op[0].names", id="a shutdown with a batch that is due"),
     pytest.param("4.9.7", THREAD_STARTED_ANEW, "begin_round", "whether a round begins", id="a thread started anew"),
     pytest.param("5.3.3", NOTHING_AFTER_A_JUMP, "abort_at_null_result", _BRANCH, id="nothing after a jump"),
     pytest.param("4.5.1", UNREAD_OP, "spin_at_failed_immunity", "offsets.op", id="an op unread"),
@@ -143,9 +143,11 @@ def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypa
 
 def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
     pairing = Pairing.of("4.9.7", FAULTS)
-    stopped, power_lost = read_path(pairing.machine, pairing.constants, "stop; lose_power records=0")
+    began, stopped, power_lost = read_path(
+        pairing.machine, pairing.constants, "begin_stop; stop; lose_power records=0"
+    )
     pair = run_text(pairing, "send_half t=0 immunity=-1")
-    assert pair.take(stopped) is None
+    assert (pair.take(began), pair.take(stopped)) == (None, None)
     assert pair.state.flushed.halves == 1
     refused = pair.take(power_lost)
     assert refused is not None
@@ -153,5 +155,5 @@ def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(MessageStore, "flush", lambda store: store.dispatch())
     with pytest.raises(Mismatch) as found:
-        run_text(pairing, "send_half t=0 immunity=-1; stop")
+        run_text(pairing, "send_half t=0 immunity=-1; begin_stop; stop")
     assert found.value.variable == "flushed.halves"
