@@ -69,5 +69,8 @@ EVENTS: Final = (
     "role_changed",
     "offsets_regressed",
     "clock_stepped_back",
+    "files_deleted",
+    "lower_ends_moved",
+    "log_truncated",
 )
 """The vocabulary. `message_delivered`: a real message is stored; `op_buffered`: a half joins the op batch in memory."""

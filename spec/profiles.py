@@ -16,6 +16,8 @@ _4_5_1 = Switches(
     rewinds_beyond_end=True,
     undecodable_throws=True,
     escapes=False,
+    lower_end_passes_all=False,
+    truncates_running=False,
 )
 _4_9_7 = replace(
     _4_5_1,
@@ -25,7 +27,14 @@ _4_9_7 = replace(
     rewinds_beyond_end=False,
     undecodable_throws=False,
 )
-_5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
+_5_3_3 = replace(
+    _4_9_7,
+    batches_ops=True,
+    refuses_late_end=True,
+    escapes=True,
+    lower_end_passes_all=True,
+    truncates_running=True,
+)
 _5_4_0 = replace(_5_3_3, equal_age_is_young=True)
 _FIXED = replace(
     _5_4_0,
@@ -62,6 +71,10 @@ _FIXED = replace(
     retries_commits=True,
     asks_the_old=True,
     finishes_reading=True,
+    passes_what_is_gone=True,
+    keeps_pending_files=True,
+    corrects_offsets_on_slave=True,
+    resets_lower_end=True,
 )
 
 PROFILES: dict[str, Switches] = {

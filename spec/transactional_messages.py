@@ -13,6 +13,7 @@ from spec.chapters import (
     op_batch,
     producer,
     putting_back,
+    retention,
 )
 from spec.constants import FAULTS, SWITCHES
 from spec.fairness import FAIRNESS
@@ -73,6 +74,7 @@ TRANSACTIONAL_MESSAGES = Machine(
         broken_round,
         escape,
         broker,
+        retention,
     ),
     clauses=clauses_of(*_PROPERTIES),
     witnesses=witnesses_of(*_PROPERTIES),

@@ -41,6 +41,12 @@ def no_half_is_put_back_twice(s: State, c: Constants, t: int) -> bool:
     return s.transaction[t].cause != Cause.FORKED_COPY
 
 
+@always("R1", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def no_half_is_put_back_for_another(s: State, c: Constants, t: int) -> bool:
+    """No half that is settled, or has a copy, is put back in the place of one that retention has deleted."""
+    return s.transaction[t].cause != Cause.READ_FOR_ANOTHER
+
+
 @always(
     "R1",
     clause="too_many_copies",

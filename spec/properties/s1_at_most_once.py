@@ -156,6 +156,12 @@ def an_end_after_the_escape_delivers_once(s: State, c: Constants, t: int) -> boo
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE)
 
 
+@always("S1", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def a_half_that_is_read_for_another_delivers_once(s: State, c: Constants, t: int) -> bool:
+    """A half that was read in the place of one that retention has deleted is not delivered for that."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.READ_FOR_ANOTHER)
+
+
 @always("S1", clause="unexplained", t=each("transactions"))
 def every_second_delivery_has_a_cause(s: State, c: Constants, t: int) -> bool:
     """There is no second delivery that the other clauses do not speak of."""

@@ -110,6 +110,12 @@ def no_check_of_a_second_half(s: State, c: Constants, t: int) -> bool:
     return not (is_checked_all_the_same(s, t) and is_beside)
 
 
+@always("S9", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def no_check_of_a_half_that_is_read_for_another(s: State, c: Constants, t: int) -> bool:
+    """No settled half is checked as it was read in the place of one that retention has deleted."""
+    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.READ_FOR_ANOTHER)
+
+
 @always("S9", clause="unexplained", t=each("transactions"))
 def every_needless_check_has_a_cause(s: State, c: Constants, t: int) -> bool:
     """There is no needless check that the other clauses do not speak of."""
