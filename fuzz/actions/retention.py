@@ -8,11 +8,11 @@ from fuzz.actions.check_round import branch
 from fuzz.actions.record import REPAIR, Excluded, drives
 from reference.broker.consumer_offset_manager import NO_OFFSET
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.record import CommitLogOffset
 from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from fuzz.broker_side.broker_side import BrokerSide
+    from reference.format.record import CommitLogOffset
     from spec.language import Step
 
 

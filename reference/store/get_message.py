@@ -90,7 +90,8 @@ def read_queue(
         corrected = QueueOffset(0) if rewinds_beyond_end and not queue.min_offset else end
         following = corrected if corrects_offsets else offset
         return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
-    found, place, next_file = [], int(offset), 0
+    found: list[Record | None] = []
+    place, next_file = int(offset), 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
     while place < last and len(found) < max_msg_nums:
         at = queue.entry(place)[0]

@@ -90,9 +90,7 @@ def pass_settled_half(s: State, c: Constants) -> None:
 def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
     """The broker knows the transaction of the half as settled. A repair."""
     stands_on_a_half_that_is_given(s, c)
-    require(
-        is_known_as_settled(s, c, s.half[half_read(s)].transaction), "the broker knows its transaction as settled"
-    )
+    require(is_known_as_settled(s, c, s.half[half_read(s)].transaction), "the broker knows its transaction as settled")
     if original_is_settled(s, half_read(s)):
         settle_by_op(s, c, s.half[half_read(s)].original)
     remember_settled_elsewhere(s, half_read(s))

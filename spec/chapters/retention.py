@@ -118,11 +118,10 @@ def truncate_all(s: State, c: Constants) -> None:
     require(not s.round.running, "the check service has come to its end")
     require(s.role == Role.MASTER, "the broker is the master")
     require(s.half_length > 0, "there is a half to be truncated")
+    require(s.lower_end.halves > 0, "the lower end of the half queue has moved")
     require(s.batch.names.is_empty(), "nothing waits in the op batch")
     assume(c.retention and c.role_change, "roles do not change, or all files of the log are there")
     within(c.expires == 1 and c.forgets == 0, "files go in the instance, and it keeps all places of its queues")
-    room_for_a_mishap(s, c)
-    s.mishaps += 1
     for o in range(c.op_slots):
         lose_op(s, o)
     for h in range(c.half_slots):

@@ -88,7 +88,7 @@ def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     "S1",
     clause="forked_copy",
     resembles=("A08", "B16"),
-    needs=("null_half or crash or power_loss or offset_regression or acting_slave",),
+    needs=("null_half or crash or power_loss or offset_regression or acting_slave or retention",),
     t=each("transactions"),
 )
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
@@ -100,7 +100,9 @@ def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     "S1",
     clause="passed_op",
     resembles=("A02", "A15", "B15"),
-    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    needs=(
+        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression or retention",
+    ),
     t=each("transactions"),
 )
 def a_passed_op_delivers_once(s: State, c: Constants, t: int) -> bool:

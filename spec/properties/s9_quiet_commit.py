@@ -58,7 +58,7 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
     "S9",
     clause="unread_op",
     resembles=("B27", "B47"),
-    needs=("clock_skew", "second_transaction"),
+    needs=("clock_skew or retention", "second_transaction"),
     t=each("transactions"),
 )
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
@@ -70,7 +70,7 @@ def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="forked_copy",
     resembles=("A08", "B16"),
-    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave"),
+    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave or retention"),
     t=each("transactions"),
 )
 def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
@@ -82,7 +82,9 @@ def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="passed_op",
     resembles=("A02", "A15", "B15"),
-    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    needs=(
+        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression or retention",
+    ),
     t=each("transactions"),
 )
 def no_check_behind_a_passed_op(s: State, c: Constants, t: int) -> bool:
