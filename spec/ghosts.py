@@ -14,7 +14,7 @@ from spec.half import (
     was_resumed,
 )
 from spec.half_queue import half_offset
-from spec.op_pull import names_it_from, op_offset_after_round
+from spec.op_pull import is_settled_by_an_op, names_it_from, op_offset_after_round
 from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, Settled, State, Stuck
 
 
@@ -49,7 +49,7 @@ def remember_put_back(s: State, c: Constants, h: int, why: Left) -> None:
     if s.transaction[t].cause == Cause.NONE:
         if s.half[h].left == Left.ESCAPED:
             s.transaction[t].cause = Cause.ESCAPED_AND_KEPT
-        elif is_read_for_another(s, h) and (has_another_copy(s, h) or s.half[h].settled != Settled.NO):
+        elif is_read_for_another(s, h) and (has_another_copy(s, h) or is_settled_by_an_op(s, h)):
             s.transaction[t].cause = Cause.READ_FOR_ANOTHER
         elif has_another_copy(s, h):
             s.transaction[t].cause = Cause.FORKED_COPY

@@ -17,7 +17,7 @@ from spec.half import was_resumed
 from spec.half_queue import half_read
 from spec.language import action, assume, each, require, within
 from spec.observation import DELIVERED_ELSEWHERE, READ, ROLLED_BACK_ELSEWHERE
-from spec.op_pull import names_it_from, pull_op_messages
+from spec.op_pull import is_settled_by_an_op, names_it_from, pull_op_messages
 from spec.rounds import forget_round
 from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State
 
@@ -190,7 +190,7 @@ def remember_escape(s: State, c: Constants, h: int) -> None:
     if not is_known_there:
         s.transaction[t].escaped += 1
     if s.transaction[t].cause == Cause.NONE and not is_known_there:
-        is_beside = s.half[h].settled != Settled.NO or s.half[h].left == Left.ESCAPED or has_another_copy(s, h)
+        is_beside = is_settled_by_an_op(s, h) or s.half[h].left == Left.ESCAPED or has_another_copy(s, h)
         if is_read_for_another(s, h) and is_beside:
             s.transaction[t].cause = Cause.READ_FOR_ANOTHER
         elif s.half[h].settled != Settled.NO:
