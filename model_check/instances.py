@@ -197,6 +197,7 @@ _LEAST = {
     "reach": -1,
     "persist_interval": -1,
     "forgets": 0,
+    "expires": 0,
     "endless": 0,
 }
 _LISTS = {"immunities": -1, "first_checks": 0, "skews": -62}
@@ -204,6 +205,7 @@ _MOST = 62
 _MOST_OF = {
     "clock_steps": 1,
     "forgets": 1,
+    "expires": 1,
     "endless": 1,
 }  # ages are kept for a single step back of the clock; see `spec.language.fields.instant`
 

@@ -4,6 +4,7 @@
 |---|---|
 | is there a half? | otherwise the round ends, or jumps (`broken_round`) |
 | is it settled, by an op message that was pulled? | it is passed |
+| has retention left its record? | otherwise all that follows is asked of the next half that has one (`half_read`) |
 | can it be decoded? | otherwise an exception ends the round |
 | does the broker act for a dead master? | it escapes |
 | are its checks used up, or is it too old? | it is discarded |
@@ -28,6 +29,7 @@ from spec.half import (
     its_op_is_to_come,
     must_be_discarded,
 )
+from spec.half_queue import half_read, is_half_given
 from spec.language import require
 from spec.op_pull import is_settled_by_an_op, original_is_settled
 from spec.roles import is_master
@@ -42,12 +44,22 @@ def stands_on_a_half(s: State, c: Constants) -> None:
     require(s.round.cursor < s.half_length, "the cursor stands on a half")
 
 
-def stands_on_a_half_that_nothing_settles(s: State, c: Constants) -> None:
-    """The same, and nothing that the round has read settles it."""
+def stands_on_a_half_that_is_given(s: State, c: Constants) -> None:
+    """The same, no op message that was pulled names it, and the store gives it, or a later one for it (B50)."""
     stands_on_a_half(s, c)
     require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
+    require(is_half_given(s), "the store has a record for it, or for a later half")
     require(
-        not is_known_as_settled(s, c, s.half[s.round.cursor].transaction),
+        not c.passes_what_is_gone or s.round.cursor >= s.gone.halves,
+        "what was read is the half that was asked for, or nobody minds",
+    )
+
+
+def stands_on_a_half_that_nothing_settles(s: State, c: Constants) -> None:
+    """The same, and nothing that the round has read settles it."""
+    stands_on_a_half_that_is_given(s, c)
+    require(
+        not is_known_as_settled(s, c, s.half[half_read(s)].transaction),
         "the broker does not know its transaction as settled",
     )
 
@@ -55,13 +67,13 @@ def stands_on_a_half_that_nothing_settles(s: State, c: Constants) -> None:
 def stands_on_an_open_half(s: State, c: Constants) -> None:
     """The same, and no copy of it is still to come."""
     stands_on_a_half_that_nothing_settles(s, c)
-    require(not has_a_copy_ahead(s, c, s.round.cursor), "no copy of it is known further on in the queue")
+    require(not has_a_copy_ahead(s, c, half_read(s)), "no copy of it is known further on in the queue")
 
 
 def stands_on_a_readable_half(s: State, c: Constants) -> None:
     """The same, and the store gives it."""
     stands_on_an_open_half(s, c)
-    require(can_be_decoded(s, s.round.cursor), "it can be decoded")
+    require(can_be_decoded(s, half_read(s)), "it can be decoded")
 
 
 def stands_on_the_masters_half(s: State, c: Constants) -> None:
@@ -73,21 +85,21 @@ def stands_on_the_masters_half(s: State, c: Constants) -> None:
 def stands_on_an_unsettled_half(s: State, c: Constants) -> None:
     """The same, and neither the number of checks nor its age has the last word on it."""
     stands_on_the_masters_half(s, c)
-    require(not must_be_discarded(s, c, s.round.cursor), "it has checks left")
+    require(not must_be_discarded(s, c, half_read(s)), "it has checks left")
 
 
 def stands_on_an_earlier_half(s: State, c: Constants) -> None:
     """The same, and the half was there before the round."""
     stands_on_an_unsettled_half(s, c)
-    require(not is_fresh(s, c, s.round.cursor), "it was stored before this round")
+    require(not is_fresh(s, c, half_read(s)), "it was stored before this round")
 
 
 def stands_on_an_old_half(s: State, c: Constants) -> None:
     """The same, and its time for a check has come."""
     stands_on_an_earlier_half(s, c)
-    require(not is_young(s, c, s.round.cursor) or born_ahead(s, s.round.cursor), "its timeout or immunity is over")
+    require(not is_young(s, c, half_read(s)) or born_ahead(s, half_read(s)), "its timeout or immunity is over")
     require(
-        not c.heeds_settled_originals or not original_is_settled(s, s.round.cursor),
+        not c.heeds_settled_originals or not original_is_settled(s, half_read(s)),
         "no op message that was pulled names its original",
     )
 
@@ -95,5 +107,5 @@ def stands_on_an_old_half(s: State, c: Constants) -> None:
 def stands_on_a_half_to_check(s: State, c: Constants) -> None:
     """The same, and no more op messages are read before its producer is asked."""
     stands_on_an_old_half(s, c)
-    require(may_check(s, c, s.round.cursor), "no more op messages are to be expected for it")
-    require(not its_op_is_to_come(s, c, s.round.cursor), "its op entry is not on its way")
+    require(may_check(s, c, half_read(s)), "no more op messages are to be expected for it")
+    require(not its_op_is_to_come(s, c, half_read(s)), "its op entry is not on its way")

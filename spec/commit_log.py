@@ -1,4 +1,4 @@
-"""What of the commit log is on the disk."""
+"""The order of the commit log, and what of it is on the disk."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def flush_before_answer(s: State, c: Constants) -> None:
     """
     if c.flushes_before_answering:
         flush(s, c)
+
+
+def ops_among(s: State, c: Constants, records: int) -> int:
+    """How many op messages are among the first records of the log: one has its number of records before it."""
+    return sum(o < s.op_length and s.op[o].halves_before + o < records for o in range(c.op_slots))

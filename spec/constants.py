@@ -58,6 +58,8 @@ class Instance:
         `flushConsumerOffsetInterval` in ticks: so long an offset may be ahead of its file. `NONE`: for ever.
     forgets : int
         1 where what is over is forgotten (`spec.forgetting`), so that runs go on for ever; else 0.
+    expires : int
+        1 where retention may delete files of the commit log; 0 where nobody asks for it, and states are smaller.
     endless : int
         1 where it is asked what must happen in the end; else 0. A transaction is not forgotten before it has an outcome
         (`spec.outcome`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
@@ -85,6 +87,7 @@ class Instance:
     reach: int = NONE
     persist_interval: int = NONE
     forgets: int = 0
+    expires: int = 1
     endless: int = 0
 
     @property
@@ -106,6 +109,16 @@ class Instance:
     def most_gone(self) -> int:
         """So many halves of a transaction that were forgotten are told apart; all, as far as a property asks."""
         return self.forgets * (self.check_max + 2)
+
+    @property
+    def most_halves_deleted(self) -> int:
+        """So many halves at most has retention deleted, of those that are not forgotten."""
+        return self.expires * self.half_slots
+
+    @property
+    def most_ops_deleted(self) -> int:
+        """The same of op messages."""
+        return self.expires * self.op_slots
 
     @property
     def log_slots(self) -> int:

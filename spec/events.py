@@ -70,5 +70,8 @@ EVENTS: Final = (
     "offsets_regressed",
     "clock_stepped_back",
     "stop_began",
+    "files_deleted",
+    "lower_ends_moved",
+    "log_truncated",
 )
 """The vocabulary. `message_delivered`: a real message is stored; `op_buffered`: a half joins the op batch in memory."""

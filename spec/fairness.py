@@ -17,6 +17,7 @@ from spec.chapters import (
     op_batch,
     producer,
     putting_back,
+    retention,
     shutdown,
 )
 from spec.language import Fairness, actions_of, declared_action
@@ -40,6 +41,9 @@ _OF_A_ROUND = tuple(
     escape.let_half_escape_unclearly,
     escape.give_half_up,
     escape.pull_more_ops_before_escape,
+    retention.pass_half_that_is_gone,
+    retention.jump_to_what_is_left,
+    retention.end_round_below_what_is_left,
 )
 
 FAIRNESS = {
@@ -93,6 +97,8 @@ TROUBLE = (
     "role_changed",
     "clock_stepped_back",
     "offsets_regressed",
+    "files_deleted",
+    "log_truncated",
 )
 """Events that come to an end at some time: as long as a broker dies again and again, nothing is certain."""
 

@@ -72,6 +72,9 @@ class Faults:
         The master may die, and a slave act for it until it is back (5.1 and later; B20–B23).
     resume_discarded : bool
         An operator may put a discarded half back into the half queue (RESUME_CHECK_HALF_MESSAGE).
+    retention : bool
+        The oldest files of the commit log may be deleted, for their age or as the disk is full, and the lower ends of
+        the queues follow later, or never (B24, B44, B50, B51).
     """
 
     slow_local: bool = False
@@ -103,3 +106,4 @@ class Faults:
     role_change: bool = False
     acting_slave: bool = False
     resume_discarded: bool = False
+    retention: bool = False

@@ -13,7 +13,8 @@ from spec.half import (
     is_over_age,
     was_resumed,
 )
-from spec.op_pull import names_it_from, op_offset_after_round
+from spec.half_queue import half_offset
+from spec.op_pull import is_settled_by_an_op, names_it_from, op_offset_after_round
 from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, Settled, State, Stuck
 
 
@@ -48,6 +49,8 @@ def remember_put_back(s: State, c: Constants, h: int, why: Left) -> None:
     if s.transaction[t].cause == Cause.NONE:
         if s.half[h].left == Left.ESCAPED:
             s.transaction[t].cause = Cause.ESCAPED_AND_KEPT
+        elif is_read_for_another(s, h) and (has_another_copy(s, h) or is_settled_by_an_op(s, h)):
+            s.transaction[t].cause = Cause.READ_FOR_ANOTHER
         elif has_another_copy(s, h):
             s.transaction[t].cause = Cause.FORKED_COPY
         elif s.half[h].settled != Settled.NO:
@@ -58,6 +61,11 @@ def remember_put_back(s: State, c: Constants, h: int, why: Left) -> None:
         s.transaction[t].quiet = Quiet.CHECKED
     if s.half[h].left != Left.ESCAPED:
         s.half[h].left = why
+
+
+def is_read_for_another(s: State, h: int) -> bool:
+    """The round has asked for an earlier half, which retention has deleted, and removeMap was asked for that one."""
+    return s.round.running and s.round.cursor < h
 
 
 def has_another_copy(s: State, h: int) -> bool:
@@ -115,6 +123,8 @@ def remember_discard(s: State, c: Constants, h: int, how: Left) -> None:
     if s.transaction[t].cause == Cause.NONE:
         if s.half[h].left == Left.ESCAPED:
             s.transaction[t].cause = Cause.ENDED_AFTER_ESCAPE
+        elif is_read_for_another(s, h) and has_another_copy(s, h):
+            s.transaction[t].cause = Cause.READ_FOR_ANOTHER
         elif has_another_copy(s, h):
             s.transaction[t].cause = Cause.FORKED_COPY
     s.half[h].left = Left.SETTLED_ASIDE if s.half[h].acknowledged and how == Left.KEPT_ASIDE else how
@@ -143,7 +153,7 @@ def remember_skipped(s: State, c: Constants) -> None:
 
 def remember_end_of_round(s: State, why: Stuck) -> None:
     """Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention."""
-    if s.round.cursor == s.offsets.half:
+    if s.round.cursor == half_offset(s):
         remember_stuck(s, why)
     else:
         remember_stuck(s, Stuck.NO)

@@ -48,6 +48,14 @@ def can_be_decoded(s: State, h: int) -> bool:
     return s.transaction[s.half[h].transaction].kind != Kind.UNDECODABLE
 
 
+def can_be_looked_up(s: State, h: int) -> bool:
+    """The commit log has the half, and it can be decoded.
+
+    RocketMQ: DefaultMessageStore#lookMessageByOffset.
+    """
+    return h >= s.gone.halves and can_be_decoded(s, h)
+
+
 def is_known_as_settled(s: State, c: Constants, t: int) -> bool:
     """The index of settled transactions has it, where there is one (a repair). Resuming a half opens it again."""
     is_put_aside = s.transaction[t].parked and not was_resumed(s, c, t)

@@ -1,10 +1,10 @@
-"""Writing to the half queue: a first half, or a put-back copy of an earlier one."""
+"""The half queue: what is written to it, a first half or a put-back copy, and what a read at an offset gives."""
 
 from __future__ import annotations
 
 from spec.constants import Constants
 from spec.language import within
-from spec.state import State
+from spec.state import Left, State
 
 
 def room_for_a_half(s: State, c: Constants) -> None:
@@ -15,6 +15,45 @@ def room_for_a_half(s: State, c: Constants) -> None:
 def is_empty(s: State) -> bool:
     """No half was ever stored, as far as no power loss has taken it."""
     return s.half_length == 0 and not s.had_halves
+
+
+def half_offset(s: State) -> int:
+    """Where a round begins: at the half offset, or at the lower end of the queue as long as none was ever committed.
+
+    RocketMQ: TransactionalMessageBridge#fetchConsumeOffset. No round commits the offset 0.
+    """
+    return s.lower_end.halves if s.offsets.half == 0 and not s.had_halves else s.offsets.half
+
+
+def pass_over(s: State, c: Constants, first: int, end: int) -> None:
+    """Ghost: a round leaves out halves that are there, from `first` on to `end`."""
+    for h in range(c.half_slots):
+        is_there = h >= s.gone.halves and h < s.half_length
+        if is_there and h >= first and h < end and s.half[h].left == Left.NO:
+            s.half[h].left = Left.PASSED_OVER
+
+
+def is_half_given(s: State) -> bool:
+    """The store gives a half for the cursor: the one that stands there, or a later one that retention has left.
+
+    RocketMQ: DefaultMessageStore#getMessage goes on behind an entry whose record is gone, up to one whose record is
+    there, and answers FOUND. It looks at 16,000 bytes of entries at most (maxFilterMessageSize): 800 halves.
+    """
+    return s.round.cursor >= s.lower_end.halves and s.gone.halves < s.half_length
+
+
+def half_read(s: State) -> int:
+    """The half that the store gives for the cursor, where it gives one."""
+    return max(s.round.cursor, s.gone.halves)
+
+
+def find_lower_ends(s: State, c: Constants) -> None:
+    """A broker that starts looks for the lower ends; where nothing is left of a queue, it stays at 0 (#8753).
+
+    RocketMQ: DefaultMessageStore#recoverTopicQueueTable.
+    """
+    s.lower_end.halves = s.gone.halves if s.gone.halves < s.half_length or c.lower_end_passes_all else 0
+    s.lower_end.ops = s.gone.ops if s.gone.ops < s.op_length or c.lower_end_passes_all else 0
 
 
 def append_half(s: State, transaction: int, born_at: int) -> None:

@@ -78,6 +78,21 @@ def checks_left_behind(s: State, c: Constants) -> int:
     return s.half[s.round.cursor - 1].check_times
 
 
+def half_as_read(s: State, c: Constants) -> int:
+    """The half that the store gave for the one that the cursor has just passed: that, or a later one."""
+    return max(s.round.cursor - 1, s.gone.halves)
+
+
+def transaction_as_read(s: State, c: Constants) -> int:
+    """The transaction of that half."""
+    return s.half[max(s.round.cursor - 1, s.gone.halves)].transaction
+
+
+def checks_as_read(s: State, c: Constants) -> int:
+    """TRANSACTION_CHECK_TIMES of that half."""
+    return s.half[max(s.round.cursor - 1, s.gone.halves)].check_times
+
+
 def last_half(s: State, c: Constants) -> int:
     """The half that was stored last: a copy."""
     return s.half_length - 1
@@ -119,7 +134,12 @@ PASSED: Final[Shown] = {
     "half": half_left_behind,
     "check_times": checks_left_behind,
 }
-PUT_BACK: Final[Shown] = {**PASSED, "copy": last_half, "check_times": checks_of_last_half}
+READ: Final[Shown] = {
+    "transaction": transaction_as_read,
+    "half": half_as_read,
+    "check_times": checks_as_read,
+}
+PUT_BACK: Final[Shown] = {**READ, "copy": last_half, "check_times": checks_of_last_half}
 RESUMED: Final[Shown] = {**OF_A_HALF, "copy": resumed_copy}
 DELIVERED_ELSEWHERE: Final[Shown] = {"transaction": itself, "outcome": commit}
 ROLLED_BACK_ELSEWHERE: Final[Shown] = {"transaction": itself, "outcome": rollback}

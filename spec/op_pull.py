@@ -6,8 +6,18 @@ RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, #calculateOpOffset.
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.half_queue import half_offset
 from spec.language import NONE, Bits
+from spec.roles import is_master
 from spec.state import Pull, State
+
+
+def op_offset(s: State) -> int:
+    """Where a round begins to read: at the op offset, or at the lower end of the queue if none was ever committed.
+
+    RocketMQ: TransactionalMessageBridge#fetchConsumeOffset.
+    """
+    return s.lower_end.ops if s.offsets.op == 0 and not s.had_ops else s.offsets.op
 
 
 def is_settled_by_an_op(s: State, h: int) -> bool:
@@ -28,11 +38,23 @@ def pull_throws(s: State, c: Constants, first: int) -> bool:
     return (
         c.undecodable_throws
         and not c.skips_undecodable_ops
-        and any(
-            o >= first and o < first + c.op_pull_size and o < s.op_length and s.op[o].undecodable
-            for o in range(c.op_slots)
-        )
+        and first >= s.lower_end.ops
+        and any(is_read_from(s, c, o, first) and s.op[o].undecodable for o in range(c.op_slots))
     )
+
+
+def is_read_from(s: State, c: Constants, o: int, first: int) -> bool:
+    """Such a pull reads op message o. What retention has deleted is left out, and more is read for it.
+
+    RocketMQ: DefaultMessageStore#getMessage.
+    """
+    begin = max(first, s.gone.ops)
+    return o >= begin and o < begin + c.op_pull_size and o < s.op_length
+
+
+def has_nothing_for(s: State, offset: int) -> bool:
+    """The offset lies below the lower end of the op queue, or retention has deleted all that stands from it on."""
+    return offset < s.lower_end.ops or (offset < s.op_length and s.gone.ops == s.op_length)
 
 
 def pull_op_messages(s: State, c: Constants) -> None:
@@ -41,10 +63,13 @@ def pull_op_messages(s: State, c: Constants) -> None:
     A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
     since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
     queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
-    version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
+    version, and corrected to the end or, up to 4.9.3, to the beginning (B15). So is one of which retention has left
+    nothing, to what is left: that pull looks like the end of the op queue (B44).
     """
     s.round.last_pull = what_a_pull_gives(s, c, s.round.next_op)
-    if s.round.next_op > s.op_length:
+    if has_nothing_for(s, s.round.next_op) and not is_empty_op_queue(s):
+        follow_op_queue(s, c)
+    elif s.round.next_op > s.op_length:
         correct_op_offset(s, c)
     else:
         if c.op_end_commits_offset and s.round.next_op == s.op_length:
@@ -53,9 +78,10 @@ def pull_op_messages(s: State, c: Constants) -> None:
 
 
 def read_op_messages(s: State, c: Constants, first: int, most: int) -> None:
-    """Enter the names of the op messages from `first` on, so many at most, but what cannot be decoded."""
+    """Enter the names of the op messages from `first` on that are there, so many at most, if they can be decoded."""
+    begin = max(first, s.gone.ops)
     for o in range(c.op_slots):
-        if first <= o and o < first + most and o < s.op_length:
+        if begin <= o and o < begin + most and o < s.op_length:
             if not s.op[o].undecodable:
                 for h in range(c.half_slots):
                     if s.op[o].names.has(h) and is_of_interest(s, c, h):
@@ -70,11 +96,10 @@ def read_op_messages(s: State, c: Constants, first: int, most: int) -> None:
 
 def what_a_pull_gives(s: State, c: Constants, first: int) -> Pull:
     """Messages, none as the queue is at its end, or only such as cannot be decoded."""
-    if first >= s.op_length:
+    if first >= s.op_length or has_nothing_for(s, first):
         return Pull.END
     if c.skips_undecodable_ops or any(
-        o >= first and o < first + c.op_pull_size and o < s.op_length and not s.op[o].undecodable
-        for o in range(c.op_slots)
+        is_read_from(s, c, o, first) and not s.op[o].undecodable for o in range(c.op_slots)
     ):
         return Pull.FOUND
     return Pull.UNREADABLE
@@ -86,9 +111,28 @@ def correct_op_offset(s: State, c: Constants) -> None:
     RocketMQ: DefaultMessageStore#getMessage, OFFSET_OVERFLOW_BADLY: the offset is committed there, while the round goes
     on counting from the old one (B44). An empty queue has no new message, and commits nothing.
     """
-    if s.op_length > 0 or s.had_ops:
-        s.offsets.op = 0 if c.rewinds_beyond_end else s.op_length
-    s.round.next_op = 0 if c.rewinds_beyond_end else s.op_length
+    goes_back = c.rewinds_beyond_end and s.lower_end.ops == 0
+    if not is_empty_op_queue(s):
+        s.offsets.op = 0 if goes_back else s.op_length
+    s.round.next_op = 0 if goes_back else s.op_length
+
+
+def is_empty_op_queue(s: State) -> bool:
+    """No op message was ever stored, as far as no power loss has taken it."""
+    return s.op_length == 0 and not s.had_ops
+
+
+def follow_op_queue(s: State, c: Constants) -> None:
+    """The store says where to go on: at the lower end, or behind all entries. That offset is committed at once.
+
+    RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, OFFSET_TOO_SMALL and MESSAGE_WAS_REMOVING. The store of a
+    slave leaves an offset below the lower end as it is (DefaultMessageStore#nextOffsetCorrection).
+    """
+    if s.round.next_op >= s.lower_end.ops:
+        s.round.next_op = s.op_length
+    elif is_master(s) or c.corrects_offsets_on_slave:
+        s.round.next_op = s.lower_end.ops
+    s.offsets.op = s.round.next_op
 
 
 def is_of_interest(s: State, c: Constants, h: int) -> bool:
@@ -101,7 +145,7 @@ def is_of_interest(s: State, c: Constants, h: int) -> bool:
 
 def is_to_be_met(s: State, c: Constants, h: int) -> bool:
     """The round began at half h or before it; one that knows settled transactions has not passed it yet, either."""
-    return h >= s.offsets.half and (not c.settles_once or h >= s.round.cursor)
+    return h >= half_offset(s) and (not c.settles_once or h >= s.round.cursor)
 
 
 def last_op_pulled_came_late(s: State, c: Constants) -> bool:

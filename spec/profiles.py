@@ -20,6 +20,8 @@ _4_5_1 = Switches(
     rewinds_beyond_end=True,
     undecodable_throws=True,
     escapes=False,
+    lower_end_passes_all=False,
+    truncates_running=False,
 )
 _4_9_7 = replace(
     _4_5_1,
@@ -29,10 +31,17 @@ _4_9_7 = replace(
     rewinds_beyond_end=False,
     undecodable_throws=False,
 )
-_5_3_3 = replace(_4_9_7, batches_ops=True, refuses_late_end=True, escapes=True)
+_5_3_3 = replace(
+    _4_9_7,
+    batches_ops=True,
+    refuses_late_end=True,
+    escapes=True,
+    lower_end_passes_all=True,
+    truncates_running=True,
+)
 _5_4_0 = replace(_5_3_3, equal_age_is_young=True, joins_round_first=True)
 _5_5_0 = replace(_5_4_0, batch_thread_oversleeps=False)
-_5_5_1 = _5_5_0  # what it repairs, the thread that saves the metrics (A18), takes no step of a transaction
+_5_5_1 = replace(_5_5_0, resets_lower_end=True)
 _FIXED = replace(
     _5_5_1,
     batches_ops=False,
@@ -69,6 +78,9 @@ _FIXED = replace(
     retries_commits=True,
     asks_the_old=True,
     finishes_reading=True,
+    passes_what_is_gone=True,
+    keeps_pending_files=True,
+    corrects_offsets_on_slave=True,
 )
 
 PROFILES: dict[str, Switches] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 from spec.constants import Constants
 from spec.ghosts import remember_end_of_round, remember_ops_left_behind, remember_skipped, remember_stuck
 from spec.half import age, immunity
+from spec.half_queue import half_offset
 from spec.language import LONG_AGO
 from spec.op_pull import (
     forget_ops,
@@ -21,7 +22,7 @@ from spec.state import Pull, State, Stuck
 
 def is_within_limit(s: State, c: Constants) -> bool:
     """The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT; a repaired one settles its first half anyway."""
-    is_at_first_half = c.finishes_reading and s.round.cursor == s.offsets.half and s.round.cursor < s.half_length
+    is_at_first_half = c.finishes_reading and s.round.cursor == half_offset(s) and s.round.cursor < s.half_length
     return has_time_left(s, c) or is_at_first_half
 
 
@@ -47,7 +48,7 @@ def may_check(s: State, c: Constants, h: int) -> bool:
     ops_run_late = s.round.last_pull == Pull.FOUND and has_time_left(s, c) and last_op_pulled_came_late(s, c)
     clock_ahead = age(s, h) <= -1
     return (no_more_ops or ops_run_late or clock_ahead) and not (
-        c.keeps_check_open and names_it_from(s, c, h, s.round.next_op)
+        c.keeps_check_open and names_it_from(s, c, h, max(s.round.next_op, s.gone.ops))
     )
 
 
@@ -62,7 +63,8 @@ def end_round(s: State, c: Constants, why: Stuck) -> None:
     if c.settles_once:
         read_op_messages(s, c, s.round.next_op, c.op_slots)
     remember_ops_left_behind(s, c)
-    s.offsets.half = s.round.cursor
+    if s.round.cursor != half_offset(s):
+        s.offsets.half = s.round.cursor
     if op_offset_after_round(s, c) != s.round.first_op:
         s.offsets.op = op_offset_after_round(s, c)
     s.round_ended_at = s.now

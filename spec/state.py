@@ -158,6 +158,7 @@ class Cause(IntEnum):
     ESCAPED_AND_KEPT = 15  # checked again by the master when it was back
     SHORT_IMMUNITY = 16  # checked when its immunity was over, and before the timeout was
     ENDED_AFTER_ESCAPE = 17  # an END_TRANSACTION named it when the master was back
+    READ_FOR_ANOTHER = 18  # it was read for an earlier half, which retention has deleted
 
 
 class RolledBack(IntEnum):
@@ -292,6 +293,13 @@ class Flushed(Record):
     ops: int = position("op_slots")
 
 
+class Counted(Record):
+    """So many messages of each queue, from its first on."""
+
+    halves: int = position("half_slots", most="most_halves_deleted")
+    ops: int = position("op_slots", most="most_ops_deleted")
+
+
 class State(MachineState):
     """Everything that the actions read and write."""
 
@@ -315,6 +323,8 @@ class State(MachineState):
     saved: Offsets = record(Offsets)  # in config/consumerOffset.json
     unsaved: int = count("most_unsaved")  # for how many ticks an offset has not been as in the file
     flushed: Flushed = record(Flushed)
+    gone: Counted = record(Counted)  # what retention has deleted from the commit log
+    lower_end: Counted = record(Counted)  # minLogicOffset: below it, a queue says that nothing is there
     stuck: Stuck = one_of(Stuck)
     stuck_rounds: int = number(0, 2)  # ghost: rounds on end that were stuck at the same; two stands for more
     op_left_behind: bool = (

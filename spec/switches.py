@@ -37,6 +37,14 @@ class VersionSwitches:
     joins_round_first : bool
         A shutdown runs the check service once more and to its end before it closes the store, with no check sent (from
         5.4.0 on; before, the store closes first, and a round that runs fails; A29, B52).
+    lower_end_passes_all : bool
+        The lower end of a queue moves behind its last message where retention has deleted them all (from 5.0.0 on;
+        before, it stays where it was, #8753).
+    truncates_running : bool
+        A broker that is to follow another master truncates its log while it runs (controller mode, from 5.0.0 on).
+    resets_lower_end : bool
+        The lower end of a queue of which a running broker truncates all goes back to the beginning (from 5.5.1 on; B51,
+        #10418).
     """
 
     marks_op_done_on_hit: bool = True
@@ -50,6 +58,9 @@ class VersionSwitches:
     undecodable_throws: bool = False
     escapes: bool = True
     joins_round_first: bool = False
+    lower_end_passes_all: bool = True
+    truncates_running: bool = True
+    resets_lower_end: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +144,13 @@ class RepairSwitches:
     finishes_reading : bool
         A round settles its first half before it looks at its time limit (B29). Beyond the limit it no longer asks
         whether that half is fresh, nor whether op messages run late: it reads them all.
+    passes_what_is_gone : bool
+        A half in whose place the store gives a later one is passed (B50).
+    keeps_pending_files : bool
+        Retention keeps the files of halves and op messages that a round may still ask for, and of the halves that an
+        END_TRANSACTION may still name.
+    corrects_offsets_on_slave : bool
+        The store of an acting slave corrects an offset below the lower end of its queue, too (B24).
     """
 
     heeds_settled_originals: bool = False
@@ -167,6 +185,9 @@ class RepairSwitches:
     retries_commits: bool = False
     asks_the_old: bool = False
     finishes_reading: bool = False
+    passes_what_is_gone: bool = False
+    keeps_pending_files: bool = False
+    corrects_offsets_on_slave: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from spec.chapters import (
     op_batch,
     producer,
     putting_back,
+    retention,
     shutdown,
 )
 from spec.constants import FAULTS, SWITCHES
@@ -74,6 +75,7 @@ TRANSACTIONAL_MESSAGES = Machine(
         broken_round,
         escape,
         broker,
+        retention,
         shutdown,
     ),
     clauses=clauses_of(*_PROPERTIES),

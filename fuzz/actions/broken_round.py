@@ -62,8 +62,8 @@ def _miss_half(side: BrokerSide) -> CheckStep | None:
     read = store.get_message(HALF_TOPIC, HALF_QUEUE_ID, running.new_offset, 1)
     if read.records and read.records[0] is not None:
         side.mishaps += 1
-        following = QueueOffset(running.new_offset + 1)
-        store.miss_next_read(GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, read.max_offset))
+        missed = GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, read.next_begin_offset, read.max_offset)
+        store.miss_next_read(missed)
     return side.step_round()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from fuzz.actions.record import REPAIR, WRONG_REPAIR, Driven, Move, Terms, drives, expect
 from reference.broker.broker_settings import BrokerRole
 from reference.broker.transaction.check_step import CheckBranch
-from reference.format.system_topics import OP_TOPIC
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,12 +69,19 @@ def begin(side: BrokerSide, expected: str) -> None:
 
 
 def cannot_begin_round(side: BrokerSide, _: Step) -> bool:
-    """A round before the check thread is due, or of an acting slave beyond the end of its op queue.
+    """A round before the check thread is due, or of an acting slave beyond the end of its op queue, or at an offset 0.
 
     A thread that was started anew (BrokerController#changeToMaster) waits a whole interval, while the specification
     counts from the end of the last round. The store of an acting slave corrects no offset
-    (DefaultMessageStore#nextOffsetCorrection); the specification corrects them for everybody.
+    (DefaultMessageStore#nextOffsetCorrection); the specification corrects them for everybody. An offset that was set
+    back to 0, below the lower end of its queue, is one; the specification takes it for none.
     """
+    offsets, store = side.broker.consumer_offset_manager, side.broker.message_store
+    if any(
+        offsets.query_offset(topic, HALF_QUEUE_ID) == 0 and store.get_min_offset_in_queue(topic, HALF_QUEUE_ID)
+        for topic in (HALF_TOPIC, OP_TOPIC)
+    ):
+        return True
     service = side.broker.check_service
     if service.round is not None:
         return False

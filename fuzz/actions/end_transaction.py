@@ -90,6 +90,6 @@ fail_to_write_op = _end(
 )
 refuse_late_end = _refuse(ILLEGAL_OPERATION, "end", unless=_half_is_unreadable)
 refuse_end_as_slave = _refuse(SLAVE_NOT_AVAILABLE, "slave", needs=("role_change", "acting_slave escapes"))
-refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half",))
+refuse_unreadable = _refuse(SYSTEM_ERROR, "end", needs=("undecodable_half", "retention"))
 refuse_commit_unstored = _refuse(SERVICE_NOT_AVAILABLE, "bad put", puts_fail=True)
 ignore_repeated_end = REPAIR

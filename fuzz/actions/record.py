@@ -18,6 +18,7 @@ Move = Literal[
     "time", "round", "whole round", "end", "send", "decide", "batch", "check", "save", "wrong", "again", "lose", "die",
     "twice", "unrun", "leave", "come back", "other send", "clock", "bad send", "bad put", "bad read", "rot", "flush",
     "power", "late", "shut down", "regress", "resume", "role", "back", "slave", "escape", "elsewhere",
+    "retain",
 ]  # fmt: skip
 """Kinds of move, among which workloads choose; a whole round is many of the kind `round`."""
 

@@ -68,7 +68,6 @@ class BrokerRecords:
         self._transactions: list[int] = []
         self._put = put
         self._clear = clear
-        self._read = 0
         self._end = 0
 
     def read(self, store: MessageStore) -> None:
@@ -76,12 +75,12 @@ class BrokerRecords:
         if store.max_phy_offset < self._end:
             self._forget(store)
         if store.max_phy_offset > self._end:
-            records = store.records()
-            for record in records[self._read :]:
+            for record in store.records():
+                if record.physical_offset < self._end:
+                    continue
                 {HALF_TOPIC: self._half, OP_TOPIC: self._op, DISCARD_TOPIC: self._discarded, TOPIC: self._delivered}[
                     record.topic
                 ](record)
-            self._read = len(records)
         self._end = store.max_phy_offset
 
     def read_decay(self, store: MessageStore) -> None:
@@ -96,6 +95,11 @@ class BrokerRecords:
         """How many halves and op messages are on the disk."""
         halves, ops = self.half_places, self.op_places
         return sum(at < store.flushed_where for at in halves), sum(at < store.flushed_where for at in ops)
+
+    def deleted(self, store: MessageStore) -> tuple[int, int]:
+        """How many halves and op messages are no longer in the log, as retention has deleted them."""
+        halves, ops = self.half_places, self.op_places
+        return sum(at < store.min_phy_offset for at in halves), sum(at < store.min_phy_offset for at in ops)
 
     def place_of(self, number: int) -> CommitLogOffset:
         """Where half or op message `number` begins, counted together in the order of the commit log."""
@@ -142,7 +146,6 @@ class BrokerRecords:
         self._clear("op", len(self.op_places))
         self._put("half_length", None, len(self.half_places))
         self._put("op_length", None, len(self.op_places))
-        self._read = len(store.records())
         self._end = store.max_phy_offset
 
 

@@ -181,10 +181,11 @@ class BrokerSide:
 
     @property
     def cursor_is_dispatched(self) -> bool:
-        """The half at the round's cursor is in its consume queue already."""
+        """The half at the round's cursor is in its consume queue already, or the one that is read for it."""
         running = self.broker.check_service.round
+        store = self.broker.message_store
         cursor = 0 if running is None else running.new_offset
-        return self.broker.message_store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) > cursor
+        return store.get_max_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID) > max(cursor, self.records.deleted(store)[0])
 
     @contextmanager
     def puts_fail(self) -> Iterator[None]:
@@ -192,6 +193,11 @@ class BrokerSide:
         self.broker.message_store.is_writeable = False
         yield
         self.broker.message_store.is_writeable = True
+
+    def roll(self) -> None:
+        """Where files may be deleted, what is stored next goes to a file of its own, so that it may go alone."""
+        if self.constants.retention:
+            self.broker.message_store.roll_commit_log()
 
     # --- the end of a process -----------------------------------------------------------------------------------------
 

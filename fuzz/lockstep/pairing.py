@@ -187,6 +187,7 @@ class Pair:
             self.disagree(str(step), *difference.found)
         except _BROKEN as error:
             self.disagree(str(step), "the broker's exception", "none", repr(error))
+        self.side.roll()
         self.compare(str(step))
         return None
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reference.broker.broker_controller import BrokerController
     from reference.broker.transaction.check_round import CheckRound
     from reference.broker.transaction.transactional_message_bridge import PullResult
+    from reference.store.message_store import MessageStore
     from spec.constants import Constants
     from spec.language import MachineState, Slot
 
@@ -90,6 +91,7 @@ class RefinementMapping:
         self._batch = [self._span(name) for name in self._first if name.startswith("batch.")]
         self._network = [self._span(f"half.{name}") for name in _NETWORK]
         self._asks_what_is_flushed = constants.power_loss
+        self._asks_what_is_left = constants.retention
         self._counts_crashes = constants.crashes != NONE
         self._asks_what_decays = constants.undecodable_half or constants.undecodable_op
         self.records = BrokerRecords(self._put, self._clear_from)
@@ -159,6 +161,15 @@ class RefinementMapping:
             halves, ops = self.records.flushed(side.broker.message_store)
             self._put("flushed.halves", None, halves)
             self._put("flushed.ops", None, ops)
+        if self._asks_what_is_left:
+            self._read_what_is_left(side.broker.message_store)
+
+    def _read_what_is_left(self, store: MessageStore) -> None:
+        halves, ops = self.records.deleted(store)
+        self._put("gone.halves", None, halves)
+        self._put("gone.ops", None, ops)
+        self._put("lower_end.halves", None, store.get_min_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID))
+        self._put("lower_end.ops", None, store.get_min_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID))
 
     def _read_network(self, broker: BrokerController, network: Network) -> None:
         self._clear(self._network)

@@ -79,8 +79,8 @@ SPEC_MUTANTS: Final = (
     _mutant(
         "unasked half counts no check", "a put-back with nobody to ask leaves the number of checks as it is",
         "spec.chapters.putting_back",
-        "        append_copy(s, c, s.round.cursor, 1)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
-        "        append_copy(s, c, s.round.cursor, 0)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
+        "        append_copy(s, c, half_read(s), 1)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
+        "        append_copy(s, c, half_read(s), 0)\n        remember_burnt_check(s, Burnt.NOBODY_TO_ASK)\n",
         "half.check_times", like="B19", beside="offline_producer",
     ),
     _mutant(
@@ -92,8 +92,8 @@ SPEC_MUTANTS: Final = (
     _mutant(
         "spec: jumps for ever", "a round forgets that it has jumped over a half",
         "spec.chapters.broken_round",
-        "        s.half[s.round.cursor].left = Left.PASSED_OVER\n    s.round.null_met = True\n",
-        "        s.half[s.round.cursor].left = Left.PASSED_OVER\n",
+        "        s.half[half_read(s)].left = Left.PASSED_OVER\n    s.round.null_met = True\n",
+        "        s.half[half_read(s)].left = Left.PASSED_OVER\n",
         "round.null_met", like="A08", beside="null_half",
     ),
     _mutant(
@@ -103,8 +103,8 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: escaped half not passed", "a half that another master has taken is looked at again",
-        "spec.chapters.escape", "    remember_escape(s, c, s.round.cursor)\n    s.round.cursor += 1\n",
-        "    remember_escape(s, c, s.round.cursor)\n",
+        "spec.chapters.escape", "    remember_escape(s, c, half_read(s))\n    s.round.cursor += 1\n",
+        "    remember_escape(s, c, half_read(s))\n",
         "round.cursor", like="B22", beside="acting_slave",
     ),
     _mutant(

@@ -152,6 +152,7 @@ WORKLOADS: Final = (
         begins_with=DEAD_MASTER,
         needs=("acting_slave",),
     ),
+    Workload(_STEADY | {"retain": 3, "save": 4, "whole round": 8, "time": 8}, needs=("retention",)),
     Workload(
         dict.fromkeys(MOVES, 4) | {"time": 12, "whole round": 16, "end": 16, "power": 1, "die": 1, "shut down": 1},
         needs=tuple(name for name in FAULTS if name not in USUAL_FAULTS),

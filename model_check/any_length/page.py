@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from model_check.any_length.bisimulation import Comparison
 
 NARROW = replace(
-    load_instance("lasting"), name="narrow", check_max=2, half_slots=9, op_slots=8, persist_interval=1
+    load_instance("lasting"), name="narrow", check_max=2, half_slots=9, op_slots=8, persist_interval=1, expires=1
 )  # fmt: skip
 """`lasting` with two checks: nearly no fault has more than a million states here, or a full queue."""
 

@@ -38,6 +38,7 @@ offset_regression = "the offsets of the check service may go back"
 role_change = "the broker may become a slave and a master again"
 acting_slave = "the master may die, and a slave act for it until it is back"
 resume_discarded = "an operator may put a discarded half back"
+retention = "the oldest files of the commit log may be deleted, and the lower ends of queues follow later"
 
 FAULTS_IN_WORDS = {fault: str(globals()[fault]) for fault in FAULTS}
 """By the name of the fault."""

@@ -63,10 +63,15 @@ class ConsumeQueueStore:
         for queue in self._table.values():
             queue.erase_from(end)
 
-    def correct_min_offset(self, min_phy_offset: int) -> None:
+    def delete_expired_files(self, min_phy_offset: int) -> None:
+        """Delete the files of which the log has nothing any more (``#deleteExpiredFile``)."""
+        for queue in self._table.values():
+            queue.delete_expired_files(min_phy_offset)
+
+    def correct_min_offset(self, min_phy_offset: int, *, passes_all: bool) -> None:
         """Let each queue begin with the first message that is still in the log (``#correctMinOffset``)."""
         for queue in self._table.values():
-            queue.correct_min_offset(min_phy_offset)
+            queue.correct_min_offset(min_phy_offset, passes_all=passes_all)
 
     def flush(self) -> None:
         """Flush all files."""

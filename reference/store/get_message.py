@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from reference.format.consume_queue import ENTRY_BYTES
 from reference.format.record import QueueOffset, Record
 from reference.format.stored_message import decode_message, is_readable
 
 if TYPE_CHECKING:
     from reference.store.writable_commit_log import WritableCommitLog
     from reference.store.writable_consume_queue import WritableConsumeQueue
+
+
+_FILTERED_BYTES = 16_000
+"""``maxFilterMessageSize``: a read looks at so many bytes of entries at most, or at as many as messages are wanted."""
 
 
 class GetMessageStatus(Enum):
@@ -55,6 +60,9 @@ def read_queue(
 ) -> GetMessageResult:
     """Read some messages of a queue.
 
+    Entries whose records are not in the log any more are passed, with all of the same file, and the read goes on to
+    later ones: what is found need not be what was asked for (B50).
+
     Parameters
     ----------
     queue
@@ -82,13 +90,20 @@ def read_queue(
         corrected = QueueOffset(0) if rewinds_beyond_end and not queue.min_offset else end
         following = corrected if corrects_offsets else offset
         return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
-    last = min(offset + max_msg_nums, end, queue.end_of_file(offset))
-    found = []
-    for place in range(offset, last):
+    found: list[Record | None] = []
+    place, next_file = int(offset), 0
+    last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
+    while place < last and len(found) < max_msg_nums:
         at = queue.entry(place)[0]
-        if log.place_of(at) is not None:
-            found.append(record_at(log, at))
-    following = QueueOffset(last)
+        place += 1
+        if at < next_file:
+            continue
+        if log.place_of(at) is None:
+            next_file = at - at % log.file_size + log.file_size
+            continue
+        found.append(record_at(log, at))
+        next_file = 0
+    following = QueueOffset(place)
     if not found:
         return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
     return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))

@@ -79,6 +79,13 @@ class MappedFileQueue:
         file.close()
         self._disk.delete(file.name)
 
+    def delete_first_file(self) -> None:
+        """Delete the first file (``#deleteExpiredFile``)."""
+        file = self.files.pop(0)
+        self.start += self.file_size
+        file.close()
+        self._disk.delete(file.name)
+
     def flush(self) -> None:
         """Flush every file."""
         for file in self.files:

@@ -128,7 +128,7 @@ class WritableCommitLog:
         while place is not None:
             file, at = place
             end = self.wrote if file is self.file else self.file_size
-            file.write(at, bytes(end - at))
+            file.write(at, bytes(max(min(end, len(file.buffer)) - at, 0)))
             offset += end - at
             place = self.place_of(offset)
 

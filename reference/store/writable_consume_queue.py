@@ -103,12 +103,25 @@ class WritableConsumeQueue:
             file.write(at % self._files.file_size, bytes(ENTRY_BYTES), QUEUE_ENTRY)
             offset -= 1
 
-    def correct_min_offset(self, min_phy_offset: int) -> None:
-        """Set ``min_offset`` to the first entry whose message is still in the log (``#correctMinOffset``)."""
+    def delete_expired_files(self, min_phy_offset: int) -> None:
+        """Delete the files of which the log has no message any more, but the last (``#deleteExpiredFileByOffset``)."""
+        while len(self._files.files) > 1:
+            entries = self._files.file_size // ENTRY_BYTES
+            if self.entry(self._start_entry + entries - 1)[0] >= min_phy_offset:
+                return
+            self._files.delete_first_file()
+            self._start_entry += entries
+
+    def correct_min_offset(self, min_phy_offset: int, *, passes_all: bool) -> None:
+        """Set ``min_offset`` to the first entry whose message is still in the log (``#correctMinOffset``).
+
+        Where there is none, it is the queue's end, or, unless `passes_all`, stays as it is.
+        """
         offset = self.min_offset
         while offset < self.end and self.entry(offset)[0] < min_phy_offset:
             offset += 1
-        self.min_offset = offset
+        if offset < self.end or passes_all:
+            self.min_offset = offset
 
     def flush(self) -> None:
         """Flush its files."""

@@ -131,6 +131,11 @@ class VersionSwitches:
     """A consumer that sends a message back by a plain send takes TRAN_MSG out of it (4.6.1 and later; #1648)."""
     sleeps_while_nothing_waits: bool = False
     """A repair of A17: a queue in which nothing waits does not wake the op batch service."""
+    lower_end_passes_all: bool = False
+    """A queue of which all messages are deleted begins behind them (5.0.0 and later; before, its lower end stays where
+    it was; #8753)."""
+    tolerates_null_op_pull: bool = False
+    """A later pull of op messages that the store does not answer counts as one that found none (5.1.0 and later)."""
     checks_transaction_id: bool = False
     """A repair of B10: the transaction id of END_TRANSACTION must be that of the half."""
     delivers_without_tran_msg: bool = False

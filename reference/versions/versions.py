@@ -57,6 +57,7 @@ V5_0_0: Final = replace(
     versions_consumer_offsets=True,
     abort_file_content=b"1",
     has_timer_wheel=True,
+    lower_end_passes_all=True,
     guards_retries=True,
 )
 
@@ -65,6 +66,7 @@ V5_1_0: Final = replace(
     batches_ops=True,
     escapes=True,
     sleeps_without_ops=True,
+    tolerates_null_op_pull=True,
     stores_transaction_id=True,
     has_large_property_map=True,
     stores_long_topics=True,

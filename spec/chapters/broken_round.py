@@ -15,10 +15,10 @@ from spec.check_loop import (
 )
 from spec.constants import Constants
 from spec.half import can_be_copied, can_be_decoded, is_immune
-from spec.half_queue import is_empty
+from spec.half_queue import half_read, is_empty
 from spec.language import action, assume, each, require, within
-from spec.observation import OF_AN_OP, PASSED
-from spec.op_pull import pull_throws
+from spec.observation import OF_AN_OP, READ
+from spec.op_pull import op_offset, pull_throws
 from spec.rounds import abort_round, end_round, is_within_limit, may_check
 from spec.state import Left, Pull, State, Stuck
 
@@ -36,12 +36,13 @@ def jump_to_queue_end(s: State, c: Constants) -> None:
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor > s.half_length, "the cursor stands beyond the end of the half queue")
     require(not is_empty(s), "the half queue is not empty")
+    require(s.round.cursor >= s.lower_end.halves, "it is not below the lower end of the queue")
     require(not s.round.null_met, "the round has not jumped before")
     s.round.null_met = True
-    s.round.cursor = 0 if c.rewinds_beyond_end else s.half_length
+    s.round.cursor = 0 if c.rewinds_beyond_end and s.lower_end.halves == 0 else s.half_length
 
 
-@action(event="half_missed", place=480, shows=PASSED)
+@action(event="half_missed", place=480, shows=READ)
 def jump_over_half(s: State, c: Constants) -> None:
     """The store gives no message for the half at the cursor, and the round goes on behind it, once.
 
@@ -51,11 +52,11 @@ def jump_over_half(s: State, c: Constants) -> None:
     sees_no_half(s, c)
     require(not s.round.null_met, "the round has not jumped before")
     require(not c.keeps_progress, "a round may jump over a half")
-    count_miss(s, s.round.cursor)
-    if s.half[s.round.cursor].left == Left.NO:
-        s.half[s.round.cursor].left = Left.PASSED_OVER
+    count_miss(s, half_read(s))
+    if s.half[half_read(s)].left == Left.NO:
+        s.half[half_read(s)].left = Left.PASSED_OVER
     s.round.null_met = True
-    s.round.cursor += 1
+    s.round.cursor = half_read(s) + 1
 
 
 @action(event="round_ended", place=490)
@@ -66,17 +67,17 @@ def end_round_at_missed_half(s: State, c: Constants) -> None:
     """
     sees_no_half(s, c)
     require(s.round.null_met or c.keeps_progress, "the round has jumped before")
-    count_miss(s, s.round.cursor)
+    count_miss(s, half_read(s))
     end_round(s, c, Stuck.EXCEPTION)
 
 
 def sees_no_half(s: State, c: Constants) -> None:
     """What both need: a half that the store does not give, or that cannot be decoded without an exception."""
     stands_on_an_open_half(s, c)
-    require(can_be_decoded(s, s.round.cursor) or not c.undecodable_throws, "there is no exception")
-    require(can_be_decoded(s, s.round.cursor) or not c.parks_poison, "what cannot be decoded is not put aside")
-    assume(c.null_half or not can_be_decoded(s, s.round.cursor), "the store finds what it has")
-    within(not can_be_decoded(s, s.round.cursor) or s.mishaps < c.mishaps, "the instance has mishaps left")
+    require(can_be_decoded(s, half_read(s)) or not c.undecodable_throws, "there is no exception")
+    require(can_be_decoded(s, half_read(s)) or not c.parks_poison, "what cannot be decoded is not put aside")
+    assume(c.null_half or not can_be_decoded(s, half_read(s)), "the store finds what it has")
+    within(not can_be_decoded(s, half_read(s)) or s.mishaps < c.mishaps, "the instance has mishaps left")
 
 
 def count_miss(s: State, h: int) -> None:
@@ -95,7 +96,7 @@ def abort_at_null_result(s: State, c: Constants) -> None:
     RocketMQ: DefaultMessageStore#getMessage returns null when it is not readable or shut down.
     """
     stands_on_an_open_half(s, c)
-    require(can_be_decoded(s, s.round.cursor), "it can be decoded")
+    require(can_be_decoded(s, half_read(s)), "it can be decoded")
     assume(c.null_half, "the store finds what it has")
     room_for_a_mishap(s, c)
     s.mishaps += 1
@@ -109,7 +110,7 @@ def abort_at_undecodable_half(s: State, c: Constants) -> None:
     RocketMQ 4.5.1: TransactionalMessageBridge#getMessage reads the store time of a null.
     """
     stands_on_an_open_half(s, c)
-    require(not can_be_decoded(s, s.round.cursor), "it cannot be decoded")
+    require(not can_be_decoded(s, half_read(s)), "it cannot be decoded")
     require(c.undecodable_throws, "that is an exception")
     require(not c.parks_poison, "what cannot be decoded is not put aside")
     abort_round(s, c, Stuck.UNDECODABLE_HALF)
@@ -122,7 +123,7 @@ def fail_to_begin_round(s: State, c: Constants) -> None:
     RocketMQ 4.5.1: TransactionalMessageServiceImpl#fillOpRemoveMap.
     """
     may_begin(s, c)
-    require(pull_throws(s, c, s.offsets.op), "one of the first op messages cannot be decoded")
+    require(pull_throws(s, c, op_offset(s)), "one of the first op messages cannot be decoded")
     abort_round(s, c, Stuck.UNDECODABLE_OP)
 
 
@@ -133,7 +134,7 @@ def abort_at_next_ops(s: State, c: Constants) -> None:
     RocketMQ 4.5.1: TransactionalMessageServiceImpl#fillOpRemoveMap.
     """
     stands_on_an_old_half(s, c)
-    require(not may_check(s, c, s.round.cursor), "more op messages may be expected for it")
+    require(not may_check(s, c, half_read(s)), "more op messages may be expected for it")
     require(pull_throws(s, c, s.round.next_op), "one of the next op messages cannot be decoded")
     abort_round(s, c, Stuck.UNDECODABLE_OP)
 
@@ -160,8 +161,8 @@ def spin_at_failed_check(s: State, c: Constants) -> None:
     whose copy is too long (B07).
     """
     stands_on_a_half_to_check(s, c)
-    assume(c.put_failure or not can_be_copied(s, s.round.cursor), "what is put back is stored")
-    require(not c.parks_poison or can_be_copied(s, s.round.cursor), "what cannot be copied is not put aside")
+    assume(c.put_failure or not can_be_copied(s, half_read(s)), "what is put back is stored")
+    require(not c.parks_poison or can_be_copied(s, half_read(s)), "what cannot be copied is not put aside")
     spin(s, c)
 
 
@@ -172,15 +173,15 @@ def spin_at_failed_immunity(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageServiceImpl#checkPrepareQueueOffset returns false.
     """
     stands_on_an_earlier_half(s, c)
-    require(is_immune(s, c, s.round.cursor), "its immunity is not over")
-    assume(c.put_failure or not can_be_copied(s, s.round.cursor), "what is put back is stored")
-    require(not c.parks_poison or can_be_copied(s, s.round.cursor), "what cannot be copied is not put aside")
+    require(is_immune(s, c, half_read(s)), "its immunity is not over")
+    assume(c.put_failure or not can_be_copied(s, half_read(s)), "what is put back is stored")
+    require(not c.parks_poison or can_be_copied(s, half_read(s)), "what cannot be copied is not put aside")
     spin(s, c)
 
 
 def spin(s: State, c: Constants) -> None:
     """The rest of the round's time goes by without progress; a repaired round ends at once (B08)."""
-    if can_be_copied(s, s.round.cursor):
+    if can_be_copied(s, half_read(s)):
         end_round(s, c, Stuck.FAILED_PUT)
     else:
         end_round(s, c, Stuck.POISON)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from spec.bounds import room_for_a_crash, room_for_a_mishap, within_reach
 from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import batch_is_overdue, drop_batch
-from spec.commit_log import flush
+from spec.commit_log import flush, ops_among
 from spec.constants import Constants
 from spec.half import age, awaits_its_producer, immunity
-from spec.half_queue import append_half, its_copy_is_there, room_for_a_half
+from spec.half_queue import append_half, find_lower_ends, its_copy_is_there, room_for_a_half
 from spec.language import LONG_AGO, NONE, Bits, action, assume, each, require, upto, within
 from spec.observation import RESUMED
 from spec.roles import is_master
@@ -103,16 +103,13 @@ def lose_power(s: State, c: Constants, records: int) -> None:
     for h in range(c.half_slots):
         if (s.half[h].left == Left.FOR_CHECK or s.half[h].left == Left.FOR_IMMUNITY) and not its_copy_is_there(s, c, h):
             s.half[h].left = Left.COPY_LOST
+    s.gone.halves = min(s.gone.halves, halves)
+    s.gone.ops = min(s.gone.ops, ops)
     if c.clamps_offsets:
         s.saved.half = min(s.saved.half, halves)
         s.saved.op = min(s.saved.op, ops)
     flush(s, c)
     start_again(s, c)
-
-
-def ops_among(s: State, c: Constants, records: int) -> int:
-    """How many op messages are among the first records of the log: one has its number of records before it."""
-    return sum(o < s.op_length and s.op[o].halves_before + o < records for o in range(c.op_slots))
 
 
 def lose_op(s: State, o: int) -> None:
@@ -155,6 +152,7 @@ def start_again(s: State, c: Constants) -> None:
     s.offsets.op = s.saved.op
     s.unsaved = 0
     s.role = Role.MASTER
+    find_lower_ends(s, c)
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
         forget_ends(s, h)

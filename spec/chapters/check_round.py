@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spec.check_loop import (
     stands_on_a_half,
+    stands_on_a_half_that_is_given,
     stands_on_a_half_that_nothing_settles,
     stands_on_an_earlier_half,
     stands_on_an_old_half,
@@ -28,12 +29,13 @@ from spec.half import (
     its_op_is_to_come,
     must_be_discarded,
 )
-from spec.half_queue import is_empty
+from spec.half_queue import half_offset, half_read, is_empty, pass_over
 from spec.language import NONE, action, assume, require
-from spec.observation import PASSED
+from spec.observation import PASSED, READ
 from spec.op_pull import (
     is_settled_by_an_op,
     mark_done,
+    op_offset,
     original_is_settled,
     pull_op_messages,
     pull_throws,
@@ -52,7 +54,7 @@ def begin_round(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
     """
     may_begin(s, c)
-    require(not pull_throws(s, c, s.offsets.op), "the first op messages can be decoded, or left out")
+    require(not pull_throws(s, c, op_offset(s)), "the first op messages can be decoded, or left out")
     read_offsets(s, c)
 
 
@@ -60,9 +62,10 @@ def read_offsets(s: State, c: Constants) -> None:
     """The round begins where the last one was committed, and with the first op messages."""
     s.round.running = True
     s.round.started_at = s.now
-    s.round.cursor = s.offsets.half
-    s.round.first_op = s.offsets.op
-    s.round.next_op = s.offsets.op
+    s.round.cursor = half_offset(s)
+    s.round.first_op = op_offset(s)
+    s.round.next_op = op_offset(s)
+    pass_over(s, c, s.offsets.half, half_offset(s))
     pull_op_messages(s, c)
 
 
@@ -90,30 +93,27 @@ def pass_settled_half(s: State, c: Constants) -> None:
     s.round.cursor += 1
 
 
-@action(event="half_passed", place=300, shows=PASSED)
+@action(event="half_passed", place=300, shows=READ)
 def pass_half_of_settled_transaction(s: State, c: Constants) -> None:
     """The broker knows the transaction of the half as settled. A repair."""
-    stands_on_a_half(s, c)
-    require(not is_settled_by_an_op(s, s.round.cursor), "no op message that was pulled names it")
-    require(
-        is_known_as_settled(s, c, s.half[s.round.cursor].transaction), "the broker knows its transaction as settled"
-    )
-    if original_is_settled(s, s.round.cursor):
-        settle_by_op(s, c, s.half[s.round.cursor].original)
-    remember_settled_elsewhere(s, s.round.cursor)
+    stands_on_a_half_that_is_given(s, c)
+    require(is_known_as_settled(s, c, s.half[half_read(s)].transaction), "the broker knows its transaction as settled")
+    if original_is_settled(s, half_read(s)):
+        settle_by_op(s, c, s.half[half_read(s)].original)
+    remember_settled_elsewhere(s, half_read(s))
     s.round.cursor += 1
 
 
-@action(event="half_passed", place=305, shows=PASSED)
+@action(event="half_passed", place=305, shows=READ)
 def pass_copied_half(s: State, c: Constants) -> None:
     """The half was put back before, and the half offset went back over it: its copy is still to come. A repair."""
     stands_on_a_half_that_nothing_settles(s, c)
-    require(has_a_copy_ahead(s, c, s.round.cursor), "a copy of it is known further on in the queue")
-    remember_settled_elsewhere(s, s.round.cursor)
+    require(has_a_copy_ahead(s, c, half_read(s)), "a copy of it is known further on in the queue")
+    remember_settled_elsewhere(s, half_read(s))
     s.round.cursor += 1
 
 
-@action(event="half_passed", place=350, shows=PASSED)
+@action(event="half_passed", place=350, shows=READ)
 def pass_half_of_settled_original(s: State, c: Constants) -> None:
     """An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 
@@ -122,31 +122,31 @@ def pass_half_of_settled_original(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageServiceImpl#checkPrepareQueueOffset.
     """
     stands_on_an_earlier_half(s, c)
-    require(c.heeds_settled_originals or is_immune(s, c, s.round.cursor), "its immunity is not over")
-    require(original_is_settled(s, s.round.cursor), "an op message that was pulled names its original")
+    require(c.heeds_settled_originals or is_immune(s, c, half_read(s)), "its immunity is not over")
+    require(original_is_settled(s, half_read(s)), "an op message that was pulled names its original")
     if c.heeds_settled_originals:
-        settle_by_op(s, c, s.half[s.round.cursor].original)
+        settle_by_op(s, c, s.half[half_read(s)].original)
     else:
-        mark_done(s, s.round.removed_by[s.half[s.round.cursor].original])
-        s.round.removed_by[s.half[s.round.cursor].original] = NONE
-    remember_settled_elsewhere(s, s.round.cursor)
+        mark_done(s, s.round.removed_by[s.half[half_read(s)].original])
+        s.round.removed_by[s.half[half_read(s)].original] = NONE
+    remember_settled_elsewhere(s, half_read(s))
     s.round.cursor += 1
 
 
-@action(event="half_passed", place=360, shows=PASSED)
+@action(event="half_passed", place=360, shows=READ)
 def pass_half_of_waiting_op(s: State, c: Constants) -> None:
     """An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair."""
     stands_on_an_old_half(s, c)
-    require(its_op_is_to_come(s, c, s.round.cursor), "its op entry is on its way")
+    require(its_op_is_to_come(s, c, half_read(s)), "its op entry is on its way")
     s.round.cursor += 1
 
 
-@action(event="half_passed", place=370, shows=PASSED)
+@action(event="half_passed", place=370, shows=READ)
 def pass_over_long_immunity(s: State, c: Constants) -> None:
     """A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321)."""
     stands_on_an_earlier_half(s, c)
-    require(is_too_immune(s, c, s.round.cursor), "its immunity is longer than all its checks take")
-    s.half[s.round.cursor].left = Left.PASSED_OVER
+    require(is_too_immune(s, c, half_read(s)), "its immunity is longer than all its checks take")
+    s.half[half_read(s)].left = Left.PASSED_OVER
     s.round.cursor += 1
 
 
@@ -162,8 +162,8 @@ def pull_more_ops(s: State, c: Constants) -> None:
     """
     stands_on_an_old_half(s, c)
     require(s.round.last_pull != Pull.UNREADABLE, "the last pull gave a message that can be decoded, or none")
-    require(not may_check(s, c, s.round.cursor), "more op messages may be expected for it")
-    require(not its_op_is_to_come(s, c, s.round.cursor), "its op entry is not on its way")
+    require(not may_check(s, c, half_read(s)), "more op messages may be expected for it")
+    require(not its_op_is_to_come(s, c, half_read(s)), "its op entry is not on its way")
     require(not pull_throws(s, c, s.round.next_op), "the next op messages can be decoded, or left out")
     if s.round.last_pull == Pull.END and s.round.next_op == s.op_length:
         s.round.pulls_nothing = True
@@ -183,6 +183,7 @@ def end_round_at_queue_end(s: State, c: Constants) -> None:
     require(s.round.running, "a round runs")
     require(is_within_limit(s, c), "the round is within its time limit")
     require(s.round.cursor >= s.half_length, "the cursor stands at the end of the half queue")
+    require(s.round.cursor >= s.lower_end.halves or is_empty(s), "it is not below the lower end of the queue")
     require(
         s.round.cursor == s.half_length or is_empty(s) or s.round.null_met,
         "it is not beyond the end, or has jumped before",
@@ -197,8 +198,8 @@ def end_round_at_fresh_half(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageServiceImpl#check, "Fresh stored".
     """
     stands_on_an_unsettled_half(s, c)
-    require(is_fresh(s, c, s.round.cursor), "it was stored in this round")
-    if s.half[s.round.cursor].stored_at > s.now:
+    require(is_fresh(s, c, half_read(s)), "it was stored in this round")
+    if s.half[half_read(s)].stored_at > s.now:
         end_round(s, c, Stuck.CLOCK)
     else:
         end_round(s, c, Stuck.NO)
@@ -213,8 +214,8 @@ def end_round_before_dispatch(s: State, c: Constants) -> None:
     others in the same one.
     """
     stands_on_the_masters_half(s, c)
-    require(must_be_discarded(s, c, s.round.cursor), "it has no checks left")
-    require(is_fresh(s, c, s.round.cursor), "it was stored in this round")
+    require(must_be_discarded(s, c, half_read(s)), "it has no checks left")
+    require(is_fresh(s, c, half_read(s)), "it was stored in this round")
     assume(c.slow_dispatch, "what is stored is in its consume queue at once")
     end_round(s, c, Stuck.NO)
 
@@ -226,9 +227,9 @@ def end_round_at_young_half(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageServiceImpl#check, "New arrived".
     """
     stands_on_an_earlier_half(s, c)
-    require(not has_immunity(s, s.round.cursor), "it has no immunity of its own")
-    require(age(s, s.round.cursor) >= 0, "it was not born in the future")
-    require(is_young(s, c, s.round.cursor), "its timeout is not over")
+    require(not has_immunity(s, half_read(s)), "it has no immunity of its own")
+    require(age(s, half_read(s)) >= 0, "it was not born in the future")
+    require(is_young(s, c, half_read(s)), "its timeout is not over")
     end_round(s, c, Stuck.NO)
 
 

@@ -11,7 +11,7 @@ from spec.constants import Constants
 from spec.ghosts import remember_end, remember_refusal
 from spec.half import (
     age,
-    can_be_decoded,
+    can_be_looked_up,
     has_immunity,
     immunity,
     is_first_half,
@@ -100,7 +100,7 @@ def refuse_unreadable(s: State, c: Constants, h: int) -> None:
     """
     an_end_arrives(s, h)
     require(takes_ends(s, c), "the broker is the master")
-    require(not can_be_decoded(s, h), "the half cannot be decoded")
+    require(not can_be_looked_up(s, h), "the half is not there, or cannot be decoded")
     remember_refusal(s, h, Direct.REFUSED)
     forget_end(s, h)
 
@@ -136,7 +136,7 @@ def may_be_ended(s: State, c: Constants, h: int) -> None:
     """What it takes to carry an END_TRANSACTION out."""
     require(takes_ends(s, c), "the broker is the master")
     require(not is_refused_as_late(s, c, h), "it is not refused as late")
-    require(can_be_decoded(s, h), "the half can be decoded")
+    require(can_be_looked_up(s, h), "the half is there and can be decoded")
     require(not is_known_as_settled(s, c, s.half[h].transaction), "the broker does not know the transaction as settled")
 
 
@@ -219,7 +219,7 @@ def may_be_rolled_back(s: State, c: Constants, h: int) -> bool:
     return (
         takes_ends(s, c)
         and not is_refused_as_late(s, c, h)
-        and can_be_decoded(s, h)
+        and can_be_looked_up(s, h)
         and not is_known_as_settled(s, c, s.half[h].transaction)
     )
 

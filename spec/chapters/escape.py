@@ -12,11 +12,12 @@ from spec.chapters.end_transaction import forget_ends
 from spec.chapters.op_batch import drop_batch
 from spec.check_loop import stands_on_a_readable_half
 from spec.constants import Constants
-from spec.ghosts import has_another_copy, why_its_op_was_not_seen
+from spec.ghosts import has_another_copy, is_read_for_another, why_its_op_was_not_seen
 from spec.half import was_resumed
+from spec.half_queue import half_read
 from spec.language import action, assume, each, require, within
-from spec.observation import DELIVERED_ELSEWHERE, PASSED, ROLLED_BACK_ELSEWHERE
-from spec.op_pull import names_it_from, pull_op_messages
+from spec.observation import DELIVERED_ELSEWHERE, READ, ROLLED_BACK_ELSEWHERE
+from spec.op_pull import is_settled_by_an_op, names_it_from, pull_op_messages
 from spec.rounds import abort_round, forget_round
 from spec.state import Cause, Left, Local, Role, RolledBack, Settled, State, Stuck
 
@@ -124,15 +125,15 @@ def stands_on_a_half_to_escape(s: State, c: Constants) -> None:
     )
 
 
-@action(event="half_escaped", place=750, shows=PASSED)
+@action(event="half_escaped", place=750, shows=READ)
 def let_half_escape(s: State, c: Constants) -> None:
     """The half is sent to another master as a new half, and passed.
 
     RocketMQ: TransactionalMessageBridge#escapeMessage, SEND_OK.
     """
     stands_on_a_half_to_escape(s, c)
-    within(s.transaction[s.half[s.round.cursor].transaction].escaped < 2, "at most two halves of it have escaped")
-    remember_escape(s, c, s.round.cursor)
+    within(s.transaction[s.half[half_read(s)].transaction].escaped < 2, "at most two halves of it have escaped")
+    remember_escape(s, c, half_read(s))
     s.round.cursor += 1
 
 
@@ -143,11 +144,11 @@ def let_half_escape_unclearly(s: State, c: Constants) -> None:
     RocketMQ: TransactionalMessageBridge#escapeMessage, FLUSH_SLAVE_TIMEOUT and time-outs.
     """
     stands_on_a_half_to_escape(s, c)
-    within(s.transaction[s.half[s.round.cursor].transaction].escaped < 2, "at most two halves of it have escaped")
-    remember_escape(s, c, s.round.cursor)
+    within(s.transaction[s.half[half_read(s)].transaction].escaped < 2, "at most two halves of it have escaped")
+    remember_escape(s, c, half_read(s))
 
 
-@action(event="half_passed", place=770, shows=PASSED)
+@action(event="half_passed", place=770, shows=READ)
 def give_half_up(s: State, c: Constants) -> None:
     """The half could not be sent for ten times, and is passed (B21).
 
@@ -155,8 +156,8 @@ def give_half_up(s: State, c: Constants) -> None:
     """
     stands_on_a_half_to_escape(s, c)
     require(not c.insists_on_escape, "a half is given up at last")
-    if s.half[s.round.cursor].left == Left.NO:
-        s.half[s.round.cursor].left = Left.GIVEN_UP
+    if s.half[half_read(s)].left == Left.NO:
+        s.half[half_read(s)].left = Left.GIVEN_UP
     s.round.cursor += 1
 
 
@@ -204,7 +205,10 @@ def remember_escape(s: State, c: Constants, h: int) -> None:
     if not is_known_there:
         s.transaction[t].escaped += 1
     if s.transaction[t].cause == Cause.NONE and not is_known_there:
-        if s.half[h].settled != Settled.NO:
+        is_beside = is_settled_by_an_op(s, h) or s.half[h].left == Left.ESCAPED or has_another_copy(s, h)
+        if is_read_for_another(s, h) and is_beside:
+            s.transaction[t].cause = Cause.READ_FOR_ANOTHER
+        elif s.half[h].settled != Settled.NO:
             is_unread = names_it_from(s, c, h, s.round.next_op)
             s.transaction[t].cause = Cause.ESCAPED_SETTLED if is_unread else why_its_op_was_not_seen(s, c, h)
         elif s.half[h].left == Left.ESCAPED:

@@ -9,7 +9,7 @@ from spec.check_loop import stands_on_a_half_to_check, stands_on_an_earlier_half
 from spec.constants import Constants
 from spec.ghosts import remember_burnt_check, remember_put_back
 from spec.half import awaits_its_producer, can_be_copied, has_no_checks_left, is_immune, is_too_immune
-from spec.half_queue import append_copy, room_for_a_half
+from spec.half_queue import append_copy, half_read, room_for_a_half
 from spec.language import NONE, action, assume, require
 from spec.observation import PUT_BACK
 from spec.op_pull import original_is_settled
@@ -24,18 +24,18 @@ def put_back_immune_half(s: State, c: Constants) -> None:
     #renewImmunityHalfMessageInner.
     """
     stands_on_an_earlier_half(s, c)
-    require(is_immune(s, c, s.round.cursor), "its immunity is not over")
-    require(not original_is_settled(s, s.round.cursor), "no op message that was pulled names its original")
-    require(not is_too_immune(s, c, s.round.cursor), "its immunity is not longer than all its checks take")
-    require(can_be_copied(s, s.round.cursor), "a copy of it can be stored")
+    require(is_immune(s, c, half_read(s)), "its immunity is not over")
+    require(not original_is_settled(s, half_read(s)), "no op message that was pulled names its original")
+    require(not is_too_immune(s, c, half_read(s)), "its immunity is not longer than all its checks take")
+    require(can_be_copied(s, half_read(s)), "a copy of it can be stored")
     room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, Left.FOR_IMMUNITY)
+    remember_put_back(s, c, half_read(s), Left.FOR_IMMUNITY)
     if c.counts_sent_checks or c.discards_instead_of_checking:
-        append_copy(s, c, s.round.cursor, 0)
+        append_copy(s, c, half_read(s), 0)
     else:
-        append_copy(s, c, s.round.cursor, 1)
+        append_copy(s, c, half_read(s), 1)
         remember_burnt_check(s, Burnt.IMMUNITY)
-    link_to_original(s, s.round.cursor)
+    link_to_original(s, half_read(s))
     s.round.cursor += 1
 
 
@@ -50,18 +50,18 @@ def put_back_and_check(s: State, c: Constants) -> None:
     may_put_back_for_check(s, c)
     require(not nobody_can_be_asked(s), "a producer of its group is connected")
     assume(
-        c.slow_local or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
+        c.slow_local or s.transaction[s.half[half_read(s)].transaction].local != Local.EXECUTING,
         "a local transaction is over before its first check",
     )
     assume(
-        c.late_end or not awaits_its_producer(s, c, s.half[s.round.cursor].transaction),
+        c.late_end or not awaits_its_producer(s, c, s.half[half_read(s)].transaction),
         "nothing is under way for a transaction when it is checked",
     )
     room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
-    append_copy(s, c, s.round.cursor, 1)
+    remember_put_back(s, c, half_read(s), Left.FOR_CHECK)
+    append_copy(s, c, half_read(s), 1)
     if c.links_every_copy:
-        link_to_original(s, s.round.cursor)
+        link_to_original(s, half_read(s))
     s.half[s.half_length - 1].check_in_flight = True
     s.round.cursor += 1
 
@@ -75,14 +75,14 @@ def put_back_unasked(s: State, c: Constants) -> None:
     may_put_back_for_check(s, c)
     require(nobody_can_be_asked(s), "no producer of its group is connected")
     room_for_a_half(s, c)
-    remember_put_back(s, c, s.round.cursor, Left.FOR_CHECK)
+    remember_put_back(s, c, half_read(s), Left.FOR_CHECK)
     if c.counts_sent_checks:
-        append_copy(s, c, s.round.cursor, 0)
+        append_copy(s, c, half_read(s), 0)
     else:
-        append_copy(s, c, s.round.cursor, 1)
+        append_copy(s, c, half_read(s), 1)
         remember_burnt_check(s, Burnt.NOBODY_TO_ASK)
     if c.links_every_copy:
-        link_to_original(s, s.round.cursor)
+        link_to_original(s, half_read(s))
     s.round.cursor += 1
 
 
@@ -98,8 +98,8 @@ def nobody_can_be_asked(s: State) -> bool:
 def may_put_back_for_check(s: State, c: Constants) -> None:
     """What both need: the time for a check has come, and the copy can be stored."""
     stands_on_a_half_to_check(s, c)
-    require(not has_no_checks_left(s, c, s.round.cursor), "it has checks left")
-    require(can_be_copied(s, s.round.cursor), "a copy of it can be stored")
+    require(not has_no_checks_left(s, c, half_read(s)), "it has checks left")
+    require(can_be_copied(s, half_read(s)), "a copy of it can be stored")
 
 
 def link_to_original(s: State, h: int) -> None:

@@ -23,7 +23,7 @@ from spec.chapters.op_batch import append_op, batch_is_ready, empty_batch
 from spec.commit_log import flush
 from spec.constants import Constants
 from spec.language import action, assume, require, within
-from spec.op_pull import pull_throws
+from spec.op_pull import op_offset, pull_throws
 from spec.rounds import abort_round, is_within_limit
 from spec.state import End, Role, State, Stuck
 
@@ -53,7 +53,7 @@ def begin_stop(s: State, c: Constants) -> None:
         append_op(s, c, s.batch.names)
         empty_batch(s)
     s.role = Role.STOPPING
-    if c.joins_round_first and not s.round.running and not pull_throws(s, c, s.offsets.op):
+    if c.joins_round_first and not s.round.running and not pull_throws(s, c, op_offset(s)):
         read_offsets(s, c)
 
 

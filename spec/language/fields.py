@@ -253,12 +253,14 @@ def maybe_index(size: str) -> int:
     return cast("int", Field(Kind.NUMBER, Bound(None, NONE), Bound(size, -1), places=size))
 
 
-def position(size: str) -> int:
+def position(size: str, most: str | None = None) -> int:
     """A place in a queue that is an array of length `size`, or how long the queue is: what comes next is there.
+
+    With `most`, it is at most that constant: 0 where no place is ever noted.
 
     When a place before it is removed, it moves up with what it stands on; so a distance beyond the end stays as it is.
     """
-    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(size, 0), places=size, is_position=True))
+    return cast("int", Field(Kind.NUMBER, Bound(None, 0), Bound(most or size, 0), places=size, is_position=True))
 
 
 def count(most: str) -> int:

@@ -55,7 +55,7 @@ def no_transaction_ends_as_a_log_line(s: State, c: Constants, t: int) -> bool:
     "L1",
     clause="passed_over",
     resembles=("A07", "B14"),
-    needs=("null_half or undecodable_half or power_loss",),
+    needs=("null_half or undecodable_half or power_loss or retention",),
     t=each("transactions"),
 )
 def no_transaction_is_passed_over(s: State, c: Constants, t: int) -> bool:

@@ -10,7 +10,7 @@ from spec.language import always, sometimes
 from spec.state import State, Stuck
 
 
-@always("L3", clause="exception", resembles=("A08",), needs=("null_half", "two_mishaps"))
+@always("L3", clause="exception", resembles=("A08", "B24"), needs=("null_half or retention", "two_mishaps"))
 def exceptions_do_not_stop_the_scan(s: State, c: Constants) -> bool:
     """No two rounds on end get nowhere as the store did not find what it has."""
     return s.stuck != Stuck.EXCEPTION or s.stuck_rounds < 2

@@ -31,7 +31,7 @@ def no_commit_is_refused_as_late(s: State, c: Constants, t: int) -> bool:
 @always(
     "L5",
     clause="refused",
-    needs=("put_failure or undecodable_half or power_loss or role_change or acting_slave",),
+    needs=("put_failure or undecodable_half or power_loss or role_change or acting_slave or retention",),
     t=each("transactions"),
 )
 def no_commit_is_refused(s: State, c: Constants, t: int) -> bool:

@@ -32,13 +32,20 @@ def no_round_tries_a_write_until_its_time_limit(s: State, c: Constants) -> bool:
     clause="forks",
     resembles=("A08", "B16"),
     needs=(
-        "null_half or undecodable_half or undecodable_op or crash or power_loss or offset_regression or acting_slave",
+        "null_half or undecodable_half or undecodable_op or crash or power_loss or offset_regression or acting_slave"
+        " or retention",
     ),
     t=each("transactions"),
 )
 def no_half_is_put_back_twice(s: State, c: Constants, t: int) -> bool:
     """No half gets a second copy."""
     return s.transaction[t].cause != Cause.FORKED_COPY
+
+
+@always("R1", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def no_half_is_put_back_for_another(s: State, c: Constants, t: int) -> bool:
+    """No half that is settled, or has a copy, is put back in the place of one that retention has deleted."""
+    return s.transaction[t].cause != Cause.READ_FOR_ANOTHER
 
 
 @always(

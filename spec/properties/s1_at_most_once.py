@@ -88,7 +88,7 @@ def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
     "S1",
     clause="forked_copy",
     resembles=("A08", "A29", "B16"),
-    needs=("null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop",),
+    needs=("null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop or retention",),
     t=each("transactions"),
 )
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
@@ -102,7 +102,7 @@ def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
         "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original",
+        " or preset_original or retention",
     ),
     t=each("transactions"),
 )
@@ -165,6 +165,12 @@ def an_escaped_half_is_not_kept(s: State, c: Constants, t: int) -> bool:
 def an_end_after_the_escape_delivers_once(s: State, c: Constants, t: int) -> bool:
     """A half that has escaped is not committed by an END_TRANSACTION that reaches the master when it is back."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE)
+
+
+@always("S1", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def a_half_that_is_read_for_another_delivers_once(s: State, c: Constants, t: int) -> bool:
+    """A half that was read in the place of one that retention has deleted is not delivered for that."""
+    return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.READ_FOR_ANOTHER)
 
 
 @always("S1", clause="unexplained", t=each("transactions"))

@@ -29,14 +29,24 @@ def a_discarded_half_leaves_a_record(s: State, c: Constants, h: int) -> bool:
     return not is_passed_unsettled(s, h) or s.half[h].left != Left.DROPPED
 
 
-@always("S8", clause="neither_settled_nor_copied", resembles=("B14",), needs=("power_loss",), h=each("half_slots"))
+@always(
+    "S8",
+    clause="neither_settled_nor_copied",
+    resembles=("B14",),
+    needs=("power_loss or retention",),
+    h=each("half_slots"),
+)
 def a_passed_half_lives_on(s: State, c: Constants, h: int) -> bool:
     """A half behind the saved half offset was settled, put back or discarded: rounds looked at it."""
     return not is_passed_unsettled(s, h) or s.half[h].left != Left.NO
 
 
 @always(
-    "S8", clause="passed_over", resembles=("A07", "A08"), needs=("null_half or undecodable_half",), h=each("half_slots")
+    "S8",
+    clause="passed_over",
+    resembles=("A07", "A08"),
+    needs=("null_half or undecodable_half or retention",),
+    h=each("half_slots"),
 )
 def no_half_is_passed_over(s: State, c: Constants, h: int) -> bool:
     """No half is behind the saved half offset that a round jumped over or skipped."""

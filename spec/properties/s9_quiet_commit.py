@@ -58,7 +58,7 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
     "S9",
     clause="unread_op",
     resembles=("B27", "B47"),
-    needs=("clock_skew", "second_transaction"),
+    needs=("clock_skew or retention", "second_transaction"),
     t=each("transactions"),
 )
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
@@ -70,7 +70,7 @@ def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="forked_copy",
     resembles=("A08", "B16"),
-    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave"),
+    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave or retention"),
     t=each("transactions"),
 )
 def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
@@ -84,7 +84,7 @@ def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
         "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original",
+        " or preset_original or retention",
     ),
     t=each("transactions"),
 )
@@ -111,6 +111,12 @@ def no_check_of_a_second_half(s: State, c: Constants, t: int) -> bool:
         or s.transaction[t].cause == Cause.ENDED_AFTER_ESCAPE
     )
     return not (is_checked_all_the_same(s, t) and is_beside)
+
+
+@always("S9", clause="read_for_another", resembles=("B50",), needs=("retention",), t=each("transactions"))
+def no_check_of_a_half_that_is_read_for_another(s: State, c: Constants, t: int) -> bool:
+    """No settled half is checked as it was read in the place of one that retention has deleted."""
+    return not (is_checked_all_the_same(s, t) and s.transaction[t].cause == Cause.READ_FOR_ANOTHER)
 
 
 @always("S9", clause="unexplained", t=each("transactions"))

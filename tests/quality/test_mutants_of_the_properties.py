@@ -70,7 +70,7 @@ def test_a_witness_that_is_never_true_is_missed() -> None:
 
 BROKEN_ACTIONS = [
     pytest.param(
-        rounds, "end_round", "    s.offsets.half = s.round.cursor\n", "",
+        rounds, "end_round", "        s.offsets.half = s.round.cursor\n", "        pass\n",
         {"S1.forked_copy", "S1.passed_op", "S7.in_memory", "S7.in_the_file", "S9.passed_op", "R1.forks"},
         id="the half offset stays behind",
     ),

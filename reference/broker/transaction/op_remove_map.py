@@ -39,6 +39,8 @@ class OpRemoveMap:
         Op messages that the round is through with, in the order in which that showed (``doneOpOffset``).
     pull_result
         The last pull; before the first, nothing at the offset where it will begin.
+    was_filled
+        Whether there was a pull.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class OpRemoveMap:
         self._mini_offset = mini_offset
         self._op_msg_pull_nums = op_msg_pull_nums
         self.pull_result = PullResult(PullStatus.NO_NEW_MSG, op_offset)
+        self.was_filled = False
 
     @property
     def next_op_offset(self) -> QueueOffset:
@@ -72,6 +75,7 @@ class OpRemoveMap:
             One cannot be decoded and the version stumbles over it, or the store answers nothing at all.
         """
         self.pull_result = self._fill(self.next_op_offset)
+        self.was_filled = True
         return self.pull_result
 
     def settle(self, half: QueueOffset) -> QueueOffset | None:
@@ -109,6 +113,8 @@ class OpRemoveMap:
 
     def _fill(self, offset: QueueOffset) -> PullResult:
         result = self._bridge.get_message(OP_TOPIC, offset, self._op_msg_pull_nums)
+        if result is None and self._switches.tolerates_null_op_pull and self.was_filled:
+            return PullResult(PullStatus.NO_NEW_MSG, offset)
         if result is None:
             message = "java.lang.NullPointerException: the op queue cannot be read"
             raise ThrownInCheckError(message)

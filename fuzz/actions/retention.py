@@ -1,0 +1,53 @@
+"""Files of the commit log go, lower ends of queues follow, and a round comes to what is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fuzz.actions.check_round import branch
+from fuzz.actions.record import REPAIR, Excluded, drives
+from reference.broker.consumer_offset_manager import NO_OFFSET
+from reference.broker.transaction.check_step import CheckBranch
+from reference.format.system_topics import HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+
+if TYPE_CHECKING:
+    from fuzz.broker_side.broker_side import BrokerSide
+    from reference.format.record import CommitLogOffset
+    from spec.language import Step
+
+
+def _end_of(side: BrokerSide, records: int) -> CommitLogOffset:
+    """Where the first halves and op messages, so many, end in the commit log."""
+    places = sorted(side.records.half_places + side.records.op_places)
+    return places[records] if records < len(places) else side.broker.message_store.max_phy_offset
+
+
+def _splits_a_file(side: BrokerSide, step: Step) -> bool:
+    """A point within a file of the log: files go as a whole. `BrokerSide.roll` begins one behind each step."""
+    return not side.broker.message_store.begins_file(_end_of(side, step.arguments[0]))
+
+
+def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
+    """Lower ends that move in a round which began at one, for want of an offset.
+
+    The round remembers where it began; the specification takes the lower end for it.
+    """
+    offsets = side.broker.consumer_offset_manager
+    return side.broker.check_service.round is not None and any(
+        offsets.query_offset(topic, HALF_QUEUE_ID) == NO_OFFSET for topic in (HALF_TOPIC, OP_TOPIC)
+    )
+
+
+@drives("retain", unless=_splits_a_file)
+def delete_oldest_files(side: BrokerSide, step: Step) -> None:
+    side.mishaps += 1
+    side.broker.message_store.clean_commit_log(_end_of(side, step.arguments[0]))
+
+
+move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end)(
+    lambda side, _: side.broker.message_store.clean_consume_queues()
+)
+truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")
+pass_half_that_is_gone = REPAIR
+jump_to_what_is_left = branch(CheckBranch.NULL_HALF, needs=("retention",))
+end_round_below_what_is_left = branch(CheckBranch.ENDED_AT_SECOND_NULL_HALF, needs=("retention",))
