@@ -14,7 +14,7 @@ from model_check.did_you_mean import nearest_release, require_known
 from model_check.errors import BadFile, ModelCheckError
 from model_check.releases import profile_for
 from spec.constants import FAULTS, SWITCHES, Constants, Instance
-from spec.profiles import PROFILES, VERSIONS, distinct
+from spec.profiles import PROFILES, VERSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,26 +145,13 @@ def unturned(profile: str) -> str:
     return re.split(r"[+-]", profile, maxsplit=1)[0]
 
 
-def same_switches(profile: str) -> str:
-    """The oldest profile that has the same switches: what is found of one holds for the other.
-
-    Examples
-    --------
-    >>> same_switches("5.5.1"), same_switches("5.5.1+settles_once"), same_switches("5.4.0")
-    ('5.5.0', '5.5.0+settles_once', '5.4.0')
-    """
-    name = unturned(profile)
-    oldest = next(older for older in distinct(PROFILES) if PROFILES[older] == switches_of(name))
-    return oldest + profile.removeprefix(name)
-
-
 def alike(profile: str) -> str:
     """The names of all profiles that have the switches of one: the head of a column that speaks of them.
 
     Examples
     --------
     >>> alike("5.5.0"), alike("5.4.0")
-    ('5.5.0, 5.5.1', '5.4.0')
+    ('5.5.0', '5.4.0')
     """
     return ", ".join(name for name, switches in PROFILES.items() if switches == PROFILES[profile])
 

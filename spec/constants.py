@@ -62,7 +62,7 @@ class Instance:
         1 where retention may delete files of the commit log; 0 where nobody asks for it, and states are smaller.
     endless : int
         1 where it is asked what must happen in the end; else 0. A transaction is not forgotten before it has an outcome
-        (`spec.outcome`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
+        (`spec.ghosts`), so that one that is lost waits for ever; and a round that pulls nothing again takes time.
     """
 
     name: str

@@ -8,8 +8,8 @@ go. Properties are judged before anything is forgotten. RocketMQ knows nothing o
 from __future__ import annotations
 
 from spec.constants import Constants
+from spec.ghosts import has_an_outcome
 from spec.language import NONE, Bits, remove
-from spec.outcome import has_an_outcome
 from spec.state import End, Left, Local, Settled, State
 
 

@@ -1,4 +1,7 @@
-"""What only properties read: why a settled transaction goes on, what is left of a half, why a round was stuck."""
+"""What only properties read: why a settled transaction goes on, what is left of a half, why a round was stuck.
+
+At the end: what became of a transaction, as far as anybody can know.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from spec.half import (
 )
 from spec.half_queue import half_offset
 from spec.op_pull import is_settled_by_an_op, names_it_from, op_offset_after_round
-from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, Settled, State, Stuck
+from spec.state import Budget, Burnt, Cause, Direct, End, Left, Local, Pull, Quiet, RolledBack, Settled, State, Stuck
 
 
 def remember_refusal(s: State, h: int, why: Direct) -> None:
@@ -174,3 +177,26 @@ def remember_ops_left_behind(s: State, c: Constants) -> None:
     """Note whether a round that read all op messages and passed all halves leaves an op message for the next one."""
     has_met_all = s.round.cursor == s.half_length and s.round.next_op == s.op_length
     s.op_left_behind = has_met_all and op_offset_after_round(s, c) < s.op_length
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+def is_settled(s: State, t: int) -> bool:
+    """It was delivered, rolled back, put aside or sent to another broker."""
+    return (
+        s.transaction[t].deliveries > 0
+        or s.transaction[t].rolled_back != RolledBack.NO
+        or s.transaction[t].parked
+        or s.transaction[t].escaped > 0
+    )
+
+
+def has_an_outcome(s: State, t: int) -> bool:
+    """It is settled, and a rollback of what its producer has committed does not count."""
+    return (
+        s.transaction[t].deliveries > 0
+        or s.transaction[t].parked
+        or s.transaction[t].escaped > 0
+        or (s.transaction[t].rolled_back != RolledBack.NO and s.transaction[t].local != Local.COMMIT)
+    )

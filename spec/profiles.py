@@ -103,8 +103,8 @@ def distinct(profiles: Iterable[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> distinct(["5.4.0", "5.5.0", "5.5.1", "fixed"])
-    ('5.4.0', '5.5.0', 'fixed')
+    >>> distinct(["5.4.0", "5.5.0", "5.4.0"])
+    ('5.4.0', '5.5.0')
     """
     first: dict[Switches, str] = {}
     for name in profiles:

@@ -8,18 +8,15 @@ nothing in a version and an instance need no search of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import combinations, product
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from model_check.check import Verdict
 from model_check.did_you_mean import require_known
-from model_check.front_end.lower import Lowering
-from model_check.front_end.terms import FALSE, Switch, parts
-from model_check.instances import constants_for, same_switches
 from model_check.verdicts.environment import Environment, Outcome, in_order, smaller_sets
+from model_check.verdicts.same_searches import idle_faults
 from model_check.verdicts.searches import Request, Searches
 from spec.constants import FAULTS
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spec.constants import Instance
-    from spec.language import Machine
 
 SCHEMA = Path(__file__).with_name("minimal_faults_schema.json")
 """The JSON Schema of `MinimalFaults.to_json`."""
@@ -198,7 +194,7 @@ def find_minimal_faults(
     """
     for fault in faults:
         require_known("fault", fault, FAULTS)
-    idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, same_switches(profile), instance) for profile in profiles}
+    idle = {profile: idle_faults(TRANSACTIONAL_MESSAGES, profile, instance) for profile in profiles}
     outcomes: dict[Environment, Outcome] = {}
     for size in range(most_faults + 1):
         requests = []
@@ -212,27 +208,6 @@ def find_minimal_faults(
         outcomes |= searches.run(requests)
     by_profile = sorted(outcomes.items(), key=lambda item: list(profiles).index(item[0].profile))
     return MinimalFaults(instance, tuple(profiles), tuple(clauses), most_faults, idle, dict(by_profile))
-
-
-@cache
-def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
-    """The faults that do nothing in the profile and the instance, whatever else goes wrong, in their order.
-
-    With the constants folded into the source, and all faults left open, a fault matters only where a live action or a
-    claim still asks about it. An action that some conjunct rules out is not live: a version without op batches does not
-    care how they are lost. The answer is on the safe side: a fault that it does not name may still do nothing.
-    """
-    constants = constants_for(profile, (), instance)
-    lowering = Lowering(replace(machine, switches=FAULTS), constants)
-    actions = (lowering.action(step) for step in machine.steps(constants))
-    live = (a for a in actions if all(conjunct.condition != FALSE for conjunct in a.guard))
-    claims = (
-        lowering.claim(claim, arguments)
-        for claim in (*machine.clauses, *machine.witnesses)
-        for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
-    )
-    asked = {part.name for part in parts((*live, *claims)) if isinstance(part, Switch)}
-    return tuple(fault for fault in FAULTS if fault not in asked)
 
 
 def _open(clauses: Sequence[str], environment: Environment, outcomes: dict[Environment, Outcome]) -> tuple[str, ...]:

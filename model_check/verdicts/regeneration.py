@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from model_check.check import Verdict
-from model_check.instances import load_instance, same_switches
+from model_check.instances import load_instance
 from model_check.verdicts.counterexamples import MinimalCounterexample, find_counterexamples
 from model_check.verdicts.environment import QUIET, faults_of, name_of, smaller_sets
 from model_check.verdicts.fingerprint import specification_fingerprint
 from model_check.verdicts.minimal_faults import find_minimal_faults
+from model_check.verdicts.same_searches import of_the_oldest_profile
 from model_check.verdicts.searches import Searches
 from model_check.verdicts.table import Entry, by_size
 from model_check.wording.clauses import clause_names
@@ -85,7 +86,7 @@ def regenerate(
             made.table.entries[profile][instance] = entries_of(found, profile)
         made.searched += searches.searched
         made.kept += searches.found
-        outcomes = {e: outcome for e, outcome in found.outcomes.items() if same_switches(e.profile) == e.profile}
+        outcomes = {e: outcome for e, outcome in found.outcomes.items() if of_the_oldest_profile(e) == e}
         made.environments += len(outcomes)
         made.distinct += sum(outcome.distinct for outcome in outcomes.values())
     for profile in PROFILES:

@@ -15,9 +15,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from model_check.explicit.code_generation.compile import kernel_cache
-from model_check.instances import same_switches
 from model_check.verdicts.environment import Environment, Outcome, make_ready, search_environment
 from model_check.verdicts.fingerprint import engine_fingerprint, specification_fingerprint
+from model_check.verdicts.same_searches import of_the_oldest_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,9 +104,8 @@ class Request:
     until: tuple[str, ...] = ()
 
     def of_the_oldest_profile(self) -> Request:
-        """The same request of the oldest profile with the same switches."""
-        environment = replace(self.environment, profile=same_switches(self.environment.profile))
-        return replace(self, environment=environment)
+        """The same request in the oldest profile that does the same there."""
+        return replace(self, environment=of_the_oldest_profile(self.environment))
 
     def is_answered_by(self, outcome: Outcome, most_states: int | None) -> bool:
         """Whether a kept outcome says all that a search would."""
@@ -182,7 +181,7 @@ class Searches:
     def run(self, requests: Sequence[Request]) -> dict[Environment, Outcome]:
         """Search what is not kept; the outcomes are in the order of the requests.
 
-        Of profiles with the same switches, the oldest is searched for all.
+        Of profiles that do the same in an environment, the oldest is searched for all.
 
         Raises
         ------

@@ -36,8 +36,7 @@ HEADER = """\
 # then the clauses that are violated, each with the steps of its shortest violation. What is not named holds, to the
 # bound of the instance; after a search that was cut short it is listed as unknown. The quiet world and each fault have
 # an entry; two faults or more have one if they break, or may break, a clause that fewer of them do not. An idle fault
-# does nothing in that version. A profile in [same] has the entries of the older one. Only [plan] is written by hand:
-# how many faults at once, where a search is cut short.
+# does nothing in that version. Only [plan] is written by hand: how many faults at once, where a search is cut short.
 """
 
 
@@ -237,7 +236,6 @@ def read_table(file: Path) -> Table:
         for profile, instances in told.get("verdicts", {}).items():
             for instance, environments in instances.items():
                 table.entries.setdefault(profile, {})[instance] = _read_entries(environments)
-        table.entries.update({profile: table.entries[older] for profile, older in told.get("same", {}).items()})
     except (KeyError, TypeError, AttributeError) as error:
         msg = f"{file}: {error!r} is missing or not as `halfcheck verdicts --update` writes it"
         raise BadFile(msg) from error
@@ -262,20 +260,10 @@ def written(table: Table) -> str:
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
         lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
-    same = {profile: older for profile in table.entries if (older := _first_with_entries_of(table, profile)) != profile}
-    if same:
-        lines += ["", "[same]", *(f'"{profile}" = "{older}"' for profile, older in same.items())]
     for profile, instance, name, entry in table.everything():
-        if profile in same:
-            continue
         key = name if "," not in name else f'"{name}"'
         lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]
     return "\n".join(lines) + "\n"
-
-
-def _first_with_entries_of(table: Table, profile: str) -> str:
-    mine = table.entries[profile]
-    return next(older for older in table.entries if older == profile or (mine and table.entries[older] == mine))
 
 
 def _entry(entry: Entry) -> Iterator[str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from spec.constants import Constants
 from spec.fairness import AT_ONE_MOMENT, EVERYBODY, TROUBLE
+from spec.ghosts import has_an_outcome, is_settled
 from spec.language import each, infinitely_often, leads_to
-from spec.outcome import has_an_outcome, is_settled
 from spec.state import Local, RolledBack, State
 
 

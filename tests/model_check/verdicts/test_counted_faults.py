@@ -9,8 +9,8 @@ import pytest
 
 from model_check.cpython.search import explore
 from model_check.instances import constants_for, load_instance
-from model_check.verdicts.minimal_faults import idle_faults
 from model_check.verdicts.page_of_bounds import BOUNDS, counted_faults
+from model_check.verdicts.same_searches import idle_faults
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import untraced
 

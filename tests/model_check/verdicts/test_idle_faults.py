@@ -9,7 +9,7 @@ import pytest
 
 from model_check.cpython.search import explore
 from model_check.instances import constants_for, load_instance
-from model_check.verdicts.minimal_faults import idle_faults
+from model_check.verdicts.same_searches import idle_faults
 from spec.constants import FAULTS
 from spec.profiles import PROFILES, distinct
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES

@@ -184,7 +184,7 @@ def test_an_unknown_fault_is_answered_with_those_there_are(tmp_path: Path) -> No
         )
 
 
-def test_of_profiles_with_the_same_switches_one_is_searched(tmp_path: Path) -> None:
+def test_of_profiles_that_do_the_same_in_an_environment_one_is_searched(tmp_path: Path) -> None:
     searches = Searches(KeptSearches(tmp_path / "kept"))
     both = ("5.5.0", "5.5.1")
     found = find_minimal_faults(both, load_instance("tiny"), clause_names(), searches, most_faults=0)
@@ -194,3 +194,6 @@ def test_of_profiles_with_the_same_switches_one_is_searched(tmp_path: Path) -> N
     turned = [Environment(f"{profile}+settles_once", (), found.instance) for profile in both]
     assert len(searches.run([Request(environment) for environment in turned])) == 2
     assert searches.searched == 2
+    apart = [Environment(profile, ("role_change", "retention"), found.instance) for profile in both]
+    assert len(searches.run([Request(environment) for environment in apart])) == 2
+    assert searches.searched == 4

@@ -43,18 +43,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert TABLE.stale() == []
 
 
-def test_a_profile_with_the_entries_of_an_older_one_is_written_as_that(tmp_path: Path) -> None:
-    file = tmp_path / "verdicts.toml"
-    table = replace(TABLE, entries={"4.9.7": {}, "5.3.3": {"tiny": ENTRIES}, "5.4.0": {}, "5.5.0": {"tiny": ENTRIES}})
-    file.write_text(written(table))
-    assert '[same]\n"5.5.0" = "5.3.3"\n' in file.read_text()
-    assert '[verdicts."5.5.0"' not in file.read_text()
-    assert {name: found for name, found in read_table(file).entries.items() if found} == {
-        "5.3.3": {"tiny": ENTRIES},
-        "5.5.0": {"tiny": ENTRIES},
-    }
-
-
 def test_a_verdict_is_violated_unknown_or_holds() -> None:
     assert ENTRIES["slow_round"].verdict(A) is Verdict.VIOLATED
     assert ENTRIES["slow_round"].verdict(B) is Verdict.UNKNOWN

@@ -1,0 +1,87 @@
+"""What a search would find again: faults that do nothing, and profiles that do the same in an environment.
+
+With the constants folded into the source, a switch matters only where a live action or a claim still asks about it. An
+action that some conjunct rules out is not live: a version without op batches does not care how they are lost. The
+answers are on the safe side: what is not named here may still be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from model_check.front_end.lower import Lowering
+from model_check.front_end.terms import FALSE, Switch, parts
+from model_check.instances import constants_for, switches_of, unturned
+from spec.constants import FAULTS
+from spec.profiles import PROFILES
+from spec.switches import Switches
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from model_check.verdicts.environment import Environment
+    from spec.constants import Instance
+    from spec.language import Machine
+
+
+@cache
+def idle_faults(machine: Machine, profile: str, instance: Instance) -> tuple[str, ...]:
+    """The faults that do nothing in the profile and the instance, whatever else goes wrong, in their order."""
+    asked = _asked(machine, constants_for(profile, (), instance), FAULTS)
+    return tuple(fault for fault in FAULTS if fault not in asked)
+
+
+def of_the_oldest_profile(environment: Environment) -> Environment:
+    """The same environment in the oldest profile that does the same there: what is found of one holds for the other."""
+    name = unturned(environment.profile)
+    turned = environment.profile.removeprefix(name)
+    for older in PROFILES:
+        if older == name:
+            break
+        if _do_the_same(older + turned, environment):
+            return replace(environment, profile=older + turned)
+    return environment
+
+
+def _do_the_same(older: str, environment: Environment) -> bool:
+    one, other = switches_of(older), switches_of(environment.profile)
+    names = tuple(field.name for field in fields(Switches) if getattr(one, field.name) != getattr(other, field.name))
+    return not names or any(
+        fault not in environment.faults for fault in faults_that_show(names, older, environment.instance)
+    )
+
+
+@cache
+def faults_that_show(switches: tuple[str, ...], profile: str, instance: Instance) -> tuple[str, ...]:
+    """The faults without any one of which nothing asks about some switches of a profile; none if the quiet world does.
+
+    Examples
+    --------
+    >>> from model_check.instances import load_instance
+    >>> faults_that_show(("resets_lower_end",), "5.5.0", load_instance("tiny"))
+    ('role_change', 'retention')
+    """
+
+    def is_asked(faults: Collection[str]) -> bool:
+        return bool(_asked(TRANSACTIONAL_MESSAGES, constants_for(profile, faults, instance), switches))
+
+    if is_asked(()):
+        return ()
+    return tuple(fault for fault in FAULTS if not is_asked([other for other in FAULTS if other != fault]))
+
+
+def _asked(machine: Machine, constants: object, switches: tuple[str, ...]) -> set[str]:
+    """Those of some switches about which a live action or a claim still asks, with all other constants folded."""
+    lowering = Lowering(replace(machine, switches=switches), constants)
+    actions = (lowering.action(step) for step in machine.steps(constants))
+    live = (a for a in actions if all(conjunct.condition != FALSE for conjunct in a.guard))
+    claims = (
+        lowering.claim(claim, arguments)
+        for claim in (*machine.clauses, *machine.witnesses)
+        for arguments in product(*(choice.values(constants) for choice in claim.parameters.values()))
+    )
+    return {part.name for part in parts((*live, *claims)) if isinstance(part, Switch)}
