@@ -46,7 +46,7 @@ PART_FOR_CHUNKS = 64
 """At most one part of so many of the memory is held ready for the successors of large chunks."""
 
 AT_ONCE = 1 << 18
-"""Parents that one call of the kernel expands at most: how often progress is shown and an interruption is heard."""
+"""Parents that one call of the kernel expands, about: how often progress is shown and an interruption is heard."""
 
 AT_ONCE_WHERE_BOUNDED = 1 << 15
 """The same where so many states are wanted at most: by how much a search may go beyond that."""
@@ -238,7 +238,7 @@ class _Search:
             self._finish_level()
 
     def _chunk(self) -> tuple[int, int]:
-        """Parents that a thread takes at a time at most, and before it comes back."""
+        """Parents that a thread takes at a time at most, and that all do before they come back."""
         if self.found.disk_bytes:
             return CHUNK, AT_ONCE_ON_DISK
         if self.most_states is not None:

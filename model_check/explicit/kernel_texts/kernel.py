@@ -213,9 +213,9 @@ def next_level(starts, ends, claimed, bounds, left, finished, enough, threads, o
     states = size = 0
     for r in range(starts.shape[0]):
         size += ends[r] - starts[r]
-    is_new = False
+    is_enough = False
     for r in range(threads):
-        is_new |= outs[r, 4] != 0
+        is_enough |= outs[r, 4] != 0
         if outs[r, 2] != -1:
             return False
     if bounds.shape[0] == 0 or claimed[0] < size:
@@ -231,7 +231,7 @@ def next_level(starts, ends, claimed, bounds, left, finished, enough, threads, o
         size += ends[r] - starts[r]
     claimed[0] = 0
     finished[0] += 1
-    return size > 0 and finished[0] < bounds.shape[0] and left[0] > 0 and states < enough and not is_new
+    return size > 0 and finished[0] < bounds.shape[0] and left[0] > 0 and states < enough and not is_enough
 
 
 @inlined
@@ -284,11 +284,11 @@ def search(
         for r in range(starts.shape[0]):
             size += ends[r] - starts[r]
         some = min(chunk, max(size // (TURNS * threads), LEAST_CHUNK) // LEAST_CHUNK * LEAST_CHUNK)
-        left = meeting[LEFT] // threads
+        left = (meeting[LEFT] + threads - 1) // threads
         expand_level(
             place, region, out[0], limit, starts, ends, claimed, some, left, table, keep, K, buffers, seen, out
         )
-        out[4] = 0
+        out[4] = i64(out[0] + chunk * steps_of(K) > limit)
         for i in range(seen.shape[0]):
             out[4] |= seen[i] ^ seen_before[i]
         if meet(meeting, threads):

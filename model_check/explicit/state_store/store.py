@@ -248,13 +248,13 @@ class StateStore:
     ) -> list[Counts]:
         """Expand the level between `first` and `last`, and at most `levels` in all; the ends of those behind them.
 
-        Each thread expands at most `at_once` parents, `chunk` at a time; see the kernel of the same name.
+        They expand some `at_once` parents, each thread `chunk` at a time; see the kernel of the same name.
         """
         in_table = self.table.states - int(self.counts.sum())
         in_memory = (self.memory - self.bytes) // (8 * self.width)
         starts, ends, bounds = first.copy(), last.copy(), np.zeros((levels, self.regions), dtype=np.int64)
         meeting = np.zeros(16, dtype=np.int64)
-        meeting[self.kernels.LEFT] = at_once * self.threads
+        meeting[self.kernels.LEFT] = at_once
         self.outs[:, 0], self.outs[:, 1] = self.counts, 0
 
         def search_into(region: int) -> None:

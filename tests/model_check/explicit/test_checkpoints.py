@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.errors import BadFile, ModelCheckError, OutOfRoom
+from model_check.explicit import search as explicit_search
 from model_check.explicit.checkpoint import FILE
 from model_check.explicit.search import Exploration, Progress, explore
 from model_check.explicit.state_store.resources import LEAST_MEMORY, Resources
@@ -23,6 +24,12 @@ DISTINCT, GENERATED = 296_448, 2_744_706
 def compiled_instance(request: pytest.FixtureRequest) -> str:
     """All tests here run on the worker that compiles it (see the root conftest.py)."""
     return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def short_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of this size comes back often enough to be stopped half way."""
+    monkeypatch.setattr(explicit_search, "AT_ONCE", 1 << 14)
 
 
 def search(folder: Path, *, managers: int = 7, title: str = "seven", **options: Any) -> Exploration:
