@@ -21,13 +21,16 @@ browser: setup ## put the browser in which the tests open the report into .venv 
 verify: setup ## the main job: search, cross-check, audit, lockstep, mutants, simulate, judge; writes report/index.html
 	@$(BIN)/halfcheck verify
 
-# The tests start many processes; what one of them has compiled to bytecode, the others find.
+# The tests start many processes; what one of them has compiled to bytecode, the others find. In a fresh clone, one collects
+# the tests before three do, each of which would compile all of it.
 test coverage-tests sweeps bench-tests: export PYTHONDONTWRITEBYTECODE :=
 test coverage-tests sweeps bench-tests: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
 test: setup ## all tests but the sweeps on some processes, beside them all linters and the fetching of the browser; each can fail it
 	@mkdir -p build; \
+	collected=$(PYTHONPYCACHEPREFIX)$(CURDIR)/tests; \
 	$(MAKE) --no-print-directory browser & fetching=$$!; \
 	{ $(MAKE) --no-print-directory lint > build/lint.log 2>&1 || { cat build/lint.log >&2; false; }; } & linting=$$!; \
+	[ -d $$collected ] || $(BIN)/pytest --collect-only -qq > build/collected.log; \
 	$(BIN)/pytest -n 3; tested=$$?; wait $$fetching && wait $$linting && exit $$tested
 
 coverage-tests: browser ## the tests of `make test` once more, with branch coverage shown; takes twice as long and more

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _TO_BE_LOOKED_AT: Final = 255
+_NO_READER: Final = 141
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +141,29 @@ def _print(findings: Findings, *, all_of_them: bool) -> None:
             f"{one.release}, judged by {one.profile}: {len(one.changes)} of {len(cited())} cited names changed since "
             f"{one.before}, and of {len(one.without_evidence)} nothing is known"
         )
-        for change in one.without_evidence if all_of_them or one.must_be_looked_at else ():
-            print(f"  {change.name}  {change.digest or 'gone'}")
-            if change.members:
-                print(f"    methods        {', '.join(change.members)}")
-            for who, said in change.speakers.to_json().items():
-                if said:
-                    print(f"    {who:14} {', '.join(said)}")
+        if one.without_evidence and (all_of_them or one.must_be_looked_at):
+            _print_changes(one)
     for complaint in findings.complaints:
         print(complaint)
-    if findings.exit_code:
-        print(
-            "To do: compare the sources, mend what speaks of them, and write a line for each digest into "
-            "conformance/release_gate/readings.toml"
-        )
+
+
+def _print_changes(comparison: Comparison) -> None:
+    """What changed and nothing is known of, then who speaks of it: rules, the broker, defects, switches."""
+    by_speaker: dict[str, dict[str, list[str]]] = {}
+    for change in comparison.without_evidence:
+        methods = f": {', '.join(change.members)}" if change.members else ""
+        print(f"  {change.digest or 'is gone':12}  {change.name}{methods}")
+        for kind, speakers in change.speakers.to_json().items():
+            for speaker in speakers:
+                by_speaker.setdefault(kind, {}).setdefault(speaker, []).append(change.name)
+    for kind, speakers_of in sorted(by_speaker.items()):
+        print(f"  {kind}")
+        for speaker, names in sorted(speakers_of.items()):
+            print(f"    {speaker}: {', '.join(names)}")
+    print(
+        "  To do: compare the sources, mend what speaks of them, and write a line for each digest into "
+        "conformance/release_gate/readings.toml"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -168,13 +179,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         findings = find(options.releases, update=options.update)
+        if options.json:
+            print(json.dumps(findings.to_json(), ensure_ascii=False, indent=2))
+        else:
+            _print(findings, all_of_them=bool(options.releases))
+        sys.stdout.flush()
     except ConformanceError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    if options.json:
-        print(json.dumps(findings.to_json(), ensure_ascii=False, indent=2))
-    else:
-        _print(findings, all_of_them=bool(options.releases))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _NO_READER
     return findings.exit_code
 
 

@@ -140,7 +140,7 @@ def not_kept(kept: Mapping[str, Column]) -> list[str]:
 
 def differences(kept: Mapping[str, Column], found: Mapping[str, Column]) -> list[str]:
     """Where the classes of a release are not what is kept of it, a sentence each."""
-    told = []
+    told: list[str] = []
     unknown = set(not_kept(kept))
     for release in (one for one in found if one in kept):
         old, new = kept[release], found[release]

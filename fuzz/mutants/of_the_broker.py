@@ -278,9 +278,11 @@ BROKER_MUTANTS: Final = (
         "lost batch kept", "the entries of an op message that was not stored wait for the next",
         "reference.broker.transaction.transactional_message_service",
         "        return OpBatch(\n",
+        "        import re\n"
         "        for queue_id, record in written.items():\n"
         "            if record is None:\n"
-        "                self.delete_context[queue_id].context_queue.append(bodies[queue_id])\n"
+        "                entries = re.findall('[0-9]+,', bodies[queue_id])\n"
+        "                self.delete_context[queue_id].context_queue.extend(entries)\n"
         "                self.delete_context[queue_id].total_size += len(bodies[queue_id])\n"
         "        return OpBatch(\n",
         "batch.names", like="B04", beside="op_write_failure",

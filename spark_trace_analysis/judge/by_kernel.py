@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from model_check.explicit.code_generation.one_compiler import kept
 from spark_trace_analysis.judge.properties import Invariant
 from spark_trace_analysis.judge.properties.invariant import Kernel
 from spark_trace_analysis.traces.runs import RunSettings
@@ -49,5 +49,5 @@ def judge_file(content: pa.Buffer, invariants: Sequence[Invariant], settings: Ru
 
 @lru_cache(maxsize=64)
 def _compiled(kernel: Kernel) -> Kernel:
-    compiled: Kernel = numba.njit(cache=True)(kernel)
+    compiled: Kernel = kept(kernel)
     return compiled

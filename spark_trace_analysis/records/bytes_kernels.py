@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from model_check.explicit.code_generation.one_compiler import kept
 
 HASH_START = np.uint64(0xCBF29CE484222325)
 _HASH_FACTOR = np.uint64(0x100000001B3)
@@ -73,25 +75,25 @@ _le64 = _loader(64, is_big=False)
 _put64 = _storer()
 
 
-@njit(cache=True)
+@kept
 def long_at(data: Any, at: Any) -> Any:
     """Eight bytes, big endian, signed."""
     return np.int64(_be64(data, at))
 
 
-@njit(cache=True)
+@kept
 def int_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian, signed."""
     return np.int64(np.int32(_be32(data, at)))
 
 
-@njit(cache=True)
+@kept
 def unsigned_at(data: Any, at: Any) -> Any:
     """Four bytes, big endian."""
     return np.int64(_be32(data, at))
 
 
-@njit(cache=True)
+@kept
 def copy_bytes(data: Any, start: Any, size: Any, out: Any, at: Any) -> None:
     """Copy some bytes to a place in another array, eight a step."""
     copied = np.int64(0)
@@ -103,7 +105,7 @@ def copy_bytes(data: Any, start: Any, size: Any, out: Any, at: Any) -> None:
         copied += 1
 
 
-@njit(cache=True)
+@kept
 def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     """CRC-32 of some bytes, as :func:`zlib.crc32`, sixteen bytes a step."""
     crc = np.uint64(0xFFFFFFFF)
@@ -137,13 +139,13 @@ def crc32(data: Any, start: Any, end: Any, tables: Any) -> Any:
     return np.int64(crc ^ np.uint64(0xFFFFFFFF))
 
 
-@njit(cache=True)
+@kept
 def hash_step(value: Any, byte: Any) -> Any:
     """Take one byte, or any number, into a hash (FNV-1a)."""
     return (value ^ np.uint64(byte)) * _HASH_FACTOR
 
 
-@njit(cache=True)
+@kept
 def mixed(value: Any) -> Any:
     """Spread a hash over all of its bits (MurmurHash3's finaliser)."""
     value = (value ^ (value >> _MIX_SHIFT)) * _MIX_1
@@ -151,7 +153,7 @@ def mixed(value: Any) -> Any:
     return value ^ (value >> _MIX_SHIFT)
 
 
-@njit(cache=True)
+@kept
 def hash_of(data: Any, start: Any, end: Any) -> Any:
     """64 bits that stand for some bytes; never 0."""
     value = HASH_START

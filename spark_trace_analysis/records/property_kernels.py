@@ -7,8 +7,8 @@ text that is not ASCII, a count that is no number, an op message of another form
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from model_check.explicit.code_generation.one_compiler import kept
 from reference.format import properties
 from reference.format.record import BORN_HOST_V6_FLAG, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import HASH_START, copy_bytes, hash_bytes, hash_of, hash_step, mixed
@@ -31,7 +31,7 @@ _MOST_DIGITS = 18
 _FIELDS = len(Told)
 
 
-@njit(cache=True)
+@kept
 def _number(data: Any, start: Any, end: Any) -> Any:
     """A decimal number, and whether it is one."""
     at = start
@@ -48,13 +48,13 @@ def _number(data: Any, start: Any, end: Any) -> Any:
     return (-value if is_negative else value), True
 
 
-@njit(cache=True)
+@kept
 def birth_hash(born_timestamp: Any, born_host_hash: Any, body_crc: Any) -> Any:
     """64 bits for :attr:`spark_trace_analysis.audit.rules.history.History.birth`."""
     return np.int64(mixed(mixed(np.uint64(born_timestamp) ^ np.uint64(born_host_hash)) + np.uint64(body_crc)))
 
 
-@njit(cache=True)
+@kept
 def _hash_of_number(value: Any) -> Any:
     """The hash of a number's decimal digits; the number is not negative."""
     divisor = np.int64(1)
@@ -68,7 +68,7 @@ def _hash_of_number(value: Any) -> Any:
     return np.int64(state if state != 0 else np.uint64(1))
 
 
-@njit(cache=True)
+@kept
 def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
     """:func:`reference.format.properties.is_in_hash_map_order`, of the keys' Java hash codes."""
     capacity = initial
@@ -84,7 +84,7 @@ def _is_in_order(codes: Any, count: Any, initial: Any) -> bool:
     return True
 
 
-@njit(cache=True)
+@kept
 def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any, codes: Any) -> None:
     """One record; `o` are the outlines, `t` is what it tells."""
     for field in range(_FIELDS):
@@ -237,7 +237,7 @@ def _tell_one(data: Any, o: Any, i: Any, t: Any, j: Any, names: Any, values: Any
     t[Told.IS_ODD, j] = is_odd
 
 
-@njit(cache=True)
+@kept
 def _count_entries(data: Any, start: Any, end: Any) -> Any:
     """How many half offsets an op body lists, whether it is such a list, and whether it has a comma."""
     count, digits, has_comma = 0, 0, False
@@ -255,7 +255,7 @@ def _count_entries(data: Any, start: Any, end: Any) -> Any:
     return count, count > 0, has_comma
 
 
-@njit(cache=True)
+@kept
 def _tell(data: Any, outlines: Any, chosen: Any, told: Any) -> None:
     names, values, codes = (
         np.empty(_MOST_KEYS, np.int64),
@@ -266,7 +266,7 @@ def _tell(data: Any, outlines: Any, chosen: Any, told: Any) -> None:
         _tell_one(data, outlines, chosen[number], told, number, names, values, codes)
 
 
-@njit(cache=True)
+@kept
 def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: Any) -> None:
     count = 0
     for number in range(len(chosen)):
@@ -284,7 +284,7 @@ def _list_entries(data: Any, outlines: Any, chosen: Any, offsets: Any, records: 
             count += 1
 
 
-@njit(cache=True)
+@kept
 def _gather(data: Any, starts: Any, ends: Any, out: Any) -> None:
     for number in range(len(starts) - 1):
         copy_bytes(data, starts[number], ends[number + 1] - ends[number], out, ends[number])

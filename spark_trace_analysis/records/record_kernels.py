@@ -8,8 +8,8 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from model_check.explicit.code_generation.one_compiler import kept
 from reference.format.record import BORN_HOST_V6_FLAG, FIXED_BYTES, MAGIC_V1, MAGIC_V2, STORE_HOST_V6_FLAG
 from spark_trace_analysis.records.bytes_kernels import (
     CRC_TABLES,
@@ -78,7 +78,7 @@ for _row, _prefix in zip(_PREFIXES, NOT_A_DELIVERY, strict=True):
     _row[1 : 1 + len(_prefix)] = list(_prefix)
 
 
-@njit(cache=True)
+@kept
 def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, prefixes: Any) -> Any:
     """:func:`spark_trace_analysis.records.transaction_record.concerns_a_transaction`, and the kind of it."""
     if topic_hash == _HALF:
@@ -103,7 +103,7 @@ def _topic_kind(data: Any, at: Any, size: Any, topic_hash: Any, sys_flag: Any, p
     return TopicKind.DELIVERED
 
 
-@njit(cache=True)
+@kept
 def _scan(
     data: Any, position: Any, end: Any, file_start: Any, columns: Any, checks_bodies: bool, tables: Any, prefixes: Any
 ) -> Any:

@@ -4,12 +4,12 @@ A transaction counts from the moment when its half is stored; one that never got
 """
 
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from model_check.explicit.code_generation.one_compiler import kept
 from spark_trace_analysis.traces import events
 from spark_trace_analysis.traces.whole_traces import WholeTraces
 from spec.events import OUTCOMES
@@ -254,5 +254,5 @@ def count_events(  # noqa: C901 (one branch an event)
 
 
 @cache
-def _kernel() -> "numba.core.dispatcher.Dispatcher":
-    return numba.njit(cache=True)(count_events)
+def _kernel() -> Any:
+    return kept(count_events)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -197,8 +199,10 @@ def test_a_new_release_is_one_command_from_what_must_be_looked_at(
     assert (
         f"5.5.2, judged by {judged('5.5.2')}: 1 of 1 cited names changed since 5.5.1, and of 1 nothing is known" in out
     )
-    assert f"  {CHECK}  " in out
-    assert "    switches       equal_age_is_young" in out
+    assert f"  {CHECK}\n" in out
+    assert "  specification\n" in out
+    assert f"    check_round.pass_settled_half: {CHECK}\n" in out
+    assert f"  switches\n    equal_age_is_young: {CHECK}\n" in out
     assert "readings.toml" in out.splitlines()[-1]
     told = json.loads(run(capsys, "5.5.2", "--json")[1])
     assert [change["name"] for change in told["releases"][0]["changes"]] == [CHECK]
@@ -234,6 +238,17 @@ def judged(release: str) -> str:
 def test_what_is_no_release_is_refused(project: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert gate.main([name]) == 151
     assert capsys.readouterr().err == f"no release {name!r}; expected three numbers from 4.3.0 on, such as 5.5.1\n"
+
+
+def test_a_reader_that_goes_away_is_no_failure(project: Path) -> None:
+    command = "from conformance.release_gate import __main__ as gate; gate.find = lambda *_, **__: gate.Findings("
+    command += "(), ('5.5.2',) * 9999, (), (), (), ()); raise SystemExit(gate.main([]))"
+    with subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 # Maven

@@ -162,7 +162,7 @@ def first_divergence(constants: Constants, floor_is_higher_by: int = 0) -> str |
     return None
 
 
-@pytest.mark.parametrize("steps_back", [False, True])
+@pytest.mark.parametrize("steps_back", [True, pytest.param(False, marks=pytest.mark.sweep)])
 def test_a_clock_that_runs_on_has_the_futures_of_the_canonical_states(steps_back: bool) -> None:
     assert first_divergence(Constants(steps_back=steps_back)) is None
 

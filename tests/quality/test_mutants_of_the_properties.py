@@ -42,7 +42,9 @@ def name_of(clause: Property) -> str:
     return f"{clause.identifier}.{clause.clause}"
 
 
-@pytest.mark.parametrize("emptied", ["S1.immune_half", "S9.immune_half", "S9.late_op", "L2.immunity_burns_checks"])
+@pytest.mark.parametrize(
+    "emptied", sampled(["S1.immune_half", "S9.immune_half", "S9.late_op", "L2.immunity_burns_checks"], 2)
+)
 def test_a_clause_that_is_always_true_loses_its_pinned_violation(emptied: str) -> None:
     clauses = tuple(
         with_parameters_of(clause, nothing_is_wrong) if name_of(clause) == emptied else clause

@@ -1,4 +1,4 @@
-"""Numba compiles the functions of a generated module in one process at a time; whoever waited finds them in the cache.
+"""Numba compiles the functions of a module in one process at a time; whoever waited finds them in the cache.
 
 Several processes begin with the same searches, each of which would compile for seconds what another one compiles too.
 """
@@ -10,10 +10,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from numba import njit
 from numba.core.compiler_lock import global_compiler_lock
 
 _COMPILING: set[Path] = set()
 """Files whose lock this process has; guarded by Numba's own lock."""
+
+
+def kept(function: Any) -> Any:
+    """Compile a function of a module at its first call, and keep its code where Numba keeps that of the module."""
+    return one_compiler(njit(cache=True)(function), function.__code__.co_filename)
 
 
 def one_compiler(dispatcher: Any, file: str) -> Any:

@@ -43,7 +43,7 @@ def test_hypothesis_leaves_nothing_in_the_folder_that_somebody_works_in(
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("profile", distinct(VERSIONS))
-@pytest.mark.parametrize("examples", [80, pytest.param(500, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("examples", [50, pytest.param(500, marks=pytest.mark.sweep)])
 def test_specification_and_broker_agree_in_the_world_with_all_faults(profile: str, examples: int) -> None:
     done, coverage = fuzzed(profile, FAULTS, examples=examples, steps=100)
     assert done.failure is None

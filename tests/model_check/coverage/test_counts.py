@@ -28,6 +28,7 @@ from spec.language import (
 )
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of, untraced
+from tests.sampled import sampled
 
 WORLDS = [
     ("5.3.3", "quiet", "tiny"),
@@ -42,7 +43,7 @@ def both(machine: Machine, found: Exploration) -> tuple[Coverage, Coverage]:
     return cover_by_numba(found), cover_by_cpython(machine, found.constants, states)
 
 
-@pytest.mark.parametrize(("profile", "environment", "instance"), WORLDS)
+@pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 2))
 def test_both_readings_count_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
     constants = constants_for(profile, faults_of(environment), instance)

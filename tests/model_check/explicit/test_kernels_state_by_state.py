@@ -32,7 +32,7 @@ WORLDS = [
 ]
 
 
-@pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 2))
+@pytest.mark.parametrize(("profile", "environment", "instance"), sampled(WORLDS, 3))
 def test_every_step_from_every_walked_state_is_the_same(profile: str, environment: str, instance: str) -> None:
     machine = TRANSACTIONAL_MESSAGES
     constants = constants_for(profile, faults_of(environment), instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from model_check.explicit.code_generation.compile import HEADER, load_generated
-from model_check.explicit.code_generation.one_compiler import one_compiler
+from model_check.explicit.code_generation.one_compiler import kept, one_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +63,20 @@ def test_a_generated_kernel_is_compiled_under_the_lock_of_its_file(
     assert module.one_more(1) == 2
     assert module.one_more(3) == 4
     assert seen == [(file, fcntl.LOCK_EX), (file, fcntl.LOCK_UN)]
+
+
+def test_a_function_that_is_kept_is_compiled_under_the_lock_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, seen = tmp_path / "of_its_own.py", []
+    file.write_text(f"from {kept.__module__} import kept\n\n@kept\ndef one_more(number):\n    return number + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("of_its_own")
+    monkeypatch.setattr(fcntl, "flock", lambda opened, how: seen.append((Path(opened.name), how)))
+    assert module.one_more(1) == 2
+    assert module.one_more(3) == 4
+    assert seen == [(file, fcntl.LOCK_EX), (file, fcntl.LOCK_UN)]
+    assert list((tmp_path / "__pycache__").glob("of_its_own.one_more-*.nbc"))
 
 
 def test_what_a_kernel_calls_is_compiled_under_the_same_lock_which_then_ends(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     [
         ("5.3.3", ["crash"], "S10.op_entry_dies_with_the_process", 4),
         pytest.param("5.3.3", ["crash"], "S1.immune_half", 14, marks=pytest.mark.sweep),
-        ("4.5.1", ["slow_local"], "S1.after_a_check", 10),
+        pytest.param("4.5.1", ["slow_local"], "S1.after_a_check", 10, marks=pytest.mark.sweep),
     ],
 )
 def test_the_shortest_counterexample_has_the_same_length(

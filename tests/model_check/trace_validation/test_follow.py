@@ -10,6 +10,7 @@ from model_check.instances import constants_for
 from model_check.trace_validation.follow import SEEN, NamedEvent, follow
 from model_check.walks.walk import Walker
 from spec.profiles import PROFILES, distinct
+from tests.sampled import sampled
 
 STEPS = 80
 WORLDS: tuple[tuple[str, ...], ...] = ((), ("crash", "slow_round"), ("wrong_end", "late_end", "put_failure"))
@@ -28,7 +29,7 @@ def walks(profile: str, faults: tuple[str, ...], count: int) -> list[list[NamedE
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("profile", distinct(PROFILES))
+@pytest.mark.parametrize("profile", sampled(distinct(PROFILES), 2))
 @pytest.mark.parametrize("faults", WORLDS, ids=lambda faults: ",".join(faults) or "quiet")
 def test_a_walk_is_followed_with_no_fault_but_its_own(profile: str, faults: tuple[str, ...]) -> None:
     for walk in walks(profile, faults, 10):
