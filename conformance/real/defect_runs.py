@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from conformance.real.real_broker import RealBroker
 
 _UPDATE_CONSUMER_OFFSET: Final = 15
+TIMEOUT_OF_ENTRIES_MS: Final = 20_000
+"""``transactionTimeOut`` of `entries_come_back`: longer than what goes before the second start."""
 _ASKED: Final = Plan.of(UNKNOWN, COMMIT)
 
 
@@ -60,9 +62,7 @@ def entries_come_back(broker: RealBroker) -> None:
     time.sleep(2)
     gone = [client.send("P", Message("TopicEntries", f"gone-{number}"), Plan(UNKNOWN)) for number in range(2)]
     broker.kill_broker()
-    log = broker.run / "store" / "commitlog" / f"{0:020d}"
-    kept = log.read_bytes()[: gone[0].commit_log_offset]
-    log.write_bytes(kept + bytes(log.stat().st_size - len(kept)))
+    broker.cut_log(gone[0].commit_log_offset)
     broker.start_broker()
     length = gone[1].commit_log_offset - gone[0].commit_log_offset
     padding = length - first.commit_log_offset
@@ -71,6 +71,6 @@ def entries_come_back(broker: RealBroker) -> None:
     time.sleep(2)
     broker.stop_broker()
     broker.start_broker()
-    time.sleep(int(broker.settings["transactionTimeOut"]) / 1_000)
+    time.sleep(TIMEOUT_OF_ENTRIES_MS / 1_000)
     broker.settle(client, 60)
     client.leave("P", "TopicEntries")

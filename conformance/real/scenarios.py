@@ -67,7 +67,9 @@ SCENARIOS: Final = {
     ),
     "foreign_original": RealScenario(defect_runs.foreign_original, {"transactionCheckInterval": "10000"}),
     "check_offsets": RealScenario(defect_runs.check_offsets),
-    "entries_come_back": RealScenario(defect_runs.entries_come_back, {"transactionTimeOut": "20000"}),
+    "entries_come_back": RealScenario(
+        defect_runs.entries_come_back, {"transactionTimeOut": str(defect_runs.TIMEOUT_OF_ENTRIES_MS)}
+    ),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 
