@@ -181,6 +181,11 @@ class Instance:
 class Constants(Faults, Switches, Instance):
     """An instance under a profile in an environment: the `c` of every action."""
 
+    @property
+    def longest_immunity(self) -> int:
+        """The largest immunity that a message may carry, also one that is sent on; 0 if none may."""
+        return max(super().longest_immunity, self.timeout) if self.preset_original else super().longest_immunity
+
 
 SWITCHES = tuple(f.name for f in fields(Switches))
 FAULTS = tuple(f.name for f in fields(Faults))

@@ -166,7 +166,10 @@ public class Driver {
 
     private static Map<String, Object> request(Map<String, String> fields) throws Exception {
         int code = (int) number(fields, "code");
-        RemotingCommand response = invoke(fields.get("producer"), code, new TreeMap<>(), bytes(fields.get("body")), false);
+        Map<String, String> header = new TreeMap<>();
+        for (Map.Entry<String, String> field : fields.entrySet())
+            if (field.getKey().startsWith("h.")) header.put(field.getKey().substring(2), field.getValue());
+        RemotingCommand response = invoke(fields.get("producer"), code, header, bytes(fields.get("body")), false);
         log("request", "code", code, "respCode", response.getCode(), "respRemark", response.getRemark());
         return map("code", response.getCode(), "remark", String.valueOf(response.getRemark()));
     }

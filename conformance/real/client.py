@@ -169,9 +169,10 @@ class Client:
         )
         return (int(told["code"]), told["remark"]) if told else None
 
-    def request(self, producer: str, code: int, body: str) -> tuple[int, str]:
+    def request(self, producer: str, code: int, body: str, header: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Send another request to the broker; gives code and remark of the answer."""
-        told = self._ask("request", producer=producer, code=code, body=body.encode().hex())
+        given = {f"h.{name}": value for name, value in (header or {}).items()}
+        told = self._ask("request", producer=producer, code=code, body=body.encode().hex(), **given)
         return int(told["code"]), told["remark"]
 
     def checks(self, message: Message) -> Checks:

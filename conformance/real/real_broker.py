@@ -106,6 +106,13 @@ class RealBroker:
         self.note("broker kill -9")
         keep_at_kill(self.run / "store", self.run / "kept")
 
+    def cut_log(self, end: int) -> None:
+        """Take out of the first file of the commit log what a power loss may take; queue entries of it stay."""
+        log = self.run / "store" / "commitlog" / f"{0:020d}"
+        kept = log.read_bytes()[:end]
+        log.write_bytes(kept + bytes(log.stat().st_size - len(kept)))
+        self.note("commit log cut", end=end)
+
     def stop_broker(self) -> None:
         """SIGTERM, and wait for its end."""
         started = time.monotonic()

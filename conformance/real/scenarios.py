@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
-from conformance.real import scenario_runs
+from conformance.real import defect_runs, scenario_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,6 +64,11 @@ SCENARIOS: Final = {
     ),
     "unread_op": RealScenario(
         scenario_runs.unread_op, {"transactionCheckInterval": "10000"}, {"transactionOpMsgMaxSize": "1"}
+    ),
+    "foreign_original": RealScenario(defect_runs.foreign_original, {"transactionCheckInterval": "10000"}),
+    "check_offsets": RealScenario(defect_runs.check_offsets),
+    "entries_come_back": RealScenario(
+        defect_runs.entries_come_back, {"transactionTimeOut": str(defect_runs.TIMEOUT_OF_ENTRIES_MS)}
     ),
 }
 """By name; the golden store of a name is made by the scenario of that name."""

@@ -64,7 +64,13 @@ send_half_by_another_clock = drives("other send")(
     lambda side, step: _send_new(side, step, skew=step.arguments[2] * TICK_MS)
 )
 send_half_with_checks = drives("other send")(lambda side, step: _send_new(side, step, checks=step.arguments[2]))
-send_half_with_original = drives("other send")(lambda side, step: _send_new(side, step, original=step.arguments[2]))
+
+
+@drives("other send")
+def send_half_with_original(side: BrokerSide, step: Step) -> None:
+    transaction, original = step.arguments
+    immunity = side.broker.settings.transaction_timeout_ms // TICK_MS
+    _send(side, step, half_message(transaction, immunity, side.clock.now, original=original))
 
 
 @drives("bad send")

@@ -184,7 +184,7 @@ def nearest_ids(wanted: str) -> tuple[str, ...]:
     Examples
     --------
     >>> nearest_ids("B1"), nearest_ids("01B"), nearest_ids("14"), nearest_ids("B99"), nearest_ids("C02")
-    (('B01',), ('B01',), ('A14', 'B14'), ('B49',), ('A02', 'B02'))
+    (('B01',), ('B01',), ('A14', 'B14'), ('B58',), ('A02', 'B02'))
     >>> nearest_ids("banana")
     ()
     """
@@ -197,7 +197,7 @@ def nearest_ids(wanted: str) -> tuple[str, ...]:
 
 
 def ranges() -> str:
-    """The ids that there are, series by series: `A01–A58 and B01–B49`."""
+    """The ids that there are, series by series: `A01–A58 and B01–B58`."""
     series = ([name for name in catalogue() if name.startswith(letter)] for letter in "AB")
     return " and ".join(f"{names[0]}–{names[-1]}" for names in series)
 

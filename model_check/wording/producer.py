@@ -16,9 +16,9 @@ send_half_with_checks = Wording(
     arrow("Producer", "Half queue", "half {new_half}{with_immunity}, check {checks}"),
 )
 send_half_with_original = Wording(
-    "the producer sends transaction {t}{immunity} with TRAN_PREPARED_QUEUE_OFFSET={original}; "
+    "the producer sends transaction {t} on, with an immunity and TRAN_PREPARED_QUEUE_OFFSET={original}; "
     "the broker stores its half at offset {last}",
-    arrow("Producer", "Half queue", "half {new_half}{with_immunity}, original {original}"),
+    arrow("Producer", "Half queue", "half {new_half}, immune, original {original}"),
 )
 send_poison_half = Wording(
     "the producer sends transaction {t}{immunity}, too long to be copied; its half is at offset {last}",

@@ -61,23 +61,23 @@ def send_half_with_checks(s: State, c: Constants, t: int, immunity: int, checks:
     store_half(s, c, t, s.now)
 
 
-@action(
-    event="half_stored",
-    place=35,
-    shows=SENT,
-    t=each("transactions"),
-    immunity=among("immunities"),
-    original=each("half_slots"),
-)
-def send_half_with_original(s: State, c: Constants, t: int, immunity: int, original: int) -> None:
+@action(event="half_stored", place=35, shows=SENT, t=each("transactions"), original=each("half_slots"))
+def send_half_with_original(s: State, c: Constants, t: int, original: int) -> None:
     """The same with a message that carries TRAN_PREPARED_QUEUE_OFFSET, as a copy that was delivered does (B56).
 
-    RocketMQ: EndTransactionProcessor#endMessageTransaction leaves the property in what it delivers, and a message that
-    was consumed can be sent as it is. It may name any offset: it was written for another queue, or long ago.
+    It carries the immunity for which it was put back, too, here one as long as the timeout. It may name any offset, as
+    it was written for another queue, or long ago; one below the half offset leads to nothing.
+
+    RocketMQ: EndTransactionProcessor#endMessageTransaction leaves both in what it delivers, and a message that was
+    consumed can be sent as it is.
     """
     may_send(s, c, t)
     assume(c.preset_original, "no message carries TRAN_PREPARED_QUEUE_OFFSET when it is sent")
-    begin_transaction(s, t, immunity)
+    within(
+        original >= s.offsets.half and original <= s.half_length + 1,
+        "it names a half from the half offset on, itself or the next one",
+    )
+    begin_transaction(s, t, c.timeout)
     if not c.owns_prepared_offset:
         s.half[s.half_length].original = original
     store_half(s, c, t, s.now)

@@ -19,7 +19,7 @@ def an_op_entry_is_of_its_own_transaction(s: State, c: Constants, h: int) -> boo
     "S4",
     clause="foreign_original",
     resembles=("B56",),
-    needs=("preset_original", "immunity", "second_transaction"),
+    needs=("preset_original", "second_transaction"),
     h=each("half_slots"),
 )
 def a_half_knows_its_own_original(s: State, c: Constants, h: int) -> bool:

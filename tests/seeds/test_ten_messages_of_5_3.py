@@ -46,6 +46,12 @@ def test_three_are_committed_four_left_unknown_and_three_rolled_back(seed: int, 
     store.assert_accepted_without_a_fault()
 
 
+def test_a_broker_whose_op_batch_thread_spins_makes_the_same_of_them(tmp_path: Path) -> None:
+    store = tell(replace(TEN_MESSAGES, version="5.5.1"), tmp_path)
+    assert store.states()["delivered"] == hello(COMMITTED)
+    assert store.states()["rolled_back"] == hello(ROLLED_BACK)
+
+
 def test_the_messages_are_those_of_the_demonstration(tmp_path: Path) -> None:
     store = tell(TEN_MESSAGES, tmp_path)
     halves = store.halves[:10]

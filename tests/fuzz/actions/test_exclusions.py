@@ -60,6 +60,7 @@ LATE_AND_UNREADABLE = """
 send_undecodable_half t=0 immunity=3; roll_back_locally t=0; tick; tick; tick; tick; refuse_late_end h=0
 """
 COUNTED_AND_SENT_AGAIN = "send_half_with_checks t=0 immunity=-1 checks=1; send_half_again t=0"
+OF_AN_ORIGINAL_AND_SENT_AGAIN = "send_half_with_original t=0 original=1; send_half_again t=0"
 ANOTHER_IN_ITS_PLACE = """
 send_half t=0 immunity=1; lose_power records=0; send_half t=1 immunity=1; commit_what_is_gone t=0
 """
@@ -85,6 +86,9 @@ CASES = [
         "5.3.3", LATE_AND_UNREADABLE, "refuse_late_end h=0", "the answer to END_TRANSACTION", id="late and unreadable"
     ),
     pytest.param("5.3.3", COUNTED_AND_SENT_AGAIN, "send_half_again t=0", "half[1].check_times", id="counted, twice"),
+    pytest.param(
+        "5.3.3", OF_AN_ORIGINAL_AND_SENT_AGAIN, "send_half_again t=0", "half[1].original", id="of an original, twice"
+    ),
     pytest.param(
         "5.3.3", ANOTHER_IN_ITS_PLACE, "commit_what_is_gone t=0", "the answer to END_TRANSACTION", id="another half"
     ),

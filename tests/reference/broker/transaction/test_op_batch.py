@@ -32,6 +32,32 @@ def test_the_first_batch_waits_for_an_interval_since_the_first_end_and_the_next_
     assert bodies(one) == [b"0,1,", b"2,"]
 
 
+@pytest.mark.parametrize(("version", "wakes_in"), [("5.4.0", 3_000), ("5.5.1", 1)])
+def test_a16_from_5_5_on_an_entry_that_is_passed_is_met_an_interval_after_the_last_write(
+    version: str, wakes_in: int
+) -> None:
+    one = OneBroker(version)
+    one.commit(one.half())
+    one.clock.advance(2_999)
+    assert one.broker.run_op_batch_service().wakeup_timestamp == one.clock.now + wakes_in
+
+
+@pytest.mark.parametrize(("version", "sleeps"), [("5.4.0", True), ("5.5.0", False), ("5.5.1", False)])
+def test_a17_from_5_5_on_an_interval_after_a_batch_the_thread_does_not_sleep_any_more(
+    version: str, sleeps: bool
+) -> None:
+    one = OneBroker(version)
+    one.commit(one.half())
+    one.clock.advance(3_000)
+    assert one.broker.run_op_batch_service().wakeup_timestamp == one.clock.now + 3_000
+    one.clock.advance(3_000)
+    batch = one.broker.run_op_batch_service()
+    assert batch.written == ()
+    assert batch.wakeup_timestamp == (one.clock.now + 3_000 if sleeps else 0)
+    one.roll_back(one.half())
+    assert len(one.broker.run_op_batch_service().written) == 1, "the first entry behind an idle interval is due at once"
+
+
 def test_a_batch_is_due_at_once_when_its_characters_reach_the_maximum() -> None:
     one = OneBroker("5.3.3", replace(SETTINGS, op_msg_max_size=6))
     halves = [one.half() for _ in range(4)]

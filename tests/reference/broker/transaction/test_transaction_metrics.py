@@ -120,6 +120,15 @@ def test_the_counts_are_saved_when_the_interval_is_over(version: str, interval: 
     assert counts(one.broker.message_store.disk.read(FILE)) == (1, [("T", 1)])
 
 
+def test_from_5_5_1_on_the_counts_are_saved_in_the_millisecond_in_which_the_interval_is_over() -> None:
+    one = OneBroker("5.5.1", BrokerSettings(transaction_metric_flush_interval_ms=10_000))
+    one.half()
+    one.clock.advance(9_999)
+    assert not one.broker.persist_transaction_metrics()
+    one.clock.advance(1)
+    assert one.broker.persist_transaction_metrics()
+
+
 @pytest.mark.parametrize("version", ["5.3.3", "5.4.0"])
 def test_a_killed_process_goes_on_from_the_counts_that_were_saved(version: str) -> None:
     one = OneBroker(version)
