@@ -143,9 +143,7 @@ def test_queue_entries_that_outlive_their_records_would_be_a_difference(monkeypa
 
 def test_no_power_loss_takes_what_a_shutdown_has_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
     pairing = Pairing.of("4.9.7", FAULTS)
-    began, stopped, power_lost = read_path(
-        pairing.machine, pairing.constants, "begin_stop; stop; lose_power records=0"
-    )
+    began, stopped, power_lost = read_path(pairing.machine, pairing.constants, "begin_stop; stop; lose_power records=0")
     pair = run_text(pairing, "send_half t=0 immunity=-1")
     assert (pair.take(began), pair.take(stopped)) == (None, None)
     assert pair.state.flushed.halves == 1
