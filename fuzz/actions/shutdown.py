@@ -21,5 +21,7 @@ begin_stop = drives("shut down", unless=_batch_is_due)(lambda side, _: side.brok
 
 @drives("shut down")
 def stop(side: BrokerSide, _: Step) -> None:
+    if side.broker.check_service.round is not None:
+        side.mishaps += 1
     side.broker.end_shutdown()
     side.restart()

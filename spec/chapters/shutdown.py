@@ -71,7 +71,9 @@ def stop(s: State, c: Constants) -> None:
     require(not c.joins_round_first or not s.round.running, "the last round is over, or nobody awaits it")
     require(not s.round.running or is_within_limit(s, c), "a round beyond its time limit has ended")
     within(not s.round.null_met, "a round that the store fails has not jumped before: it would not throw then")
+    within(not s.round.running or s.mishaps < c.mishaps, "the instance has mishaps left for a round that fails")
     if s.round.running:
+        s.mishaps += 1
         abort_round(s, c, Stuck.NO)
     flush(s, c)
     save_offsets(s)

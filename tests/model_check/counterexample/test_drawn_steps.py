@@ -67,6 +67,21 @@ def walked(profile: str, instance: str, faults: str, taken: Counter[str]) -> lis
 
 RARE = [
     (
+        ("5.3.3", "tiny", "acting_slave"),
+        "send_half t=0 immunity=-1; act_for_dead_master; tick; begin_round; bring_master_back_amid_escape",
+    ),
+    (
+        ("4.5.1", "tiny", "lose_check"),
+        "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; put_back_and_check; "
+        "lose_check h=1",
+    ),
+    (
+        ("fixed", "tiny", ""),
+        "send_half t=0 immunity=3; commit_locally t=0; tick; begin_round; put_back_immune_half; "
+        "end_round_at_fresh_half; store_real_message h=0; write_op h=0; tick; begin_round; "
+        "pass_half_of_settled_transaction",
+    ),
+    (
         ("4.5.1", "tiny", "slow_local"),
         "send_half t=0 immunity=-1; tick; tick; tick; begin_round; put_back_and_check; answer_check_too_early h=1",
     ),
