@@ -85,11 +85,13 @@ class BrokerRecords:
 
     def read_decay(self, store: MessageStore) -> None:
         """Map which halves and op messages can no longer be decoded."""
+        left = store.min_phy_offset
         for place, offset in enumerate(self.half_places):
-            if store.look_message_by_offset(offset) is None:
+            if offset >= left and store.look_message_by_offset(offset) is None:
                 self._put("transaction.kind", self._transactions[place], Kind.UNDECODABLE)
         for place, offset in enumerate(self.op_places):
-            self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
+            if offset >= left:
+                self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
 
     def flushed(self, store: MessageStore) -> tuple[int, int]:
         """How many halves and op messages are on the disk."""
