@@ -173,7 +173,13 @@ MUTANTS = [
         putting_back, "put_back_immune_half", "append_copy(s, c, half_read(s), 1)", "pass", id="no-copy-stored"
     ),
     pytest.param(discarding, "discard", "    s.round.cursor += 1\n", "", id="discarded-and-not-passed"),
-    pytest.param(rounds, "end_round", "        s.offsets.half = s.round.cursor\n", "        pass\n", id="half-offset-not-committed"),
+    pytest.param(
+        rounds,
+        "end_round",
+        "        s.offsets.half = s.round.cursor\n",
+        "        pass\n",
+        id="half-offset-not-committed",
+    ),
     pytest.param(
         end_transaction, "store_real_message", "    remember_delivery(s, c, h)\n", "", id="delivery-not-counted"
     ),
