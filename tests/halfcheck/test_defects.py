@@ -300,7 +300,7 @@ def test_an_unknown_id_is_answered_with_the_nearest_in_one_line(capsys: pytest.C
     assert out == ""
     assert err == (
         "halfcheck: no defect 'B1'; did you mean B01 (a commit inside the immunity is delivered twice)? "
-        f"There are A01–A58 and B01–B49, and halfcheck defects lists all {len(catalogue())}\n"
+        f"There are A01–A58 and B01–B51, and halfcheck defects lists all {len(catalogue())}\n"
     )
 
 
