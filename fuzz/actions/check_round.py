@@ -78,7 +78,7 @@ def cannot_begin_round(side: BrokerSide, _: Step) -> bool:
     """
     offsets, store = side.broker.consumer_offset_manager, side.broker.message_store
     if any(
-        offsets.query_offset(topic, HALF_QUEUE_ID) == 0 and store.get_min_offset_in_queue(topic, HALF_QUEUE_ID)
+        offsets.query_offset(topic, HALF_QUEUE_ID) == 0 and store.cleaning.get_min_offset_in_queue(topic, HALF_QUEUE_ID)
         for topic in (HALF_TOPIC, OP_TOPIC)
     ):
         return True

@@ -95,7 +95,7 @@ class Driven(ActionRecord):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excluded(ActionRecord):
-    """An action that the broker is spared, and why; none of them is possible in a version."""
+    """An action that the broker is spared, and why: a repair that no version has, or what there is no broker for."""
 
     why: str
 

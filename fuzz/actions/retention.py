@@ -24,7 +24,7 @@ def _end_of(side: BrokerSide, records: int) -> CommitLogOffset:
 
 def _splits_a_file(side: BrokerSide, step: Step) -> bool:
     """A point within a file of the log: files go as a whole. `BrokerSide.roll` begins one behind each step."""
-    return not side.broker.message_store.begins_file(_end_of(side, step.arguments[0]))
+    return not side.broker.message_store.cleaning.begins_file(_end_of(side, step.arguments[0]))
 
 
 def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
@@ -41,11 +41,11 @@ def _begins_at_the_lower_end(side: BrokerSide, _: Step) -> bool:
 @drives("retain", unless=_splits_a_file)
 def delete_oldest_files(side: BrokerSide, step: Step) -> None:
     side.mishaps += 1
-    side.broker.message_store.clean_commit_log(_end_of(side, step.arguments[0]))
+    side.broker.message_store.cleaning.clean_commit_log(_end_of(side, step.arguments[0]))
 
 
 move_lower_ends = drives("retain", needs=("retention",), unless=_begins_at_the_lower_end)(
-    lambda side, _: side.broker.message_store.clean_consume_queues()
+    lambda side, _: side.broker.message_store.cleaning.clean_consume_queues()
 )
 truncate_all = Excluded("the reference broker has no controller mode, in which a running broker truncates its log")
 pass_half_that_is_gone = REPAIR

@@ -85,21 +85,21 @@ class BrokerRecords:
 
     def read_decay(self, store: MessageStore) -> None:
         """Map which halves and op messages can no longer be decoded."""
+        left = store.cleaning.min_phy_offset
         for place, offset in enumerate(self.half_places):
-            if store.look_message_by_offset(offset) is None:
+            if offset >= left and store.look_message_by_offset(offset) is None:
                 self._put("transaction.kind", self._transactions[place], Kind.UNDECODABLE)
         for place, offset in enumerate(self.op_places):
-            self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
+            if offset >= left:
+                self._put("op.undecodable", place, int(store.look_message_by_offset(offset) is None))
 
     def flushed(self, store: MessageStore) -> tuple[int, int]:
-        """How many halves and op messages are on the disk."""
-        halves, ops = self.half_places, self.op_places
-        return sum(at < store.flushed_where for at in halves), sum(at < store.flushed_where for at in ops)
+        """How many halves and op messages are on the disk, or were before they were deleted."""
+        return self._before(max(store.flushed_where, store.cleaning.min_phy_offset))
 
     def deleted(self, store: MessageStore) -> tuple[int, int]:
         """How many halves and op messages are no longer in the log, as retention has deleted them."""
-        halves, ops = self.half_places, self.op_places
-        return sum(at < store.min_phy_offset for at in halves), sum(at < store.min_phy_offset for at in ops)
+        return self._before(store.cleaning.min_phy_offset)
 
     def place_of(self, number: int) -> CommitLogOffset:
         """Where half or op message `number` begins, counted together in the order of the commit log."""
@@ -108,6 +108,9 @@ class BrokerRecords:
     def halves_before(self, end: CommitLogOffset) -> int:
         """How many halves begin before a place in the commit log."""
         return sum(at < end for at in self.half_places)
+
+    def _before(self, end: int) -> tuple[int, int]:
+        return sum(at < end for at in self.half_places), sum(at < end for at in self.op_places)
 
     def _half(self, record: Record) -> None:
         place, properties = len(self.half_places), record.properties

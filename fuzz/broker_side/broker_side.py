@@ -197,7 +197,7 @@ class BrokerSide:
     def roll(self) -> None:
         """Where files may be deleted, what is stored next goes to a file of its own, so that it may go alone."""
         if self.constants.retention:
-            self.broker.message_store.roll_commit_log()
+            self.broker.message_store.cleaning.roll_commit_log()
 
     # --- the end of a process -----------------------------------------------------------------------------------------
 

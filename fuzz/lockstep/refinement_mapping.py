@@ -168,8 +168,8 @@ class RefinementMapping:
         halves, ops = self.records.deleted(store)
         self._put("gone.halves", None, halves)
         self._put("gone.ops", None, ops)
-        self._put("lower_end.halves", None, store.get_min_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID))
-        self._put("lower_end.ops", None, store.get_min_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID))
+        self._put("lower_end.halves", None, store.cleaning.get_min_offset_in_queue(HALF_TOPIC, HALF_QUEUE_ID))
+        self._put("lower_end.ops", None, store.cleaning.get_min_offset_in_queue(OP_TOPIC, HALF_QUEUE_ID))
 
     def _read_network(self, broker: BrokerController, network: Network) -> None:
         self._clear(self._network)

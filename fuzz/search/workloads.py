@@ -78,6 +78,12 @@ lose_end h=1; act_for_dead_master; tick; begin_round
 """
 """Before a round in which halves escape (B20)."""
 
+BELOW_WHAT_IS_LEFT: Final = """
+send_half t=0 immunity=3; tick; begin_round; put_back_immune_half; end_round_at_fresh_half; persist_offsets;
+act_for_dead_master; tick; delete_oldest_files records=2; move_lower_ends; begin_round
+"""
+"""In a round whose half is deleted, and the one behind it, too (B24)."""
+
 _STEADY: Final[dict[Move, int]] = {
     "time": 6, "round": 8, "whole round": 3, "end": 8, "send": 4, "decide": 4, "batch": 4, "check": 3, "save": 1,
     "wrong": 1, "again": 1, "lose": 1, "die": 1,
@@ -153,6 +159,7 @@ WORKLOADS: Final = (
         needs=("acting_slave",),
     ),
     Workload(_STEADY | {"retain": 3, "save": 4, "whole round": 8, "time": 8}, needs=("retention",)),
+    Workload(_CHECKS_A_LOT | {"retain": 2, "back": 1}, begins_with=BELOW_WHAT_IS_LEFT, needs=("retention",)),
     Workload(
         dict.fromkeys(MOVES, 4) | {"time": 12, "whole round": 16, "end": 16, "power": 1, "die": 1, "shut down": 1},
         needs=tuple(name for name in FAULTS if name not in USUAL_FAULTS),

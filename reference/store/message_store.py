@@ -12,6 +12,7 @@ from reference.format.errors import NoSpaceLeftError
 from reference.format.record import BLANK_BYTES, TRANSACTION_BITS, TRANSACTION_COMMIT, CommitLogOffset, QueueOffset
 from reference.format.stored_message import encode_message, host_bytes, port_at, topic_field
 from reference.format.system_topics import topics_that_are_never_deleted
+from reference.store.cleaning_service import CleaningService
 from reference.store.consume_queue_store import ConsumeQueueStore
 from reference.store.delay_levels import queue_tags_code
 from reference.store.get_message import GetMessageResult, GetMessageStatus, read_queue, record_at
@@ -74,6 +75,8 @@ class MessageStore:
     dispatches_at_once
         True: a record can be read from its queue as soon as it is put. False: only after :meth:`dispatch`, which a real
         broker's ``DefaultMessageStore.ReputMessageService`` does within a few milliseconds.
+    cleaning
+        Deletes what is too old.
     checkpoint
         Up to when log and queues were flushed.
 
@@ -214,33 +217,6 @@ class MessageStore:
             self.checkpoint.physic_msg_timestamp = self.checkpoint.logics_msg_timestamp = self._last_store_timestamp
         self.checkpoint.flush()
 
-    def clean_commit_log(self, end: CommitLogOffset) -> None:
-        """Delete the files of the log that end at a place or before, but the last.
-
-        ``DefaultMessageStore.CleanCommitLogService#deleteExpiredFiles``: for their age, for want of space or by hand.
-        """
-        files = self._log.files
-        while len(files.files) > 1 and files.start + files.file_size <= end:
-            files.delete_first_file()
-        self.flushed_where = max(self.flushed_where, self.min_phy_offset)
-
-    def clean_consume_queues(self) -> None:
-        """Let the queues follow what the log has lost.
-
-        ``DefaultMessageStore.CleanConsumeQueueService#deleteExpiredFiles``.
-        """
-        self._queues.delete_expired_files(self._log.min_offset)
-        self._queues.correct_min_offset(self._log.min_offset, passes_all=self.switches.lower_end_passes_all)
-
-    def begins_file(self, offset: CommitLogOffset) -> bool:
-        """Whether a file of the log begins at a place."""
-        return not (offset - self._log.min_offset) % self._log.file_size
-
-    def roll_commit_log(self) -> None:
-        """Go on in a new file of the log, as where the last one is full; nothing in an empty one."""
-        if self._log.wrote:
-            self._log.roll()
-
     def shutdown(self) -> None:
         """Stop as told (``DefaultMessageStore#shutdown``): dispatch, flush, and take the abort file away."""
         self.dispatch()
@@ -336,16 +312,6 @@ class MessageStore:
         """
         return record_at(self._log, commit_log_offset)
 
-    @property
-    def min_phy_offset(self) -> CommitLogOffset:
-        """The first byte of the commit log that is kept (``CommitLog#getMinOffset``)."""
-        return CommitLogOffset(self._log.min_offset)
-
-    def get_min_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
-        """The lower end of a queue, counted in messages."""
-        queue = self._queue_to_read(topic, queue_id)
-        return QueueOffset(0 if queue is None else queue.min_offset)
-
     def get_max_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
         """The end of a queue, counted in messages."""
         queue = self._queue_to_read(topic, queue_id)
@@ -379,7 +345,8 @@ class MessageStore:
             trusts_what_is_dispatched=self.switches.trusts_what_is_dispatched,
             erases_what_it_takes_out=self.switches.erases_truncated_entries,
         )
-        self._queues.correct_min_offset(self._log.min_offset, passes_all=self.switches.lower_end_passes_all)
+        self.cleaning = CleaningService(self._log, self._queues, passes_all=self.switches.lower_end_passes_all)
+        self.cleaning.correct_min_offsets()
         if not was_aborted:
             self.disk.write(ABORT, self.switches.abort_file_content)
 

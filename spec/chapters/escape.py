@@ -14,7 +14,7 @@ from spec.check_loop import stands_on_a_readable_half
 from spec.constants import Constants
 from spec.ghosts import has_another_copy, is_read_for_another, why_its_op_was_not_seen
 from spec.half import was_resumed
-from spec.half_queue import half_read
+from spec.half_queue import find_lower_ends, half_read
 from spec.language import action, assume, each, require, within
 from spec.observation import DELIVERED_ELSEWHERE, READ, ROLLED_BACK_ELSEWHERE
 from spec.op_pull import is_settled_by_an_op, names_it_from, pull_op_messages
@@ -67,6 +67,7 @@ def act_for_dead_master(s: State, c: Constants) -> None:
     for h in range(c.half_slots):
         s.half[h].check_in_flight = False
         forget_ends(s, h)
+    find_lower_ends(s, c)
     s.role = Role.ACTING_MASTER
 
 
@@ -80,6 +81,7 @@ def bring_master_back(s: State, c: Constants) -> None:
     require(not s.round.running, "no round runs")
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
+    find_lower_ends(s, c)
     s.role = Role.MASTER
 
 
@@ -95,6 +97,7 @@ def bring_master_back_with_its_own_offsets(s: State, c: Constants) -> None:
     require(s.saved.half != s.offsets.half or s.saved.op != s.offsets.op, "the offsets differ")
     s.offsets.half = s.saved.half
     s.offsets.op = s.saved.op
+    find_lower_ends(s, c)
     s.role = Role.MASTER
 
 

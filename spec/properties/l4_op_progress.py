@@ -15,7 +15,7 @@ def stands_at_an_undecodable_op(s: State, c: Constants) -> bool:
     return any(o == s.offsets.op and s.op[o].undecodable for o in range(c.op_slots))
 
 
-@always("L4", clause="left_behind", resembles=("A03", "A10", "B48", "B49"))
+@always("L4", clause="left_behind", resembles=("A03", "A10", "B44", "B48", "B49"))
 def a_full_round_leaves_no_op_behind(s: State, c: Constants) -> bool:
     """A round that has read all op messages and passed all halves moves the op offset to the end."""
     return not s.op_left_behind or stands_at_an_undecodable_op(s, c)

@@ -44,7 +44,7 @@ def a_passed_half_lives_on(s: State, c: Constants, h: int) -> bool:
 @always(
     "S8",
     clause="passed_over",
-    resembles=("A07", "A08"),
+    resembles=("A07", "A08", "B51"),
     needs=("null_half or undecodable_half or retention",),
     h=each("half_slots"),
 )

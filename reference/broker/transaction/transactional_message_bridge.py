@@ -71,7 +71,7 @@ class TransactionalMessageBridge:
     def fetch_consume_offset(self, topic: str) -> QueueOffset:
         """The committed offset of the half or the op queue, the queue's lower end if there is none."""
         offset = self._consumer_offset_manager.query_offset(topic, HALF_QUEUE_ID)
-        return self._store.get_min_offset_in_queue(topic, HALF_QUEUE_ID) if offset == NO_OFFSET else offset
+        return self._store.cleaning.get_min_offset_in_queue(topic, HALF_QUEUE_ID) if offset == NO_OFFSET else offset
 
     def update_consume_offset(self, topic: str, offset: QueueOffset) -> None:
         """Commit the offset of the half or the op queue, in memory."""

@@ -50,6 +50,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
         (NANO, "4.9.7", ["undecodable_half", "undecodable_op"]),
         pytest.param("odd", "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
+        (NANO, "4.9.7", ["retention"]),
         pytest.param("odd", "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.4.0", ["acting_slave"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["power_loss", "put_failure"], marks=pytest.mark.sweep),

@@ -1,0 +1,63 @@
+"""What is too old is deleted: files of the commit log, then what the queues say of them (``DefaultMessageStore``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reference.format.record import CommitLogOffset, QueueOffset
+
+if TYPE_CHECKING:
+    from reference.store.consume_queue_store import ConsumeQueueStore
+    from reference.store.writable_commit_log import WritableCommitLog
+
+
+class CleaningService:
+    """``CleanCommitLogService`` and ``CleanConsumeQueueService`` of one store; what is too old is said from outside.
+
+    Parameters
+    ----------
+    passes_all
+        A queue of which nothing is left begins at its end.
+    """
+
+    def __init__(self, log: WritableCommitLog, queues: ConsumeQueueStore, *, passes_all: bool) -> None:
+        self._log = log
+        self._queues = queues
+        self._passes_all = passes_all
+
+    @property
+    def min_phy_offset(self) -> CommitLogOffset:
+        """The first byte of the commit log that is kept (``CommitLog#getMinOffset``)."""
+        return CommitLogOffset(self._log.min_offset)
+
+    def get_min_offset_in_queue(self, topic: str, queue_id: int) -> QueueOffset:
+        """The lower end of a queue, counted in messages."""
+        queue = self._queues.find(topic, queue_id)
+        return QueueOffset(0 if queue is None else queue.min_offset)
+
+    def begins_file(self, offset: CommitLogOffset) -> bool:
+        """Whether a file of the log begins at a place."""
+        return not (offset - self._log.min_offset) % self._log.file_size
+
+    def clean_commit_log(self, end: CommitLogOffset) -> None:
+        """Delete the files of the log that end at a place or before, but the last.
+
+        ``DefaultMessageStore.CleanCommitLogService#deleteExpiredFiles``: for their age, for want of space or by hand.
+        """
+        files = self._log.files
+        while len(files.files) > 1 and files.start + files.file_size <= end:
+            files.delete_first_file()
+
+    def clean_consume_queues(self) -> None:
+        """Let the queues follow what the log has lost (``CleanConsumeQueueService#deleteExpiredFiles``)."""
+        self._queues.delete_expired_files(self._log.min_offset)
+        self.correct_min_offsets()
+
+    def correct_min_offsets(self) -> None:
+        """Let each queue begin with what the log has (``ConsumeQueue#correctMinOffset``); a starting store does so."""
+        self._queues.correct_min_offset(self._log.min_offset, passes_all=self._passes_all)
+
+    def roll_commit_log(self) -> None:
+        """Go on in a new file of the log, as where the last one is full; nothing in an empty one."""
+        if self._log.wrote:
+            self._log.roll()
