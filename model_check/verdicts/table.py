@@ -118,6 +118,11 @@ class Table:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile, {}).get(instance, {})
 
+    def oldest_like(self, profile: str) -> str:
+        """The oldest profile with the same entries, which may be this one."""
+        mine = self.entries[profile]
+        return next(older for older in self.entries if older == profile or (mine and self.entries[older] == mine))
+
     def depths(self, profile: str, instance: str, faults: Collection[str]) -> dict[str, int]:
         """Clause → steps of the shortest violation that an instance shows under these faults, or some of them."""
         entries = [e for name, e in self.of(profile, instance).items() if set(faults_of(name)) <= set(faults)]
@@ -262,7 +267,7 @@ def written(table: Table) -> str:
     lines += ["", "[plan]"]
     for name, plan in table.plan.items():
         lines.append(f"{name} = {{ most_faults = {plan.most_faults}, most_states = {plan.most_states} }}")
-    same = {profile: older for profile in table.entries if (older := _first_with_entries_of(table, profile)) != profile}
+    same = {profile: older for profile in table.entries if (older := table.oldest_like(profile)) != profile}
     if same:
         lines += ["", "[same]", *(f'"{profile}" = "{older}"' for profile, older in same.items())]
     for profile, instance, name, entry in table.everything():
@@ -271,11 +276,6 @@ def written(table: Table) -> str:
         key = name if "," not in name else f'"{name}"'
         lines += ["", f'[verdicts."{profile}".{instance}.{key}]', *_entry(entry)]
     return "\n".join(lines) + "\n"
-
-
-def _first_with_entries_of(table: Table, profile: str) -> str:
-    mine = table.entries[profile]
-    return next(older for older in table.entries if older == profile or (mine and table.entries[older] == mine))
 
 
 def _entry(entry: Entry) -> Iterator[str]:
