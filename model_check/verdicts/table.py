@@ -117,6 +117,11 @@ class Table:
         """The entries of a profile in an instance, none if it was not searched."""
         return self.entries.get(profile, {}).get(instance, {})
 
+    def oldest_like(self, profile: str) -> str:
+        """The oldest profile with the same entries, which may be this one."""
+        mine = self.entries[profile]
+        return next(older for older in self.entries if older == profile or (mine and self.entries[older] == mine))
+
     def depths(self, profile: str, instance: str, faults: Collection[str]) -> dict[str, int]:
         """Clause → steps of the shortest violation that an instance shows under these faults, or some of them."""
         entries = [e for name, e in self.of(profile, instance).items() if set(faults_of(name)) <= set(faults)]

@@ -116,12 +116,19 @@ class ClauseVerdict:
 
 @dataclass(frozen=True)
 class Cell:
-    """One guarantee in one version."""
+    """One guarantee in one version.
+
+    Attributes
+    ----------
+    as_in
+        An older version of which the table says the same, where there is one; the page refers to it.
+    """
 
     property_id: str
     profile: str
     takes: Takes
     clauses: tuple[ClauseVerdict, ...]
+    as_in: str
 
     @property
     def address(self) -> str:
@@ -222,7 +229,8 @@ def verdict_table(table: Table, schedules: Sequence[MinimalCounterexample]) -> V
         found = {one.takes for one in clauses}
         broken = [takes for takes in _BY_FAULTS if takes in found]
         takes = broken[0] if broken else _nothing_found(sum(one.undecided for one in clauses))
-        return Cell(property_id, profile, takes, clauses)
+        oldest = table.oldest_like(profile)
+        return Cell(property_id, profile, takes, clauses, "" if oldest == profile else oldest)
 
     return VerdictTable(
         table.profiles,

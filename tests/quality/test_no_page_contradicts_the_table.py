@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from halfcheck.options import USUAL_PROFILE
 from halfcheck.verdicts.files import VerdictFiles
 from model_check.verdicts.environment import faults_of, name_of, smaller_sets
 from model_check.wording.clauses import clause_names
@@ -121,6 +122,10 @@ def wrong_clauses(report: str) -> list[str]:
         report,
     ):
         shown[clause, profile] = "undecided" if undecided else "unbroken", [], 0
+    for guarantee, profile, older in re.findall(
+        r'<details class="version" id="(\w+)-([^"]+)".*?</summary>\s*<p class="as-in">.*?<a href="#\1-([^"]+)">', report
+    ):
+        shown |= {(clause, profile): shown[clause, older] for clause in clauses_of(guarantee)}
     wrong = []
     for clause in TABLE.clauses:
         for profile in TABLE.profiles:
@@ -208,7 +213,7 @@ def commands(text: str) -> Iterator[Claim]:
     form = r"^(?:\$ )?(halfcheck check .*)\n((?:.*\n)*?)(?=```|\$ |halfcheck )"
     for line, answer in re.findall(form, text, re.MULTILINE):
         options = dict(pairwise(shlex.split(line)))
-        profile, faults = options.get("--profile", "5.3.3"), faults_of(options.get("--faults", "quiet"))
+        profile, faults = options.get("--profile", USUAL_PROFILE), faults_of(options.get("--faults", "quiet"))
         if profile not in TABLE.profiles:
             continue
         for clause, steps, instance in re.findall(rf"^({CLAUSE})\b.*?[,(] ?(\d+) steps in (\w+)", answer, re.MULTILINE):
