@@ -35,7 +35,7 @@ WORLDS = [
         ("5.3.3", "tiny"),
         "power_loss offset_regression role_change acting_slave graceful_stop op_write_failure clock_step clock_skew",
     ),
-    (("5.3.3", "odd"), "twin_send bad_store_status preset_original"),
+    (("5.3.3", "odd"), "twin_send bad_store_status"),
     (("fixed", "tiny"), "put_failure undecodable_half duplicate_end late_end"),
 ]
 """Profile, instance and faults of the walks; together with the schedules below they take each action."""
@@ -180,6 +180,11 @@ RARE = [
         ("4.9.7", "tiny", "offset_regression"),
         "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; write_op h=0; tick; begin_round; "
         "pass_settled_half; end_round_at_queue_end; set_op_offset_back o=0",
+    ),
+    (
+        ("4.9.7", "small", "preset_original"),
+        "send_half_with_original t=0 original=1; send_half t=1 immunity=-1; roll_back_locally t=1; write_op h=1; tick; "
+        "begin_round; pass_half_of_settled_original",
     ),
 ]
 """Schedules of the actions that chance hardly finds; the third meets an original again that has an old copy."""
