@@ -13,7 +13,7 @@ from spec.state import State
     resembles=("A02", "A15"),
     needs=(
         "twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step or crash or power_loss"
-        " or offset_regression",
+        " or offset_regression or graceful_stop",
     ),
     o=each("op_slots"),
     h=each("half_slots"),
@@ -27,7 +27,10 @@ def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> b
     "S7",
     clause="in_the_file",
     resembles=("A02", "A15"),
-    needs=("second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression",),
+    needs=(
+        "second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression"
+        " or graceful_stop",
+    ),
     o=each("op_slots"),
     h=each("half_slots"),
 )
