@@ -74,6 +74,18 @@ def put_back_unasked(s: State, c: Constants) -> None:
     """
     may_put_back_for_check(s, c)
     require(nobody_can_be_asked(s), "no producer of its group is connected")
+    assume(
+        s.producer != Producer.ONLINE
+        or c.slow_local
+        or s.transaction[s.half[s.round.cursor].transaction].local != Local.EXECUTING,
+        "a local transaction is over before its first check",
+    )
+    assume(
+        s.producer != Producer.ONLINE
+        or c.late_end
+        or not awaits_its_producer(s, c, s.half[s.round.cursor].transaction),
+        "nothing is under way for a transaction when it is checked",
+    )
     room_for_a_half(s, c)
     remember_put_back(s, c, half_read(s), Left.FOR_CHECK)
     if c.counts_sent_checks:

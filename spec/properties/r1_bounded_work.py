@@ -33,7 +33,7 @@ def no_round_tries_a_write_until_its_time_limit(s: State, c: Constants) -> bool:
     resembles=("A08", "B16"),
     needs=(
         "null_half or undecodable_half or undecodable_op or crash or power_loss or offset_regression or acting_slave"
-        " or retention",
+        " or graceful_stop or retention",
     ),
     t=each("transactions"),
 )

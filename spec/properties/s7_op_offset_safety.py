@@ -13,7 +13,7 @@ from spec.state import State
     resembles=("A02", "A15", "B56"),
     needs=(
         "twin_send or slow_round or put_failure or null_half or undecodable_op or clock_step or crash or power_loss"
-        " or offset_regression or preset_original or retention",
+        " or offset_regression or preset_original or graceful_stop or retention",
     ),
     o=each("op_slots"),
     h=each("half_slots"),
@@ -29,7 +29,7 @@ def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> b
     resembles=("A02", "A15", "B56"),
     needs=(
         "second_transaction or twin_send or slow_round or null_half or crash or power_loss or offset_regression"
-        " or retention",
+        " or graceful_stop or retention",
     ),
     o=each("op_slots"),
     h=each("half_slots"),

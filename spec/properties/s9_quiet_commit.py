@@ -70,7 +70,10 @@ def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="forked_copy",
     resembles=("A08", "B16"),
-    needs=("immunity", "null_half or crash or power_loss or offset_regression or acting_slave or retention"),
+    needs=(
+        "immunity",
+        "null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop or retention",
+    ),
     t=each("transactions"),
 )
 def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
