@@ -117,7 +117,7 @@ class WritableConsumeQueue:
 
         Where there is none, it is the queue's end, or, unless `passes_all`, stays as it is.
         """
-        offset = self.min_offset
+        offset = max(self.min_offset, self._start_entry)
         while offset < self.end and self.entry(offset)[0] < min_phy_offset:
             offset += 1
         if offset < self.end or passes_all:

@@ -182,9 +182,30 @@ RARE = [
         "pass_settled_half; end_round_at_queue_end; set_op_offset_back o=0",
     ),
     (
+<<<<<<< HEAD
         ("4.9.7", "small", "preset_original"),
         "send_half_with_original t=0 original=1; send_half t=1 immunity=-1; roll_back_locally t=1; write_op h=1; tick; "
         "begin_round; pass_half_of_settled_original",
+=======
+        ("4.9.7", "tiny", "lose_check"),
+        "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; pull_more_ops; "
+        "put_back_and_check; lose_check h=1",
+    ),
+    (
+        ("5.3.3", "tiny", "retention acting_slave"),
+        "send_half t=0 immunity=3; tick; begin_round; put_back_immune_half; end_round_at_fresh_half; persist_offsets; "
+        "act_for_dead_master; tick; delete_oldest_files records=2; move_lower_ends; begin_round; jump_to_what_is_left; "
+        "end_round_below_what_is_left",
+    ),
+    (
+        ("5.3.3+passes_what_is_gone", "small", "retention"),
+        "send_half t=0 immunity=-1; send_half t=1 immunity=-1; delete_oldest_files records=1; begin_round; "
+        "pass_half_that_is_gone",
+    ),
+    (
+        ("5.3.3", "small", "retention role_change"),
+        "send_half t=0 immunity=-1; delete_oldest_files records=1; move_lower_ends; truncate_all",
+>>>>>>> retention
     ),
 ]
 """Schedules of the actions that chance hardly finds; the third meets an original again that has an old copy."""
