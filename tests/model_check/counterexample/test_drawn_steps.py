@@ -182,11 +182,11 @@ RARE = [
         "pass_settled_half; end_round_at_queue_end; set_op_offset_back o=0",
     ),
     (
-<<<<<<< HEAD
         ("4.9.7", "small", "preset_original"),
         "send_half_with_original t=0 original=1; send_half t=1 immunity=-1; roll_back_locally t=1; write_op h=1; tick; "
         "begin_round; pass_half_of_settled_original",
-=======
+    ),
+    (
         ("4.9.7", "tiny", "lose_check"),
         "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; pull_more_ops; "
         "put_back_and_check; lose_check h=1",
@@ -205,7 +205,6 @@ RARE = [
     (
         ("5.3.3", "small", "retention role_change"),
         "send_half t=0 immunity=-1; delete_oldest_files records=1; move_lower_ends; truncate_all",
->>>>>>> retention
     ),
 ]
 """Schedules of the actions that chance hardly finds; the third meets an original again that has an old copy."""
