@@ -100,7 +100,10 @@ def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     "S1",
     clause="passed_op",
     resembles=("A02", "A15", "B15"),
-    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    needs=(
+        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
+        " or graceful_stop",
+    ),
     t=each("transactions"),
 )
 def a_passed_op_delivers_once(s: State, c: Constants, t: int) -> bool:

@@ -82,7 +82,10 @@ def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     "S9",
     clause="passed_op",
     resembles=("A02", "A15", "B15"),
-    needs=("slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression",),
+    needs=(
+        "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
+        " or graceful_stop",
+    ),
     t=each("transactions"),
 )
 def no_check_behind_a_passed_op(s: State, c: Constants, t: int) -> bool:
