@@ -103,8 +103,7 @@ class RepairSwitches:
     flushes_on_stop : bool
         The op batch thread writes all that waits before it ends in a shutdown (a part of B03; needs `batches_ops`).
     awaits_ends_on_stop : bool
-        A shutdown first awaits the pool that handles END_TRANSACTION; only then does the op batch thread end (B53; with
-        `flushes_on_stop` all of B03).
+        A shutdown first awaits the pool that handles END_TRANSACTION; only then does the op batch thread end (B53).
     keeps_flag : bool
         A copy keeps the flag of its message (B32).
     reads_ops_before_escape : bool

@@ -102,7 +102,7 @@ def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
         "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original or retention",
+        " or preset_original or graceful_stop or retention",
     ),
     t=each("transactions"),
 )

@@ -87,7 +87,7 @@ def no_check_of_a_forked_copy(s: State, c: Constants, t: int) -> bool:
     resembles=("A02", "A15", "B15", "B56"),
     needs=(
         "slow_round or put_failure or null_half or clock_step or crash or power_loss or offset_regression"
-        " or preset_original or retention",
+        " or preset_original or graceful_stop or retention",
     ),
     t=each("transactions"),
 )
