@@ -11,6 +11,7 @@ import pytest
 from spark_trace_analysis.audit.columns.straight_histories import STATES, straight_histories
 from spark_trace_analysis.audit.stages import group_stage
 from tests.reference.format.store_writer import HALF, OP, StoreWriter
+from tests.sampled import sampled
 from tests.spark_trace_analysis.audit.both_audits import assert_both, in_stages
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class _Life:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.4.0"])
+@pytest.mark.parametrize("version", sampled(["4.5.1", "4.9.7", "5.3.3", "5.4.0"], 2))
 def test_random_lives_are_told_as_the_rules_tell_them(tmp_path: Path, straight: Counter[str], version: str) -> None:
     told = 0
     for seed in range(STORES // 4):

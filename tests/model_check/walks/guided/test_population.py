@@ -45,7 +45,7 @@ def test_a_population_that_need_not_be_thinned_is_exact() -> None:
     assert found.shares[: len(CLAUSES)] == pytest.approx(exact, rel=1e-12)
 
 
-@pytest.mark.parametrize("quota", [0, 3_000])
+@pytest.mark.parametrize("quota", [pytest.param(0, marks=pytest.mark.sweep), 3_000])
 def test_shares_have_the_exact_mean_whatever_was_learned(quota: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(population, "MOST", 100)
     length, populations = 25, 100
