@@ -122,9 +122,11 @@ def wrong_clauses(report: str) -> list[str]:
         report,
     ):
         shown[clause, profile] = "undecided" if undecided else "unbroken", [], 0
-    for guarantee, profile, older in re.findall(
-        r'<details class="version" id="(\w+)-([^"]+)".*?</summary>\s*<p class="as-in">.*?<a href="#\1-([^"]+)">', report
-    ):
+    form = (
+        r'<details class="version" id="(\w+)-([^"]+)"[^>]*>\s*<summary>[^\n]*</summary>\s*'
+        r'<p class="as-in">[^\n]*<a href="#\1-([^"]+)">'
+    )
+    for guarantee, profile, older in re.findall(form, report):
         shown |= {(clause, profile): shown[clause, older] for clause in clauses_of(guarantee)}
     wrong = []
     for clause in TABLE.clauses:
