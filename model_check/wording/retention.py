@@ -17,7 +17,7 @@ pass_half_that_is_gone = Wording(
 )
 jump_to_what_is_left = Wording(
     "nothing is left where the round stands: it goes on at half {cursor}",
-    box("Check service", "nothing at {cursor}: on to half {next}"),
+    box("Check service", "nothing is left here: on where the store says"),
 )
 end_round_below_what_is_left = Wording(
     "nothing is left at half {cursor}, either, and the round ends", box("Check service", "round ends: nothing is left")
