@@ -131,6 +131,11 @@ class Instance:
         return max(*self.immunities, 0, NONE)
 
     @property
+    def most_immunity(self) -> int:
+        """The largest immunity that there may be, whatever goes wrong: one that is sent on has that of the timeout."""
+        return max(*self.immunities, self.timeout)
+
+    @property
     def time_of_all_checks(self) -> int:
         """How long `check_max` rounds take at least."""
         return self.check_max * self.check_interval
@@ -184,7 +189,7 @@ class Constants(Faults, Switches, Instance):
     @property
     def longest_immunity(self) -> int:
         """The largest immunity that a message may carry, also one that is sent on; 0 if none may."""
-        return max(super().longest_immunity, self.timeout) if self.preset_original else super().longest_immunity
+        return self.most_immunity if self.preset_original else super().longest_immunity
 
 
 SWITCHES = tuple(f.name for f in fields(Switches))

@@ -196,7 +196,7 @@ class Transaction(Record):
 
     local: Local = one_of(Local)
     kind: Kind = one_of(Kind)
-    immunity: int = maybe_count("longest_immunity")  # CHECK_IMMUNITY_TIME_IN_SECONDS, on every copy of the half
+    immunity: int = maybe_count("most_immunity")  # CHECK_IMMUNITY_TIME_IN_SECONDS, on every copy of the half
     first_half: int = maybe_index("half_slots")  # the offsets in the SendResult, which a direct END names
     deliveries: int = number(0, 2)  # real messages stored; two stands for more
     parked: bool = flag()  # a copy lies in TRANS_CHECK_MAX_TIME_TOPIC

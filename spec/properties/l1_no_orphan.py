@@ -83,7 +83,7 @@ def no_transaction_is_given_up(s: State, c: Constants, t: int) -> bool:
     return not (is_lost(s, c, t) and was_given_up)
 
 
-@always("L1", clause="half_lost", needs=("power_loss",), t=each("transactions"))
+@always("L1", clause="half_lost", needs=("power_loss or retention",), t=each("transactions"))
 def no_transaction_is_lost_with_its_half(s: State, c: Constants, t: int) -> bool:
     """No transaction is lost as a power loss took its only half, although the send was answered."""
     return not is_lost(s, c, t) or stored_halves(s, c, t) > 0

@@ -9,6 +9,7 @@ import pytest
 
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.instances import constants_for, instance_names
+from spec.constants import FAULTS
 from spec.language import (
     Bits,
     Kind,
@@ -107,6 +108,15 @@ def test_no_bit_belongs_to_two_places_and_no_place_leaves_its_word() -> None:
     assert len(taken) == len(set(taken)) == packing.bits
     assert {word for word, _ in taken} == set(range(packing.words))
     assert all(0 <= bit < 64 for _, bit in taken)
+
+
+@pytest.mark.parametrize("instance", ["tiny", "skewed", "pair"])
+def test_no_fault_changes_how_states_are_packed(instance: str) -> None:
+    """What is compiled for an instance serves all environments."""
+    quiet = pack_machine(TRANSACTIONAL_MESSAGES, constants_for("5.5.1", (), instance))
+    for fault in FAULTS:
+        packing = pack_machine(TRANSACTIONAL_MESSAGES, constants_for("5.5.1", (fault,), instance))
+        assert (fault, packing.places) == (fault, quiet.places)
 
 
 def test_an_array_that_is_too_long_for_a_word_lies_in_several() -> None:
