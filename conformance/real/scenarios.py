@@ -70,6 +70,17 @@ SCENARIOS: Final = {
     "entries_come_back": RealScenario(
         defect_runs.entries_come_back, {"transactionTimeOut": str(defect_runs.TIMEOUT_OF_ENTRIES_MS)}
     ),
+    "gone_half": RealScenario(
+        scenario_runs.gone_half,
+        {
+            "transactionTimeOut": "8000",
+            "transactionCheckInterval": "12000",
+            "mappedFileSizeCommitLog": "4096",
+            "cleanResourceInterval": "2000",
+            "deleteWhen": ";".join(f"{hour:02}" for hour in range(24)),
+            "deleteCommitLogFilesInterval": "40000",
+        },
+    ),
 }
 """By name; the golden store of a name is made by the scenario of that name."""
 

@@ -11,6 +11,7 @@ from reference.format.record import QueueOffset, Record
 from reference.format.stored_message import decode_message, is_readable
 
 if TYPE_CHECKING:
+    from reference.store.message_store_config import MessageStoreConfig
     from reference.store.writable_commit_log import WritableCommitLog
     from reference.store.writable_consume_queue import WritableConsumeQueue
 
@@ -55,6 +56,7 @@ def read_queue(
     offset: QueueOffset,
     max_msg_nums: int,
     *,
+    limits: MessageStoreConfig,
     corrects_offsets: bool,
     rewinds_beyond_end: bool,
 ) -> GetMessageResult:
@@ -71,6 +73,8 @@ def read_queue(
         Where to begin, counted in messages.
     max_msg_nums
         The most messages to return; a read ends at the end of a consume queue file, too.
+    limits
+        What one read gives at most, fewer messages of those that lie far behind the log's end.
     corrects_offsets
         False: a reader with an offset out of range is left where it is, as a slave does
         (``#nextOffsetCorrection``, ``offsetCheckInSlave``).
@@ -91,10 +95,12 @@ def read_queue(
         following = corrected if corrects_offsets else offset
         return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
     found: list[Record | None] = []
-    place, next_file = int(offset), 0
+    place, next_file, length = int(offset), 0, 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
     while place < last and len(found) < max_msg_nums:
-        at = queue.entry(place)[0]
+        at, size, _ = queue.entry(place)
+        if found and _is_the_batch_full(limits, log.max_offset - at, length + size, len(found)):
+            break
         place += 1
         if at < next_file:
             continue
@@ -102,11 +108,21 @@ def read_queue(
             next_file = at - at % log.file_size + log.file_size
             continue
         found.append(record_at(log, at))
+        length += size
         next_file = 0
     following = QueueOffset(place)
     if not found:
         return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
     return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))
+
+
+def _is_the_batch_full(limits: MessageStoreConfig, behind: int, length: int, count: int) -> bool:
+    """Whether one more message, so far behind the log's end, would be too much (``#isTheBatchFull``)."""
+    if behind > limits.physical_memory * limits.access_message_in_memory_max_ratio / 100:
+        longest, most = limits.max_transfer_bytes_on_message_in_disk, limits.max_transfer_count_on_message_in_disk
+    else:
+        longest, most = limits.max_transfer_bytes_on_message_in_memory, limits.max_transfer_count_on_message_in_memory
+    return length > longest or count >= most
 
 
 def record_at(log: WritableCommitLog, offset: int) -> Record | None:

@@ -301,6 +301,7 @@ class MessageStore:
             self._queue_to_read(topic, queue_id),
             offset,
             max_msg_nums,
+            limits=self.config,
             corrects_offsets=not self.is_slave or self.switches.corrects_offsets_on_slave,
             rewinds_beyond_end=self.switches.rewinds_beyond_end,
         )

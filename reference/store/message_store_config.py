@@ -30,6 +30,16 @@ class MessageStoreConfig:
     """``maxMessageSize``: the longest body in bytes; in 4.5 the longest record."""
     max_topic_length: int = 1_000
     """``maxTopicLength`` in bytes, 5.x."""
+    max_transfer_bytes_on_message_in_memory: int = 256 << 10
+    max_transfer_count_on_message_in_memory: int = 32
+    max_transfer_bytes_on_message_in_disk: int = 64 << 10
+    max_transfer_count_on_message_in_disk: int = 8
+    """``maxTransferBytesOnMessageInMemory`` and so on: what one read gives at most."""
+    access_message_in_memory_max_ratio: int = 40
+    """``accessMessageInMemoryMaxRatio``: what lies further behind the log's end than so many hundredths of the memory
+    counts as being on the disk."""
+    physical_memory: int = 1 << 62
+    """The machine's memory in bytes (``StoreUtil#TOTAL_PHYSICAL_MEMORY_SIZE``)."""
     enable_lmq: bool = False
     enable_multi_dispatch: bool = False
     """``enableLmq`` and ``enableMultiDispatch``: messages may be entered in light queues."""
@@ -52,7 +62,7 @@ class MessageStoreConfig:
             if not setting.value.isdecimal() or not int(setting.value):
                 message = (
                     f"{source}, line {setting.line}: {setting.key} is {setting.value!r}, "
-                    "expected a positive whole number of bytes"
+                    "expected a positive whole number"
                 )
                 raise BrokenConfigError(message)
             values[field] = int(setting.value)
@@ -67,4 +77,9 @@ _FIELDS = {
     "mappedFileSizeConsumeQueue": "mapped_file_size_consume_queue",
     "maxMessageSize": "max_message_size",
     "maxTopicLength": "max_topic_length",
+    "maxTransferBytesOnMessageInMemory": "max_transfer_bytes_on_message_in_memory",
+    "maxTransferCountOnMessageInMemory": "max_transfer_count_on_message_in_memory",
+    "maxTransferBytesOnMessageInDisk": "max_transfer_bytes_on_message_in_disk",
+    "maxTransferCountOnMessageInDisk": "max_transfer_count_on_message_in_disk",
+    "accessMessageInMemoryMaxRatio": "access_message_in_memory_max_ratio",
 }

@@ -154,10 +154,10 @@ class EndTransaction:
     def _process(self) -> EndTransactionStep:
         """``#processRequest``, up to its first write."""
         header = self.header
-        if self._broker.role.is_slave:
-            return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
         if header.commit_or_rollback not in COMMIT_OR_ROLLBACK:
             return self._refuse(SYSTEM_ERROR, "commitOrRollback field wrong")
+        if self._broker.role.is_slave:
+            return self._refuse(SLAVE_NOT_AVAILABLE, NOT_SET_REMARK)
         if header.commit_or_rollback == TRANSACTION_NOT_TYPE:
             return EndTransactionStep(EndTransactionOutcome.DROPPED)
         half = self._broker.transactional_message_bridge.look_message_by_offset(header.commit_log_offset)

@@ -71,6 +71,7 @@ class CheckRound:
             broker.switches, bridge, self.half_offset, self.op_offset, broker.settings.op_msg_pull_nums
         )
         self.new_offset = self.half_offset
+        self._read_offset = self.half_offset
         self.get_message_null_count = 1
         self.escape_fail_count = 0
         self.wakes_at = broker.clock.elapsed
@@ -131,12 +132,14 @@ class CheckRound:
             return CheckStep(CheckBranch.ENDED_BY_TIME_LIMIT, i)
         if self._broker.switches.heeds_stop and self._broker.role is BrokerRole.SLAVE:
             return CheckStep(CheckBranch.ENDED_BY_STOP, i)
+        self._read_offset = i
         op = self.op_remove_map.settle(i)
         if op is not None:
             return self._moved_on(CheckBranch.SETTLED, None, op=op)
         pulled = self._bridge.get_message(HALF_TOPIC, i, 1)
         if pulled is None or not pulled.found:
             return self._pass_null_half(pulled)
+        self._read_offset = pulled.found[0].queue_offset
         return self._pass_half(MessageExt.of(pulled.found[0]), now)
 
     def _pass_null_half(self, pulled: PullResult | None) -> CheckStep:
@@ -271,7 +274,7 @@ class CheckRound:
         return self._stays(CheckBranch.OPS_PULLED, half)
 
     def _stays(self, branch: CheckBranch, half: MessageExt) -> CheckStep:
-        return CheckStep(branch, self.new_offset, message=half)
+        return CheckStep(branch, self._read_offset, message=half)
 
     def _moved_on(
         self,
@@ -282,7 +285,7 @@ class CheckRound:
         record: Record | None = None,
         check_request: CheckTransactionStateRequest | None = None,
     ) -> CheckStep:
-        step = CheckStep(branch, self.new_offset, message=half, op=op, record=record, check_request=check_request)
+        step = CheckStep(branch, self._read_offset, message=half, op=op, record=record, check_request=check_request)
         self.new_offset = QueueOffset(self.new_offset + 1)
         return step
 

@@ -80,7 +80,7 @@ class CheckStep:
     branch: CheckBranch
     """What happened."""
     half: QueueOffset
-    """The queue offset that the pass was about."""
+    """The queue offset that the pass was about: of the half that the store gave, which may be a later one (B50)."""
     message: MessageExt | None = None
     """The half as the round holds it in memory, where it was read: its check count is counted up already."""
     op: QueueOffset | None = None

@@ -36,6 +36,8 @@ def test_unknown_is_dropped_without_an_answer_and_any_other_number_is_an_error()
     half = one.half()
     assert one.end(one.header(half, 0)) == [EndTransactionStep(EndTransactionOutcome.DROPPED)]
     assert one.end(one.header(half, 4)) == refusal(SYSTEM_ERROR, "commitOrRollback field wrong")
+    one.broker.change_to_slave()
+    assert one.end(one.header(half, 4)) == refusal(SYSTEM_ERROR, "commitOrRollback field wrong"), "read before the role"
 
 
 def test_a_commit_answers_after_its_second_write_and_a_rollback_after_its_only_one() -> None:
