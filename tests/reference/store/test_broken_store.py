@@ -12,6 +12,8 @@ from reference.broker.processor.end_transaction_processor import EndTransactionO
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, SUCCESS, SYSTEM_ERROR, Response
 from reference.broker.transaction.check_step import CheckBranch, CheckStep
+from reference.broker.transaction.transactional_message_bridge import PullResult, PullStatus
+from reference.errors import ThrownInCheckError
 from reference.format.record import TRANSACTION_COMMIT, QueueOffset
 from reference.format.system_topics import HALF_TOPIC, OP_TOPIC
 from reference.store.disk import DirectoryDisk
@@ -201,6 +203,22 @@ def test_a08_a_store_that_answers_nothing_ends_the_round_and_nothing_is_committe
     assert "NullPointerException" in aborted.thrown
     assert one.offsets == (-1, -1)
     assert one.broker.check_service.round is None
+
+
+@pytest.mark.parametrize(("version", "is_tolerated"), [("4.5.1", False), ("4.9.7", False), ("5.3.3", True)])
+def test_a_later_pull_of_op_messages_that_is_not_answered_is_tolerated_from_5_1_on(
+    version: str, *, is_tolerated: bool
+) -> None:
+    one = OneBroker(version)
+    begin(one)
+    running = one.broker.check_service.round
+    assert running is not None
+    one.broker.message_store.miss_next_read(NO_ANSWER)
+    if is_tolerated:
+        assert running.op_remove_map.fill() == PullResult(PullStatus.NO_NEW_MSG, QueueOffset(0))
+    else:
+        with pytest.raises(ThrownInCheckError, match="NullPointerException"):
+            running.op_remove_map.fill()
 
 
 def test_a_half_that_the_store_misses_is_jumped_over_once_a_round() -> None:
