@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMESPACE_SEPARATOR = "%"
 _FIRST_RETRY_LEVEL = 3
 _MOST_RECOVERY_SECONDS = 3_600
-"""``ProxyConfig#maxTransactionRecoverySecond``"""
+"""maxTransactionRecoverySecond of the proxy."""
 
 
 def topic_of_half(topic: str, namespace: str, switches: VersionSwitches) -> str:
@@ -65,7 +65,7 @@ def properties_of_half(properties: Mapping[str, str], group: str, switches: Vers
 
 
 def properties_of_recovery_duration(seconds: int, time_of_checks: int, switches: VersionSwitches) -> dict[str, str]:
-    """What the proxy writes into a half for its ``orphanedTransactionRecoveryDuration`` (``SendMessageActivity``).
+    """What the proxy writes into a half for its ``orphanedTransactionRecoveryDuration``, in SendMessageActivity.
 
     Parameters
     ----------
