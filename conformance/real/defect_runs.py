@@ -27,8 +27,8 @@ def foreign_original(broker: RealBroker) -> None:
     client.send("P", Message("TopicOriginal", "sent-on", "TagO", "k0", properties=own), _ASKED)
     client.send("P", Message("TopicOriginal", "settled", "TagO", "k1"), Plan(COMMIT))
     client.send("P", Message("TopicOriginal", "open", "TagO", "k2"), _ASKED)
-    time.sleep(6 * broker.check_interval_ms / 1_000)
-    broker.settle(client, 60)
+    time.sleep(3 * broker.check_interval_ms / 1_000)
+    broker.settle(client, 30)
     client.leave("P", "TopicOriginal")
 
 
