@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from conformance.real.real_broker import RealBroker
 
 _UPDATE_CONSUMER_OFFSET: Final = 15
-TIMEOUT_OF_ENTRIES_MS: Final = 20_000
-"""``transactionTimeOut`` of `entries_come_back`: longer than what goes before the second start."""
+TIMEOUT_OF_ENTRIES_MS: Final = 60_000
+"""``transactionTimeOut`` of `entries_come_back`: until then the broker knows the producer again that it has to ask."""
 _ASKED: Final = Plan.of(UNKNOWN, COMMIT)
 
 
