@@ -37,10 +37,11 @@ from conformance.release_gate.kept import (
     read_digests,
     read_readings,
     release_order,
-    write_by_rename,
     write_digests,
 )
 from conformance.release_gate.page import PAGE, page
+from model_check.counterexample.files import write_whole
+from model_check.errors import BadFile
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -104,7 +105,11 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
     Raises
     ------
     ReleaseGateError
-        A name is none of a release, the jars can't be fetched or read, or the kept files can't be.
+        A name is none of a release, or jars or kept files can't be read.
+    MavenError
+        The jars can't be fetched.
+    BadFile
+        What is kept, or the page, can't be written.
     """
     for release in asked:
         if not re.fullmatch(r"\d+\.\d+\.\d+", release) or release_numbers(release) < release_numbers(FIRST_RELEASE):
@@ -120,7 +125,7 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
     if update:
         write_digests(columns)
         kept = read_digests()
-        write_by_rename(PAGE, page(kept, readings))
+        write_whole(PAGE, page(kept, readings))
     comparisons = [compared(columns, readings, release) for release in (release_order(asked) or releases)]
     return Findings(
         tuple(members(one, jars) if asked or one.must_be_looked_at else one for one in comparisons),
@@ -184,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _print(findings, all_of_them=bool(options.releases))
         sys.stdout.flush()
-    except ConformanceError as error:
+    except (ConformanceError, BadFile) as error:
         print(error, file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
