@@ -5,7 +5,8 @@ has and nobody here knows. ``make releases ARGS=5.5.2`` says what must be looked
 ``ARGS="5.5.2 --update"`` keeps it.
 
 The exit code is 0 when nothing is to be done, 255 when something changed of which nothing is known, or a claim, a
-reading or a kept digest is wrong, 150 when the jars or the kept files can't be read, and 151 for a bad release.
+reading or a kept digest is wrong, 150 when the jars or the kept files can't be read, 151 for a bad release, and 130
+after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 _TO_BE_LOOKED_AT: Final = 255
 _NO_READER: Final = 141
+_INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +194,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConformanceError, BadFile) as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; what is kept is as it was", file=sys.stderr)
+        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _NO_READER

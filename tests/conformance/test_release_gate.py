@@ -311,6 +311,17 @@ def test_without_maven_the_command_says_so(monkeypatch: pytest.MonkeyPatch, caps
     assert capsys.readouterr().err == "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it\n"
 
 
+def test_an_interruption_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gate, "find", interrupted)
+    assert gate.main([]) == 130
+    assert capsys.readouterr().err.startswith("interrupted; what is kept is as it was")
+
+
 def test_the_releases_are_those_of_mavens_own_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = tmp_path / "m2" / "org" / "apache" / "rocketmq" / "rocketmq-broker"
     listed.mkdir(parents=True)
