@@ -4,9 +4,11 @@ from __future__ import annotations
 
 
 class ConformanceError(Exception):
-    """The root of this family; the message is one line that names the path."""
+    """The root of this family; the message is one line that names the path, `exit_code` what a command ends with."""
 
-    exit_code: int = 150
+    def __init__(self, message: str, *, exit_code: int = 150) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class BrokenScheduleError(ConformanceError):
@@ -18,16 +20,12 @@ class NoScheduleError(ConformanceError):
 
 
 class RealBrokerError(ConformanceError):
-    """A real broker could not be run: a jar, Java, Maven, or the broker itself."""
-
-    def __init__(self, message: str, *, exit_code: int = 150) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+    """A real broker could not be run: a jar, Java, or the broker itself."""
 
 
 class ReleaseGateError(ConformanceError):
-    """Releases can't be compared: Maven, a jar, or what is kept of them."""
+    """Releases can't be compared: a name, a jar, or what is kept of them."""
 
-    def __init__(self, message: str, *, exit_code: int = 150) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+
+class MavenError(ConformanceError):
+    """Maven is missing, takes too long, or fails."""

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from conformance.errors import RealBrokerError
+from conformance.errors import MavenError, RealBrokerError
+from conformance.maven import GROUP_ID, errors_of, run_maven
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-GROUP_ID: Final = "org.apache.rocketmq"
 ARTIFACTS: Final = ("rocketmq-namesrv", "rocketmq-broker", "rocketmq-client")
 """What a run needs; Maven adds what these need."""
 
@@ -27,7 +22,6 @@ HASHES: Final = Path(__file__).with_name("jars")
 """One file a release, in the form of ``sha256sum``: a hash and the jar's name a line."""
 
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+\.jar)")
-_MAVEN_SECONDS: Final = 900
 _POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>halfcheck</groupId><artifactId>real-broker</artifactId><version>1</version>
@@ -119,8 +113,10 @@ def fetched_jars(release: Release, folder: Path) -> Path:
 
     Raises
     ------
+    MavenError
+        There is no Maven, or it fails.
     RealBrokerError
-        There is no Maven, it fails, or what it brings is not what the hashes say.
+        What it brings is not what the hashes say.
     """
     wanted, jars = release.hashes(), folder.resolve() / release.version
     if not jars.is_dir():
@@ -168,7 +164,7 @@ def fetch(release: Release, folder: Path) -> None:
 
     Raises
     ------
-    RealBrokerError
+    MavenError
         There is no Maven, or it fails; names its first error.
     """
     (folder / "pom.xml").write_text(pom(release), encoding="utf-8")
@@ -191,17 +187,7 @@ def pom(release: Release) -> str:
 
 
 def _maven(folder: Path, *arguments: str) -> None:
-    maven = shutil.which("mvn")
-    if maven is None:
-        message = "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"
-        raise RealBrokerError(message)
-    command: Sequence[str] = (maven, "-q", "-B", "-f", str(folder / "pom.xml"), *arguments)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_MAVEN_SECONDS, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired as error:
-        message = f"mvn {arguments[0]} was not done after {_MAVEN_SECONDS} s"
-        raise RealBrokerError(message) from error
+    done = run_maven(folder, "-q", *arguments)
     if done.returncode:
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
-        message = f"mvn {arguments[0]} failed: {(lines or ['it gives no reason'])[0]}"
-        raise RealBrokerError(message)
+        message = f"mvn {arguments[0]} failed: {errors_of(done)[0]}"
+        raise MavenError(message)

@@ -5,7 +5,8 @@ has and nobody here knows. ``make releases ARGS=5.5.2`` says what must be looked
 ``ARGS="5.5.2 --update"`` keeps it.
 
 The exit code is 0 when nothing is to be done, 255 when something changed of which nothing is known, or a claim, a
-reading or a kept digest is wrong, 150 when the jars or the kept files can't be read, and 151 for a bad release.
+reading or a kept digest is wrong, 150 when the jars or the kept files can't be read, 151 for a bad release, and 130
+after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ from conformance.release_gate.kept import (
     read_digests,
     read_readings,
     release_order,
-    write_by_rename,
     write_digests,
 )
 from conformance.release_gate.page import PAGE, page
+from model_check.counterexample.files import write_whole
+from model_check.errors import BadFile
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _TO_BE_LOOKED_AT: Final = 255
 _NO_READER: Final = 141
+_INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,11 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
     Raises
     ------
     ReleaseGateError
-        A name is none of a release, the jars can't be fetched or read, or the kept files can't be.
+        A name is none of a release, or jars or kept files can't be read.
+    MavenError
+        The jars can't be fetched.
+    BadFile
+        What is kept, or the page, can't be written.
     """
     for release in asked:
         if not re.fullmatch(r"\d+\.\d+\.\d+", release) or release_numbers(release) < release_numbers(FIRST_RELEASE):
@@ -120,7 +127,7 @@ def find(asked: Sequence[str], *, update: bool) -> Findings:
     if update:
         write_digests(columns)
         kept = read_digests()
-        write_by_rename(PAGE, page(kept, readings))
+        write_whole(PAGE, page(kept, readings))
     comparisons = [compared(columns, readings, release) for release in (release_order(asked) or releases)]
     return Findings(
         tuple(members(one, jars) if asked or one.must_be_looked_at else one for one in comparisons),
@@ -184,9 +191,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _print(findings, all_of_them=bool(options.releases))
         sys.stdout.flush()
-    except ConformanceError as error:
+    except (ConformanceError, BadFile) as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; what is kept is as it was", file=sys.stderr)
+        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _NO_READER

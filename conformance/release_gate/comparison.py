@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.release_gate.cited import cited
@@ -168,8 +168,7 @@ def members(comparison: Comparison, jars: Mapping[str, Sequence[Path]]) -> Compa
         told[change.name] = tuple(
             sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         )
-    changes = tuple(
-        Change(each.name, each.digest, each.evidence, each.speakers, told.get(each.name, ()))
-        for each in comparison.changes
+    return replace(
+        comparison,
+        changes=tuple(replace(change, members=told.get(change.name, ())) for change in comparison.changes),
     )
-    return Comparison(comparison.release, comparison.profile, comparison.before, changes, comparison.must_be_looked_at)

@@ -91,9 +91,10 @@ class Classes:
             return int(constants[0])
         for method in found.methods:
             if method.name in {"<init>", "<clinit>"}:
-                for before, (opcode, *operands) in pairwise(method.code):
-                    if opcode in _PUTS and operands[0][2] == field:  # type: ignore[index]
-                        return _pushed(before)
+                for before, token in pairwise(method.code):
+                    match token:
+                        case (opcode, ("field", _, name, _)) if opcode in _PUTS and name == field:
+                            return _pushed(before)
         return None
 
     def _class(self, name: str) -> ClassFile:
@@ -151,7 +152,7 @@ def simple(name: str) -> str:
     Examples
     --------
     >>> simple("(Lorg/apache/rocketmq/store/CommitLog$1;J)Ljava/lang/Object;")
-    '(LCommitLog$;J)LObject;'
+    '(CommitLog$;J)Object;'
     """
     return _RENAMED.sub("", _NUMBER.sub("$", _PACKAGE.sub("", name)))
 

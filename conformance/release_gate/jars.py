@@ -5,16 +5,16 @@ A release is what `rocketmq-broker` was published of. Of some, not all artifacts
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from conformance.errors import ReleaseGateError
-from conformance.real.releases import GROUP_ID
+from conformance.errors import MavenError, ReleaseGateError
+from conformance.maven import GROUP_ID, errors_of, run_maven
+from conformance.release_gate.kept import release_order
 from model_check.cache_folder import cache_folder
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,6 @@ ARTIFACTS: Final = tuple(f"rocketmq-{name}" for name in ("broker", "store", "cli
 FIRST_RELEASE: Final = "4.3.0"
 """The first one with transactional messages of this kind."""
 
-_MAVEN_SECONDS: Final = 900
 _POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>halfcheck</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>
@@ -58,8 +57,10 @@ def jars_of(releases: Sequence[str]) -> dict[str, tuple[Path, ...]]:
 
     Raises
     ------
+    MavenError
+        There is no Maven, or it can't reach its repository.
     ReleaseGateError
-        There is no Maven, it can't reach its repository, or it knows no broker of one of the releases.
+        It knows no broker of one of the releases.
     """
     folder = cache_folder() / "releases"
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,25 +84,24 @@ def published_releases() -> list[str]:
 
     Raises
     ------
-    ReleaseGateError
+    MavenError
         There is no Maven, or it can't reach its repository.
     """
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         body = _RANGE.format(group=GROUP_ID, artifact=ARTIFACTS[0], first=FIRST_RELEASE)
         _write_pom(folder, "releases", body)
-        done = _maven(
+        done = run_maven(
             folder, "-q", "-U", "dependency:resolve", "help:evaluate", "-Dexpression=settings.localRepository",
             "-DforceStdout",
         )  # fmt: skip
         if done.returncode:
-            raise _maven_failed(done)
+            raise _maven_failed(errors_of(done)[0])
     local = Path(done.stdout.strip().splitlines()[-1].removeprefix("\x1b[0m").removesuffix("\x1b[0m"))
     kept = (local / Path(*GROUP_ID.split("."), ARTIFACTS[0])).glob("maven-metadata-*.xml")
     found = {version.text or "" for path in kept for version in ET.parse(path).iter("version")}  # noqa: S314 - Maven's
-    numbers = {name: tuple(map(int, name.split("."))) for name in found if name.replace(".", "").isdigit()}
-    oldest = tuple(map(int, FIRST_RELEASE.split(".")))
-    return sorted((name for name in numbers if numbers[name] >= oldest), key=lambda name: numbers[name])
+    numbered = (name for name in found if name.replace(".", "").isdigit())
+    return release_order(name for name in numbered if release_numbers(name) >= release_numbers(FIRST_RELEASE))
 
 
 def _fetch(releases: Iterable[str], folder: Path) -> None:
@@ -114,10 +114,10 @@ def _fetch(releases: Iterable[str], folder: Path) -> None:
         _write_pom(folder / "poms" / module, module, body)
     listed = "".join(f"<module>{module}</module>" for module in modules)
     _write_pom(folder / "poms", "releases", f"<modules>{listed}</modules>")
-    done = _maven(folder / "poms", "-fn", "-U", "validate")
-    for line in _errors(done):
+    done = run_maven(folder / "poms", "-fn", "-U", "validate")
+    for line in errors_of(done):
         if "Failed to execute goal" in line and not any(words in line for words in _NOT_PUBLISHED):
-            raise _maven_failed(done)
+            raise _maven_failed(line)
     for module, (release, artifact) in zip(modules, wanted, strict=True):
         if artifact == ARTIFACTS[0] and not (folder / release / f"{module}.jar").is_file():
             message = f"Maven knows no {GROUP_ID}:{artifact}:{release}; name a release of RocketMQ such as 5.5.1"
@@ -129,23 +129,5 @@ def _write_pom(folder: Path, name: str, body: str) -> None:
     (folder / "pom.xml").write_text(_POM.format(name=name, body=body), encoding="utf-8")
 
 
-def _maven(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    maven = shutil.which("mvn")
-    if maven is None:
-        message = "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"
-        raise ReleaseGateError(message)
-    command = (maven, "-B", "-f", str(folder / "pom.xml"), *arguments)
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_MAVEN_SECONDS, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired as error:
-        message = f"mvn was not done after {_MAVEN_SECONDS} s; try again, what it has fetched is kept"
-        raise ReleaseGateError(message) from error
-
-
-def _errors(done: subprocess.CompletedProcess[str]) -> list[str]:
-    return [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
-
-
-def _maven_failed(done: subprocess.CompletedProcess[str]) -> ReleaseGateError:
-    reason = (_errors(done) or ["it gives no reason"])[0]
-    return ReleaseGateError(f"the jars of RocketMQ can't be fetched: mvn says {reason}")
+def _maven_failed(reason: str) -> MavenError:
+    return MavenError(f"the jars of RocketMQ can't be fetched: mvn says {reason}")

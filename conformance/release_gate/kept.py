@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.errors import ReleaseGateError
+from model_check.counterexample.files import write_whole
 from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
@@ -89,14 +90,7 @@ def write_digests(columns: Mapping[str, Column], path: Path = DIGESTS) -> None:
     for name in sorted({name for column in columns.values() for name in column.defaults}):
         values = [(release, columns[release].defaults.get(name)) for release in releases]
         lines.append(_runs(name, [(release, str(value)) for release, value in values if value is not None]))
-    write_by_rename(path, "\n".join(lines) + "\n")
-
-
-def write_by_rename(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    new = path.with_name(f"{path.name}.new")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)
+    write_whole(path, "\n".join(lines) + "\n")
 
 
 def _runs(name: str, values: Iterable[tuple[str, str]]) -> str:

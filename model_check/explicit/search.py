@@ -17,6 +17,7 @@ import numpy as np
 
 from model_check.errors import DiskFull, EvaluationError, OutOfRoom
 from model_check.explicit.checkpoint import Checkpoints, Position
+from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.expected_states import expected_states
 from model_check.explicit.exploration import Exploration, Progress, Report
@@ -33,14 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Exploration", "Progress", "explore"]
 
-CHUNK, LARGE_CHUNK = 64, 1024
+CHUNK, LARGE_CHUNK = RUN, 1024
 """Parents that a thread takes at a time, at least and at most: those that are neighbours have successors in common.
 
 Always a multiple of the first, so that the order in which one thread finds states does not depend on it.
 """
-
-TURNS = 16
-"""Chunks of a large level that each thread takes at least, or the last one would let the others wait."""
 
 PART_FOR_CHUNKS = 64
 """At most one part of so many of the memory is held ready for the successors of large chunks."""
@@ -244,7 +242,7 @@ class _Search:
         if self.most_states is not None:
             return CHUNK, AT_ONCE_WHERE_BOUNDED
         in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes)
-        chunk = min(self._level // (TURNS * self.store.threads), in_memory, LARGE_CHUNK)
+        chunk = min(self._level // (self.store.kernels.TURNS * self.store.threads), in_memory, LARGE_CHUNK)
         return max(CHUNK, chunk // CHUNK * CHUNK), AT_ONCE
 
     def _look_at_outcome(self) -> None:

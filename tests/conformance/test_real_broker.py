@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.errors import RealBrokerError
+from conformance.errors import ConformanceError, MavenError, RealBrokerError
 from conformance.golden_stores import GoldenStore, golden_stores
 from conformance.real import releases
 from conformance.real.__main__ import main
@@ -132,7 +132,7 @@ def test_what_maven_fails_to_bring_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(Release, "hashes", lambda _: {})
     maven(tmp_path / "bin", script, monkeypatch)
-    with pytest.raises(RealBrokerError) as caught:
+    with pytest.raises(ConformanceError) as caught:
         fetched_jars(RELEASES["5.4.0"], tmp_path / "kept")
     assert complaint in str(caught.value)
     assert list((tmp_path / "kept").iterdir()) == []
@@ -140,7 +140,7 @@ def test_what_maven_fails_to_bring_leaves_nothing(
 
 def test_a_machine_without_maven_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RealBrokerError, match="mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"):
+    with pytest.raises(MavenError, match="mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it"):
         releases.fetch(RELEASES["5.4.0"], tmp_path)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.errors import ReleaseGateError
+from conformance.errors import ConformanceError, MavenError, ReleaseGateError
 from conformance.release_gate import __main__ as gate
 from conformance.release_gate import claims, comparison, page
 from conformance.release_gate.cited import cited
@@ -298,7 +298,7 @@ def test_what_maven_can_not_bring_is_told_in_one_line_and_leaves_nothing(
 ) -> None:
     monkeypatch.setenv("HALFCHECK_CACHE", str(tmp_path / "cache"))
     maven(tmp_path / "bin", script, monkeypatch)
-    with pytest.raises(ReleaseGateError) as caught:
+    with pytest.raises(ConformanceError) as caught:
         jars_of(["9.9.9"])
     assert caught.value.exit_code == code
     assert str(caught.value).startswith(complaint)
@@ -309,6 +309,17 @@ def test_without_maven_the_command_says_so(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setenv("PATH", "")
     assert gate.main([]) == 150
     assert capsys.readouterr().err == "mvn is not on PATH: the jars of RocketMQ come by Maven 3; install it\n"
+
+
+def test_an_interruption_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gate, "find", interrupted)
+    assert gate.main([]) == 130
+    assert capsys.readouterr().err.startswith("interrupted; what is kept is as it was")
 
 
 def test_the_releases_are_those_of_mavens_own_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,5 +333,5 @@ def test_the_releases_are_those_of_mavens_own_list(tmp_path: Path, monkeypatch: 
 
 def test_a_list_that_can_not_be_had_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maven(tmp_path / "bin", "echo '[ERROR] no network'; exit 1", monkeypatch)
-    with pytest.raises(ReleaseGateError, match=r"can't be fetched: mvn says \[ERROR\] no network$"):
+    with pytest.raises(MavenError, match=r"can't be fetched: mvn says \[ERROR\] no network$"):
         published_releases()

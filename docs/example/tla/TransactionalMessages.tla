@@ -1404,7 +1404,7 @@ BufferOp(h) ==
 ----------------------------------------------------------------------------------------------------
 \* A check round: its time, what it asks of a half, and its end, where offsets are committed in memory.
 \*
-\* RocketMQ: TransactionalMessageServiceImpl#check, #isNeedCheck.
+\* RocketMQ: TransactionalMessageServiceImpl#check.
 
 \* The round has lasted for MAX_PROCESS_TIME_LIMIT at most. Nothing is compared with the start of a longer one.
 HasTimeLeft == Now - round.started_at <= ROUND_LIMIT
@@ -3646,7 +3646,7 @@ Flush ==
 ----------------------------------------------------------------------------------------------------
 \* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 \*
-\* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown.
+\* RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize, #shutdown.
 
 \* An offset has moved since the file was written.
 DiffersFromTheFile == saved.half # offsets.half \/ saved.op # offsets.op
@@ -3658,8 +3658,8 @@ SaveOffsets ==
 
 \* config/consumerOffset.json is written.
 \*
-\* RocketMQ: ConsumerOffsetManager#persist, every flushConsumerOffsetInterval; any moment will do here. Nothing ties it
-\* to the flush of the commit log (B13); a repaired broker flushes first.
+\* RocketMQ: ConfigManager#persist of the ConsumerOffsetManager, every flushConsumerOffsetInterval; any moment will do
+\* here. Nothing ties it to the flush of the commit log (B13); a repaired broker flushes first.
 PersistOffsets ==
     \* the broker is not dead
     /\ role # "ACTING_MASTER"
@@ -3776,7 +3776,7 @@ OpsAmong(records) ==
 
 \* The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 \*
-\* RocketMQ: ConsumerOffsetManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
+\* RocketMQ: ConfigManager#persist, BrokerController#initialize, #shutdown, with flushDiskType=ASYNC_FLUSH.
 \* What was flushed stays, and so does the file of offsets (B13, B14). Consumers have seen what was delivered. A slave
 \* that takes over after asynchronous replication looks the same, as far as the master had flushed no more than the
 \* slave has fetched.
@@ -4183,7 +4183,7 @@ BecomeMaster ==
 
 \* The master dies, and a slave with the same messages and the offsets that were saved acts for it.
 \*
-\* RocketMQ: BrokerController#changeSpecialServiceStatus, SlaveActingMaster (RIP-32).
+\* RocketMQ: BrokerController#changeSpecialServiceStatus, TransactionalMessageBridge#escapeMessage (RIP-32).
 ActForDeadMaster ==
     \* this version lets a slave act for the master
     /\ ESCAPES

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_check.cache_folder import cache_folder
+from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, Emitter
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
@@ -129,6 +130,7 @@ def _kernels(packing: Packing, *, forgets: bool, fingerprints: bool) -> str:
         "NUMBERED": not whole and not fingerprints,
         "FORGETS": forgets,
         "CLAIMS_A_WORD": CLAIMS_A_WORD,
+        "RUN": RUN,
     }
     lines = [f"{name} = {value}" for name, value in constants.items()]
     return "\n".join([HEADER, *lines, "", *(_text(f"{name}.py") for name in PARTS)])

@@ -1,7 +1,7 @@
 """The search over packed states, for one thread and for several: a part of every generated module.
 
-The generated part gives `WORDS`, `NUMBERED`, `WHOLE` and `CLAIMS_A_WORD`; `compile.py` says which files come before
-this one. Nothing imports them; their texts are joined, so that one file holds all that the kernels depend on.
+The generated part gives `WORDS`, `NUMBERED`, `WHOLE`, `RUN` and `CLAIMS_A_WORD`; `compile.py` says which files come
+before this one. Nothing imports them; their texts are joined, so that one file holds all that the kernels depend on.
 
 Each thread stores the states that it finds in a region of its own, `WORDS` words a state. A state's number is its place
 in the region times the number of regions, plus the region. The hash table is shared by all; a state is looked for from
@@ -16,8 +16,7 @@ be; compare. Only what is left over takes the loop that can store it.
 """
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
-RUN = 64  # states that are judged in the time of one
-LEAST_CHUNK, TURNS = 64, 16  # parents that a thread takes at a time at least; chunks of a large level for each thread
+TURNS = 16  # chunks of a large level that each thread takes at least, or the last one would let the others wait
 PHASE, ARRIVED, GOES_ON, LEFT, FINISHED = range(5)  # of `meeting`
 PATIENCE = 1000  # turns that a thread waits for the others before it lets somebody else have its processor
 SWEPT_OUT_OF_RANGE = -2
@@ -283,7 +282,7 @@ def search(
         size = 0
         for r in range(starts.shape[0]):
             size += ends[r] - starts[r]
-        some = min(chunk, max(size // (TURNS * threads), LEAST_CHUNK) // LEAST_CHUNK * LEAST_CHUNK)
+        some = min(chunk, max(size // (TURNS * threads), RUN) // RUN * RUN)
         left = (meeting[LEFT] + threads - 1) // threads
         expand_level(
             place, region, out[0], limit, starts, ends, claimed, some, left, table, keep, K, buffers, seen, out
