@@ -25,13 +25,29 @@ def tidied(
         arguments = Counter(p for use in uses_of_effects for p in parts(use))[Local(binding.name)]
         if used + arguments == 0:
             kept.remove(binding)
-        elif used == 1 and arguments == 0 and binding.name in made_up and binding.variable is None:
+        elif (
+            used == 1
+            and arguments == 0
+            and binding.name in made_up
+            and binding.variable is None
+            and not _is_bound_around_it(binding, [*changed.values(), *(b.value for b in kept)])
+        ):
             kept.remove(binding)
             changed = {name: with_local(value, binding.name, binding.value) for name, value in changed.items()}
             kept = [
                 Binding(b.name, with_local(b.value, binding.name, binding.value), b.variable, b.domain) for b in kept
             ]
     return kept, changed
+
+
+def _is_bound_around_it(binding: Binding, values: Sequence[Value]) -> bool:
+    """Whether a variable that its value binds is bound where its name stands, too: TLA+ has no name twice."""
+    own = {variable for part in parts(binding.value) if (variable := getattr(part, "variable", None))}
+    return any(
+        getattr(part, "variable", None) in own and Local(binding.name) in parts(part)
+        for value in values
+        for part in parts(value)
+    )
 
 
 def tidied_within(value: Value, made_up: Collection[str]) -> Value:

@@ -62,7 +62,8 @@ def append_op(s: State, c: Constants, names: Bits) -> None:
     """An op message at the end of its queue, behind the halves that are there in the commit log."""
     s.op[s.op_length].names = names
     s.op[s.op_length].born_at = s.now
-    if c.forgets == 0 or c.power_loss or (c.undecodable_op and c.skips_undecodable_ops):  # nothing else asks
+    asks_for_order = c.power_loss or c.retention or (c.undecodable_op and c.skips_undecodable_ops)
+    if c.forgets == 0 or asks_for_order:
         s.op[s.op_length].halves_before = s.half_length
     if c.forgets == 1 and not c.power_loss:
         s.had_ops = True
