@@ -204,10 +204,7 @@ class MessageStore:
             self._log.release()
 
     def flush(self) -> None:
-        """Flush log, queues and checkpoint.
-
-        ``CommitLog.FlushRealTimeService`` and ``DefaultMessageStore.FlushConsumeQueueService`` do so in time.
-        """
+        """Flush log, queues and checkpoint, as ``CommitLog.FlushRealTimeService`` and others do in time."""
         if self.dispatches_at_once:
             self.dispatch()
         self._log.files.flush()
@@ -255,9 +252,7 @@ class MessageStore:
             That part of the log was flushed.
         """
         if end < self.flushed_where:
-            message = (
-                f"the commit log is on the disk up to {self.flushed_where}, a power loss can't take it from {end} on"
-            )
+            message = f"the log is on the disk up to {self.flushed_where}, a power loss can't take it from {end} on"
             raise ValueError(message)
         self._queues.erase_from(end)
         self._log.erase_from(end)

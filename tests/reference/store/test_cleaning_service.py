@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from reference.format.record import CommitLogOffset, QueueOffset
@@ -84,19 +82,18 @@ def test_a_read_looks_at_800_entries_at_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "count"),
+    ("limits", "count"),
     [
-        ("physical_memory", 1 << 62, 20),
-        ("physical_memory", 250, 8),
-        ("physical_memory", 5_000, 20),
-        ("max_transfer_count_on_message_in_memory", 3, 3),
-        ("max_transfer_bytes_on_message_in_memory", 499, 4),
+        (MessageStoreConfig(physical_memory=1 << 62), 20),
+        (MessageStoreConfig(physical_memory=250), 8),
+        (MessageStoreConfig(physical_memory=5_000), 20),
+        (MessageStoreConfig(max_transfer_count_on_message_in_memory=3), 3),
+        (MessageStoreConfig(max_transfer_bytes_on_message_in_memory=499), 4),
     ],
 )
 def test_a_read_is_cut_where_the_queue_lies_behind_the_memory_and_at_what_is_transferred(
-    setting: str, value: int, count: int
+    limits: MessageStoreConfig, count: int
 ) -> None:
-    limits = replace(MessageStoreConfig(), **{setting: value})
     subject = MessageStore(VERSIONS["5.3.3"], VirtualClock(7), config=limits)
     for _ in range(20):
         subject.put_message(MessageExtBrokerInner("T", 0, b"body", "K\x01V\x02", 5, HOST, HOST))
