@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spec.language import Property
 
 FEATURES: dict[str, tuple[Callable[[Constants], bool], str]] = {
-    "immunity": (lambda c: c.longest_immunity > 0, "a message with an immunity"),
+    "immunity": (lambda c: c.longest_immunity > 0 or c.preset_original, "a message with an immunity"),
     "short_immunity": (
         lambda c: any(0 <= length < c.timeout for length in c.immunities),
         "a message whose immunity is shorter than the timeout",

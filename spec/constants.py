@@ -127,7 +127,7 @@ class Instance:
 
     @property
     def longest_immunity(self) -> int:
-        """The largest immunity that a message may carry, 0 if none may."""
+        """The largest immunity that a producer asks for, 0 if none does."""
         return max(*self.immunities, 0, NONE)
 
     @property
@@ -185,11 +185,6 @@ class Instance:
 @dataclass(frozen=True, kw_only=True)
 class Constants(Faults, Switches, Instance):
     """An instance under a profile in an environment: the `c` of every action."""
-
-    @property
-    def longest_immunity(self) -> int:
-        """The largest immunity that a message may carry, also one that is sent on; 0 if none may."""
-        return self.most_immunity if self.preset_original else super().longest_immunity
 
 
 SWITCHES = tuple(f.name for f in fields(Switches))
