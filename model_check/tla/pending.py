@@ -9,6 +9,8 @@ from model_check.tla.values import (
     Accessors,
     Except,
     Index,
+    Local,
+    Mapping,
     Select,
     Update,
     Value,
@@ -96,7 +98,7 @@ class Pending:
                     raise AliasUnknownError
                 case "apart":
                     pass
-        return Select(self.base, accessors, field) if accessors else self.base
+        return Select(_untouched(self.base, accessors), accessors, field) if accessors else self.base
 
     def written(self, accessors: Accessors, value: Value, places: Places) -> Pending:
         """The variable with one part written; an earlier write that this one hides is gone."""
@@ -113,6 +115,17 @@ class Pending:
     def is_touched(self, leading: Accessors) -> bool:
         """Whether some part with these leading fields (indices left out) was written."""
         return any(_fields_agree(update.accessors, leading) for update in self.updates)
+
+
+def _untouched(array: Value, accessors: Accessors) -> Value:
+    """Where a loop has made an array by writing other fields of each place, the array before it."""
+    match array, accessors:
+        case (
+            Mapping(variable, _, Except(Select(before, (Index(Local(turn)),)), updates)),
+            (Index(), str() as name, *_),
+        ) if turn == variable and all(update.accessors[:1] not in ((), (name,)) for update in updates):
+            return _untouched(before, accessors)
+    return array
 
 
 def _fields_agree(accessors: Accessors, leading: Accessors) -> bool:

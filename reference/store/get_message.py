@@ -81,19 +81,12 @@ def read_queue(
     rewinds_beyond_end
         A reader beyond the end of a queue that begins with 0 is sent to its begin.
     """
-    end = QueueOffset(0 if queue is None else queue.end)
-    if queue is None or not end:
+    if queue is None or not queue.end:
         following = QueueOffset(0) if corrects_offsets else offset
-        return GetMessageResult(GetMessageStatus.NO_MESSAGE_IN_QUEUE, following, end)
-    if offset < queue.min_offset:
-        following = QueueOffset(queue.min_offset) if corrects_offsets else offset
-        return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, following, end)
-    if offset == end:
-        return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_ONE, end, end)
-    if offset > end:
-        corrected = QueueOffset(0) if rewinds_beyond_end and not queue.min_offset else end
-        following = corrected if corrects_offsets else offset
-        return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, following, end)
+        return GetMessageResult(GetMessageStatus.NO_MESSAGE_IN_QUEUE, following, QueueOffset(0))
+    end = QueueOffset(queue.end)
+    if offset < queue.min_offset or offset >= end:
+        return _out_of_range(queue, offset, corrects_offsets=corrects_offsets, rewinds_beyond_end=rewinds_beyond_end)
     found: list[Record | None] = []
     place, next_file, length = int(offset), 0, 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
@@ -114,6 +107,19 @@ def read_queue(
     if not found:
         return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
     return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))
+
+
+def _out_of_range(
+    queue: WritableConsumeQueue, offset: QueueOffset, *, corrects_offsets: bool, rewinds_beyond_end: bool
+) -> GetMessageResult:
+    """Where a reader is sent that asks for what is below the queue or beyond its end (``#nextOffsetCorrection``)."""
+    end, begin = QueueOffset(queue.end), QueueOffset(queue.min_offset)
+    if offset < begin:
+        return GetMessageResult(GetMessageStatus.OFFSET_TOO_SMALL, begin if corrects_offsets else offset, end)
+    if offset == end:
+        return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_ONE, end, end)
+    corrected = QueueOffset(0) if rewinds_beyond_end and not begin else end
+    return GetMessageResult(GetMessageStatus.OFFSET_OVERFLOW_BADLY, corrected if corrects_offsets else offset, end)
 
 
 def _is_the_batch_full(limits: MessageStoreConfig, behind: int, length: int, count: int) -> bool:

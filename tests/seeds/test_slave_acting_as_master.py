@@ -135,6 +135,7 @@ def steps_for(row: dict[str, Any], s: State, deaths: int, back: str) -> list[lis
         "round_ended": [[("end_round_at_queue_end", NONE)], [("end_round_at_fresh_half", NONE)]],
         "offsets_persisted": [[("persist_offsets", NONE)], []],
         "check_sent": [[]],
+        "stop_began": [[]],
         "stopped": [[]],
     }
     return by_event[str(row["event"])]

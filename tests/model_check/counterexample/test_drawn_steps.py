@@ -182,11 +182,6 @@ RARE = [
         "pass_settled_half; end_round_at_queue_end; set_op_offset_back o=0",
     ),
     (
-        ("4.5.1", "tiny", "lose_check"),
-        "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; put_back_and_check; "
-        "lose_check h=1",
-    ),
-    (
         ("fixed", "tiny", "late_end"),
         "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; tick; begin_round; "
         "pass_half_of_settled_transaction",
@@ -195,11 +190,6 @@ RARE = [
         ("4.9.7", "small", "preset_original"),
         "send_half_with_original t=0 original=1; send_half t=1 immunity=-1; roll_back_locally t=1; write_op h=1; tick; "
         "begin_round; pass_half_of_settled_original",
-    ),
-    (
-        ("4.9.7", "tiny", "lose_check"),
-        "send_half t=0 immunity=-1; leave_it_unknown t=0; tick; tick; tick; begin_round; pull_more_ops; "
-        "put_back_and_check; lose_check h=1",
     ),
     (
         ("5.3.3", "tiny", "retention acting_slave"),

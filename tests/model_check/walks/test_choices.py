@@ -39,7 +39,7 @@ def test_the_actions_that_a_fault_makes_possible_are_those_whose_guard_assumes_s
         if any(conjunct.kind == "assume" for conjunct in lowering.action(step).guard)
     }
     assert assuming - {action.__name__ for action in QUIET} == set(fault_actions())
-    assert len(fault_actions()) == 38
+    assert len(fault_actions()) == 42
 
 
 def test_the_tables_name_actions_of_the_specification() -> None:
@@ -79,7 +79,7 @@ def test_the_compiled_walk_is_the_one_in_plain_python(profile: str, environment:
 
 
 def test_the_three_choices_walk_differently() -> None:
-    paths = {walker("5.3.3", "crash", choice).path(7, 3, 30) for choice in CHOICES}
+    paths = {walker("5.3.3", "crash", choice).path(7, 4, 30) for choice in CHOICES}
     assert len(paths) == 3
 
 
