@@ -67,6 +67,10 @@ def walked(profile: str, instance: str, faults: str, taken: Counter[str]) -> lis
 
 RARE = [
     (
+        ("4.5.1", "tiny", "reorder"),
+        "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; double_end h=0; overtake h=0",
+    ),
+    (
         ("5.3.3", "tiny", "acting_slave"),
         "send_half t=0 immunity=-1; act_for_dead_master; tick; begin_round; bring_master_back_amid_escape",
     ),

@@ -21,7 +21,7 @@ ACTION, PICKS = "mbt::actionTaken", "mbt::nondetPicks"
 MEMBERS = [
     "now", "clock_steps", "mishaps", "stray_ends", "crashes", "role", "producer", "transaction", "half", "half_length",
     "op", "op_length", "batch", "round", "pulled_op", "round_ended_at", "offsets", "saved", "unsaved",
-    "flushed", "stuck", "stuck_rounds", "op_left_behind", "had_halves", "had_ops",
+    "flushed", "gone", "lower_end", "stuck", "stuck_rounds", "op_left_behind", "had_halves", "had_ops",
 ]  # fmt: skip
 
 

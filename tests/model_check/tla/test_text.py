@@ -75,6 +75,8 @@ def test_a_loop_whose_turns_keep_apart_is_a_function(protocol: TlaModule) -> Non
 StartAgain ==
     /\ DropBatch
     /\ ForgetRound
+    /\ FindLowerEnds
+    /\ role' = "MASTER"
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT
                        !.check_in_flight = FALSE,
