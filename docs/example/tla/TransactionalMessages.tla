@@ -8,25 +8,28 @@ EXTENDS Integers, FiniteSets
 CONSTANTS TRANSACTIONS, HALF_SLOTS, OP_SLOTS, CHECK_MAX, TIMEOUT, IMMUNITIES, IMMUNITIES_NEGATED,
           CHECK_INTERVAL, ROUND_LIMIT, OP_BATCH_INTERVAL, OP_BATCH_SIZE, OP_PULL_SIZE, FIRST_CHECKS,
           FIRST_CHECKS_NEGATED, SKEWS, SKEWS_NEGATED, RESERVED_TIME, CLOCK_STEPS, MISHAPS,
-          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, ENDLESS
+          STRAY_ENDS, CRASHES, REACH, PERSIST_INTERVAL, FORGETS, EXPIRES, ENDLESS
 
 \* Switches: what a version does, and what may go wrong.
 CONSTANTS MARKS_OP_DONE_ON_HIT, OP_END_COMMITS_OFFSET, BATCHES_OPS, BATCH_THREAD_OVERSLEEPS,
           KEEPS_DISCARDED, REFUSES_LATE_END, EQUAL_AGE_IS_YOUNG, REWINDS_BEYOND_END,
-          UNDECODABLE_THROWS, ESCAPES, HEEDS_SETTLED_ORIGINALS, LINKS_EVERY_COPY, SETTLES_ONCE,
+          UNDECODABLE_THROWS, ESCAPES, JOINS_ROUND_FIRST, LOWER_END_PASSES_ALL, TRUNCATES_RUNNING,
+          RESETS_LOWER_END, HEEDS_SETTLED_ORIGINALS, LINKS_EVERY_COPY, SETTLES_ONCE,
           KEEPS_CHECK_OPEN, COUNTS_SENT_CHECKS, DISCARDS_INSTEAD_OF_CHECKING, KEEPS_PROGRESS,
           FLUSHES_BEFORE_SAVING, CLAMPS_OFFSETS, SKIPS_UNDECODABLE_OPS, PARKS_POISON,
-          ENDS_AT_FAILED_PUT, RETRIES_DISCARDS, KEEPS_FAILED_OPS, FLUSHES_ON_STOP, KEEPS_FLAG,
-          READS_OPS_BEFORE_ESCAPE, INSISTS_ON_ESCAPE, ESCAPES_ONCE, ADOPTS_SLAVE_OFFSETS,
-          ONE_IMMUNITY, OWNS_CHECK_TIMES, AGES_FROM_ARRIVAL, DISTRUSTS_FUTURE, COPIES_ONCE,
-          LEAVES_ESCAPED, FLUSHES_BEFORE_ANSWERING, RETRIES_COMMITS, ASKS_THE_OLD, FINISHES_READING,
+          ENDS_AT_FAILED_PUT, RETRIES_DISCARDS, KEEPS_FAILED_OPS, FLUSHES_ON_STOP,
+          AWAITS_ENDS_ON_STOP, KEEPS_FLAG, READS_OPS_BEFORE_ESCAPE, INSISTS_ON_ESCAPE, ESCAPES_ONCE,
+          ADOPTS_SLAVE_OFFSETS, ONE_IMMUNITY, OWNS_CHECK_TIMES, OWNS_PREPARED_OFFSET,
+          AGES_FROM_ARRIVAL, DISTRUSTS_FUTURE, COPIES_ONCE, LEAVES_ESCAPED,
+          FLUSHES_BEFORE_ANSWERING, RETRIES_COMMITS, ASKS_THE_OLD, FINISHES_READING,
+          PASSES_WHAT_IS_GONE, KEEPS_PENDING_FILES, CORRECTS_OFFSETS_ON_SLAVE,
           SKIPS_WHEN_OPS_ARE_DRAINED, AGES_FROM_STORING, SKIPS_LONG_IMMUNITIES,
           COMMITS_AFTER_EXCEPTION, ORDERS_SENDS, SLOW_LOCAL, LOSE_END, LOSE_CHECK, DUPLICATE_END,
           REORDER, WRONG_END, LATE_END, OFFLINE_PRODUCER, RESTARTED_PRODUCER, BAD_STORE_STATUS,
-          TWIN_SEND, SLOW_ROUND, SLOW_DISPATCH, PUT_FAILURE, OP_WRITE_FAILURE, NULL_HALF,
-          UNDECODABLE_HALF, UNDECODABLE_OP, CLOCK_SKEW, CLOCK_STEP, CRASH, POWER_LOSS,
+          TWIN_SEND, PRESET_ORIGINAL, SLOW_ROUND, SLOW_DISPATCH, PUT_FAILURE, OP_WRITE_FAILURE,
+          NULL_HALF, UNDECODABLE_HALF, UNDECODABLE_OP, CLOCK_SKEW, CLOCK_STEP, CRASH, POWER_LOSS,
           GRACEFUL_STOP, LATE_PERSIST, OFFSET_REGRESSION, ROLE_CHANGE, ACTING_SLAVE,
-          RESUME_DISCARDED
+          RESUME_DISCARDED, RETENTION
 
 NONE == -1
 HalfSlots == 0..HALF_SLOTS - 1
@@ -45,8 +48,11 @@ WAITING_CUT == OP_BATCH_INTERVAL + 1
 HORIZON == Max({BIRTH_CUT, ROUND_CUT, OP_CUT, BATCH_CUT, WAITING_CUT, CHECK_INTERVAL}) + 2
 TIME_OF_ALL_CHECKS == CHECK_MAX * CHECK_INTERVAL
 LOG_SLOTS == HALF_SLOTS + OP_SLOTS
+MOST_IMMUNITY == Max(Immunities \cup {TIMEOUT})
 MOST_GONE == FORGETS * (CHECK_MAX + 2)
 BIRTH_LEAD == Max(Skews \cup {0, 0}) + CLOCK_STEPS
+MOST_HALVES_DELETED == EXPIRES * HALF_SLOTS
+MOST_OPS_DELETED == EXPIRES * OP_SLOTS
 MOST_CRASHES == Max({CRASHES, 0})
 MOST_UNSAVED == Max({PERSIST_INTERVAL, 0})
 
@@ -64,7 +70,7 @@ Older(instant, cut) == IF instant > HORIZON - cut THEN instant - 1 ELSE instant
 
 ----------------------------------------------------------------------------------------------------
 \* What the broker is to its group.
-Role == {"MASTER", "SLAVE", "ACTING_MASTER"}
+Role == {"MASTER", "SLAVE", "ACTING_MASTER", "STOPPING"}
 
 \* What the broker can reach of the producer group.
 Producer == {"ONLINE", "OFFLINE", "UNREGISTERED"}
@@ -79,7 +85,7 @@ Kind == {"PLAIN", "POISON", "UNDECODABLE"}
 RolledBack == {"NO", "UNDELIVERED", "DELIVERED"}
 
 \* Ghost: why a settled transaction is asked for or delivered again (the clauses of S1 and S9).
-Cause == {"NONE", "IMMUNE_HALF", "AFTER_A_CHECK", "LOST_OP", "LATE_OP", "OVERSLEPT_OP", "STALE_OP_END", "UNREAD_OP", "FORKED_COPY", "PASSED_OP", "UNREADABLE_OP", "TWIN_HALF", "RESUMED_HALF", "ESCAPED_SETTLED", "ESCAPED_TWICE", "ESCAPED_AND_KEPT", "SHORT_IMMUNITY", "ENDED_AFTER_ESCAPE"}
+Cause == {"NONE", "IMMUNE_HALF", "AFTER_A_CHECK", "LOST_OP", "LATE_OP", "OVERSLEPT_OP", "STALE_OP_END", "UNREAD_OP", "FORKED_COPY", "PASSED_OP", "UNREADABLE_OP", "TWIN_HALF", "RESUMED_HALF", "ESCAPED_SETTLED", "ESCAPED_TWICE", "ESCAPED_AND_KEPT", "SHORT_IMMUNITY", "ENDED_AFTER_ESCAPE", "READ_FOR_ANOTHER"}
 
 \* Ghost: whether an END_TRANSACTION was acknowledged in time and before any check, and whether one came later.
 Quiet == {"NO", "ENDED", "CHECKED"}
@@ -112,7 +118,7 @@ Stuck == {"NO", "EXCEPTION", "UNDECODABLE_HALF", "UNDECODABLE_OP", "FAILED_PUT",
 Transaction ==
     [local : Local,
      kind : Kind,
-     immunity : (0..LONGEST_IMMUNITY) \cup {NONE},
+     immunity : (0..MOST_IMMUNITY) \cup {NONE},
      first_half : HalfSlots \cup {NONE},
      deliveries : 0..2,
      parked : BOOLEAN,
@@ -194,6 +200,11 @@ Flushed ==
     [halves : 0..HALF_SLOTS,
      ops : 0..OP_SLOTS]
 
+\* So many messages of each queue, from its first on.
+Counted ==
+    [halves : 0..MOST_HALVES_DELETED,
+     ops : 0..MOST_OPS_DELETED]
+
 VARIABLES
     clock_steps,
     mishaps,
@@ -214,13 +225,15 @@ VARIABLES
     saved,               \* Consumer offsets of the group CID_RMQ_SYS_TRANS.
     unsaved,
     flushed,             \* How much of the commit log a power loss would leave, at least; kept where there may be one.
+    gone,                \* So many messages of each queue, from its first on.
+    lower_end,           \* So many messages of each queue, from its first on.
     stuck,
     stuck_rounds,
     op_left_behind,
     had_halves,
     had_ops
 
-vars == <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+vars == <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half, half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Every field lies in its declared range.
 TypeOK ==
@@ -243,6 +256,8 @@ TypeOK ==
     /\ saved \in Offsets
     /\ unsaved \in 0..MOST_UNSAVED
     /\ flushed \in Flushed
+    /\ gone \in Counted
+    /\ lower_end \in Counted
     /\ stuck \in Stuck
     /\ stuck_rounds \in 0..2
     /\ op_left_behind \in BOOLEAN
@@ -325,6 +340,10 @@ Init ==
     /\ unsaved = 0
     /\ flushed = [halves |-> 0,
                   ops |-> 0]
+    /\ gone = [halves |-> 0,
+               ops |-> 0]
+    /\ lower_end = [halves |-> 0,
+                    ops |-> 0]
     /\ stuck = "NO"
     /\ stuck_rounds = 0
     /\ op_left_behind = FALSE
@@ -332,7 +351,7 @@ Init ==
     /\ had_ops = FALSE
 
 ----------------------------------------------------------------------------------------------------
-\* Writing to the half queue: a first half, or a put-back copy of an earlier one.
+\* The half queue: what is written to it, a first half or a put-back copy, and what a read at an offset gives.
 
 \* The instance ends where its half queue is full.
 RoomForAHalf ==
@@ -341,6 +360,38 @@ RoomForAHalf ==
 
 \* No half was ever stored, as far as no power loss has taken it.
 IsEmpty == half_length = 0 /\ ~had_halves
+
+\* Where a round begins: at the half offset, or at the lower end of the queue as long as none was ever committed.
+\*
+\* RocketMQ: TransactionalMessageBridge#fetchConsumeOffset. No round commits the offset 0.
+HalfOffset == IF offsets.half = 0 /\ ~had_halves THEN lower_end.halves ELSE offsets.half
+
+\* Ghost: a round leaves out halves that are there, from `first` on to `end`.
+PassOver(first, end) ==
+    /\ half' = [h \in HalfSlots |->
+                   [half[h] EXCEPT
+                       !.left =
+                           IF h >= gone.halves /\ h < half_length /\ h >= first /\ h < end /\ @ = "NO"
+                           THEN "PASSED_OVER"
+                           ELSE @]]
+
+\* The store gives a half for the cursor: the one that stands there, or a later one that retention has left.
+\*
+\* RocketMQ: DefaultMessageStore#getMessage goes on behind an entry whose record is gone, up to one whose record is
+\* there, and answers FOUND. It looks at 16,000 bytes of entries at most (maxFilterMessageSize): 800 halves.
+IsHalfGiven == round.cursor >= lower_end.halves /\ gone.halves < half_length
+
+\* The half that the store gives for the cursor, where it gives one.
+HalfRead == IF round.cursor >= gone.halves THEN round.cursor ELSE gone.halves
+
+\* A broker that starts looks for the lower ends; where nothing is left of a queue, it stays at 0 (#8753).
+\*
+\* RocketMQ: DefaultMessageStore#recoverTopicQueueTable.
+FindLowerEnds ==
+    /\ lower_end' = [lower_end EXCEPT
+                        !.halves =
+                            IF gone.halves < half_length \/ LOWER_END_PASSES_ALL THEN gone.halves ELSE 0,
+                        !.ops = IF gone.ops < op_length \/ LOWER_END_PASSES_ALL THEN gone.ops ELSE 0]
 
 \* The halves of the transaction, as far as no power loss has taken them: the first, copies, and twins.
 StoredHalves(t) ==
@@ -393,8 +444,8 @@ SendHalf(t, immunity) ==
     /\ BeginTransaction(t, immunity)
     /\ StoreHalf(t, Now)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same by a producer whose clock differs: the broker takes the birth from the message (A21, B27).
 \*
@@ -408,8 +459,8 @@ SendHalfByAnotherClock(t, immunity, skew) ==
     /\ BeginTransaction(t, immunity)
     /\ StoreHalf(t, IF AGES_FROM_ARRIVAL THEN Now ELSE Now + skew)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same with a message that carries TRANSACTION_CHECK_TIMES, as a copy of a consumed one does (B26).
 \*
@@ -434,8 +485,38 @@ SendHalfWithChecks(t, immunity, checks) ==
                                  IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length + 1 ELSE 0 ELSE @,
                              !.ops = IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN op_length ELSE 0 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
+
+\* The same with a message that carries TRAN_PREPARED_QUEUE_OFFSET, as a copy that was delivered does (B56).
+\*
+\* It carries the immunity for which it was put back, too, here one as long as the timeout. It may name any offset, as
+\* it was written for another queue, or long ago; one below the half offset leads to nothing.
+\*
+\* RocketMQ: EndTransactionProcessor#endMessageTransaction leaves both in what it delivers, and a message that was
+\* consumed can be sent as it is.
+SendHalfWithOriginal(t, original) ==
+    /\ MaySend(t)
+    \* environment: no message carries TRAN_PREPARED_QUEUE_OFFSET when it is sent
+    /\ PRESET_ORIGINAL
+    \* instance: it names a half from the half offset on, itself or the next one
+    /\ original >= offsets.half /\ original <= half_length + 1
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ BeginTransaction(t, TIMEOUT)
+           /\ half' = [IF ~OWNS_PREPARED_OFFSET
+                       THEN [half EXCEPT ![half_length].original = original]
+                       ELSE half EXCEPT
+                          ![half_length].transaction = t,
+                          ![half_length].born_at = Now,
+                          ![half_length].stored_at = Now]
+           /\ half_length' = half_length + 1
+           /\ flushed' = [flushed EXCEPT
+                             !.halves =
+                                 IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length + 1 ELSE 0 ELSE @,
+                             !.ops = IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN op_length ELSE 0 ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same with properties so long that a copy, which has more of them, cannot be stored (B07).
 \*
@@ -452,8 +533,8 @@ SendPoisonHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The same, but what is stored cannot be read again (A07).
 \*
@@ -470,8 +551,8 @@ SendUndecodableHalf(t, immunity) ==
                           ![t].immunity = immunity,
                           ![t].first_half = half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, op, op_length, batch, round, pulled_op,
-                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The answer to a send is lost, and the client sends the message once more: the first half will get no END (A39).
 \*
@@ -489,8 +570,8 @@ SendHalfAgain(t) ==
     /\ StoreHalf(t, Now)
     /\ transaction' = [transaction EXCEPT ![t].first_half = half_length, ![t].cause = "TWIN_HALF"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The instance holds one END_TRANSACTION for a half at a time.
 RoomForAnEnd(h) ==
@@ -518,8 +599,8 @@ CommitLocally(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The local transaction rolls back, and END_TRANSACTION(rollback) is sent for the half that the send stored.
 \*
@@ -529,8 +610,8 @@ RollBackLocally(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The send is answered with a status other than SEND_OK: the client rolls back what it never ran (A37).
 \*
@@ -542,8 +623,8 @@ RollBackUnrun(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "NEVER_RUN"]
     /\ half' = [half EXCEPT ![transaction[t].first_half].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The listener returns UNKNOW; the broker drops the END_TRANSACTION that says so, and leaves it to the checks.
 \*
@@ -554,7 +635,7 @@ LeaveItUnknown(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "UNKNOWN"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be committed; only a later check will hear of it.
 ResolveToCommit(t) ==
@@ -563,7 +644,7 @@ ResolveToCommit(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An unknown local transaction turns out to be rolled back; only a later check will hear of it.
 ResolveToRollback(t) ==
@@ -572,7 +653,7 @@ ResolveToRollback(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The local transaction commits, and its half is gone with a power loss: END_TRANSACTION finds nothing to commit.
 \*
@@ -585,7 +666,7 @@ CommitWhatIsGone(t) ==
     /\ transaction' = [transaction EXCEPT ![t].local = "COMMIT", ![t].direct = "REFUSED"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and a half of the same group and size now stands at those offsets: it is committed in its place (B10).
 \*
@@ -605,8 +686,8 @@ CommitAnotherHalf(t) ==
                    ![transaction[t].first_half].end = "COMMIT",
                    ![transaction[t].first_half].foreign = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The producer answers a check by what it knows; unknown is an answer that the broker drops.
 \*
@@ -627,7 +708,7 @@ AnswerCheck(h) ==
                             ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A checker that finds no trace of a local transaction that still runs answers rollback (A12).
 \*
@@ -643,7 +724,7 @@ AnswerCheckTooEarly(h) ==
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE, ![h].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Running local transactions are cut off, and checks under way are not answered.
 ProducersEnd ==
@@ -662,8 +743,8 @@ LoseAllProducers ==
     /\ ProducersEnd
     /\ producer' = "OFFLINE"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The producers of the group start again, and the broker hears of them with their next send (A35).
 \*
@@ -676,8 +757,8 @@ RestartProducers ==
     /\ ProducersEnd
     /\ producer' = "UNREGISTERED"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, half_length, op, op_length, batch,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A producer of the group is connected again.
 ConnectAgain ==
@@ -686,7 +767,18 @@ ConnectAgain ==
     /\ producer' = "ONLINE"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+----------------------------------------------------------------------------------------------------
+\* What the broker is to its group, as rules ask for it.
+
+\* The broker is the master, also while it is shut down: its store takes messages to the end.
+IsMaster == role = "MASTER" \/ role = "STOPPING"
+
+\* A master handles what has arrived; one that stops goes on with what its pool holds, which it does not await.
+\*
+\* RocketMQ: BrokerController#shutdown, endTransactionExecutor; a repaired one has awaited it.
+TakesEnds == role = "MASTER" \/ (role = "STOPPING" /\ ~AWAITS_ENDS_ON_STOP)
 
 ----------------------------------------------------------------------------------------------------
 \* A message of the half queue: its age, its immunity, its checks, and what can be done with it.
@@ -717,12 +809,17 @@ CanBeCopied(h) == transaction[half[h].transaction].kind # "POISON"
 \* The half is a message that can be read.
 CanBeDecoded(h) == transaction[half[h].transaction].kind # "UNDECODABLE"
 
+\* The commit log has the half, and it can be decoded.
+\*
+\* RocketMQ: DefaultMessageStore#lookMessageByOffset.
+CanBeLookedUp(h) == h >= gone.halves /\ CanBeDecoded(h)
+
 \* A half of the transaction has escaped, and none is left at the half offset or above: the slave passed them all.
 \*
 \* RocketMQ: SlaveSynchronize; what lies between its own half offset and the slave's has escaped, or was settled.
 IsLeftToAnother(t) ==
     /\ LEAVES_ESCAPED
-    /\ role = "MASTER"
+    /\ IsMaster
     /\ transaction[t].escaped > 0
     /\ ~(\E h \in HalfSlots : half[h].transaction = t /\ h >= offsets.half /\ h < half_length)
 
@@ -798,23 +895,25 @@ AwaitsItsProducer(t) ==
 \* How many half offsets wait.
 BatchSize == Cardinality({h \in HalfSlots : h \in batch.names})
 
+\* The batch interval is over since the last write, or the batch is full.
+BatchIsReady == Now - batch.written_at >= OP_BATCH_INTERVAL \/ BatchSize >= OP_BATCH_SIZE
+
 \* What writing the batch needs: something waits, for long enough or enough of it.
 BatchIsDue ==
     \* half offsets wait in the batch
     /\ batch.names # {}
     \* the batch interval is over since the last write, or the batch is full
-    /\ IsTrue(Now - batch.written_at >= OP_BATCH_INTERVAL \/ BatchSize >= OP_BATCH_SIZE)
+    /\ IsTrue(BatchIsReady)
 
 \* An op message at the end of its queue, behind the halves that are there in the commit log.
 AppendOp(names) ==
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+    /\ LET asks_for_order == POWER_LOSS \/ RETENTION \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
+           matters == POWER_LOSS /\ mishaps < MISHAPS
        IN  /\ op' = [op EXCEPT
                         ![op_length].names = names,
                         ![op_length].born_at = Now,
                         ![op_length].halves_before =
-                            IF FORGETS = 0 \/ POWER_LOSS \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
-                            THEN half_length
-                            ELSE @]
+                            IF FORGETS = 0 \/ asks_for_order THEN half_length ELSE @]
            /\ op_length' = op_length + 1
            /\ flushed' = [flushed EXCEPT
                              !.halves =
@@ -841,8 +940,8 @@ WriteOpBatch ==
     /\ AppendOp(batch.names)
     /\ EmptyBatch
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, stuck,
-                   stuck_rounds, op_left_behind, had_halves>>
+                   half_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves>>
 
 \* The op message of the batch is not stored; its entries were taken out before, and are gone (B04).
 \*
@@ -850,6 +949,8 @@ WriteOpBatch ==
 \* slave's store refuses every write.
 FailToWriteOpBatch ==
     /\ BatchIsDue
+    \* the op batch thread has not ended
+    /\ role # "STOPPING"
     \* what was not written does not wait for the next time
     /\ ~KEEPS_FAILED_OPS
     \* environment: op messages are stored
@@ -858,17 +959,20 @@ FailToWriteOpBatch ==
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT !.op_write_failed = IF h \in batch.names THEN TRUE ELSE @]]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
-\* The batch thread, which wakes once an interval, has had its chance to write what waits.
+\* The batch thread has had its chance to write what waits.
 \*
-\* An entry waits for the interval since the last write and, as the thread may miss that by a moment, for the next
-\* wake-up: up to two intervals (A16).
+\* An entry waits for the interval since the last write. Up to 5.4.0 the thread wakes once an interval, and may miss
+\* that by a moment: then the entry waits for the next wake-up, for up to two intervals (A16). Later it wakes an
+\* interval after the last write, and where that is over it does not sleep (A17).
 BatchIsOverdue ==
-    LET is_waiting_long == Now - batch.waiting_since >= OP_BATCH_INTERVAL
-        is_unwritten_long == Now - batch.written_at >= BATCH_CUT \/ ~BATCH_THREAD_OVERSLEEPS
-    IN  batch.names # {} /\ is_waiting_long /\ is_unwritten_long
+    LET is_unwritten_long == Now - batch.written_at >= OP_BATCH_INTERVAL
+        is_waiting_long == Now - batch.waiting_since >= OP_BATCH_INTERVAL
+        is_slept_through == Now - batch.written_at >= BATCH_CUT /\ is_waiting_long
+        is_awaited == IF BATCH_THREAD_OVERSLEEPS THEN is_slept_through ELSE is_unwritten_long
+    IN  batch.names # {} /\ is_awaited
 
 \* The process is over: what waits is gone.
 DropBatch ==
@@ -883,11 +987,23 @@ DropBatch ==
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#fillOpRemoveMap, #calculateOpOffset.
 
+\* Where a round begins to read: at the op offset, or at the lower end of the queue if none was ever committed.
+\*
+\* RocketMQ: TransactionalMessageBridge#fetchConsumeOffset.
+OpOffset == IF offsets.op = 0 /\ ~had_ops THEN lower_end.ops ELSE offsets.op
+
 \* removeMap has the half: an op message that was pulled in this round names it.
 IsSettledByAnOp(h) == round.removed_by[h] # NONE
 
 \* removeMap has the offset that an immunity put-back wrote down (TRAN_PREPARED_QUEUE_OFFSET).
 OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].original] # NONE
+
+\* Such a pull reads op message o. What retention has deleted is left out, and more is read for it.
+\*
+\* RocketMQ: DefaultMessageStore#getMessage.
+IsReadFrom(o, first) ==
+    LET begin == IF first >= gone.ops THEN first ELSE gone.ops
+    IN  o >= begin /\ o < begin + OP_PULL_SIZE /\ o < op_length
 
 \* An op message that such a pull would read cannot be decoded, and that ends the round.
 \*
@@ -895,16 +1011,21 @@ OriginalIsSettled(h) == half[h].original # NONE /\ round.removed_by[half[h].orig
 PullThrows(first) ==
     /\ UNDECODABLE_THROWS
     /\ ~SKIPS_UNDECODABLE_OPS
-    /\ \E o \in OpSlots :
-           o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ op[o].undecodable
+    /\ first >= lower_end.ops
+    /\ \E o \in OpSlots : IsReadFrom(o, first) /\ op[o].undecodable
+
+\* The offset lies below the lower end of the op queue, or retention has deleted all that stands from it on.
+HasNothingFor(offset) == offset < lower_end.ops \/ (offset < op_length /\ gone.ops = op_length)
+
+\* No op message was ever stored, as far as no power loss has taken it.
+IsEmptyOpQueue == op_length = 0 /\ ~had_ops
 
 \* Messages, none as the queue is at its end, or only such as cannot be decoded.
 WhatAPullGives(first) ==
-    IF first >= op_length
+    IF first >= op_length \/ HasNothingFor(first)
     THEN "END"
     ELSE IF \/ SKIPS_UNDECODABLE_OPS
-            \/ \E o \in OpSlots :
-                   o >= first /\ o < first + OP_PULL_SIZE /\ o < op_length /\ ~op[o].undecodable
+            \/ \E o \in OpSlots : IsReadFrom(o, first) /\ ~op[o].undecodable
          THEN "FOUND"
          ELSE "UNREADABLE"
 
@@ -913,9 +1034,12 @@ WhatAPullGives(first) ==
 \* A name below the half offset at which the round began counts as settled long ago, whatever became of the copies made
 \* since (A11, B01). An op message with no other name is done at once. 4.5.1 takes a pull exactly at the end of the
 \* queue for an illegal offset and commits the op offset to the end (A02). An offset beyond the end is illegal in every
-\* version, and corrected to the end or, up to 4.9.3, to the beginning (B15).
+\* version, and corrected to the end or, up to 4.9.3, to the beginning (B15). So is one of which retention has left
+\* nothing, to what is left: that pull looks like the end of the op queue (B44).
 PullOpMessages ==
-    /\ LET offsets_then ==
+    /\ LET goes_back == REWINDS_BEYOND_END /\ lower_end.ops = 0
+           begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           offsets_then ==
                [offsets EXCEPT
                    !.op =
                        IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
@@ -928,28 +1052,37 @@ PullOpMessages ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets_then.half
+                                       /\ \/ /\ h >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                      THEN lower_end.halves
+                                                      ELSE offsets_then.half)
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets_then.half
+                                                    /\ k >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                             THEN lower_end.halves
+                                                             ELSE offsets_then.half)
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when ==
-                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets_then.half
+                                                            /\ \/ /\ h >= (IF /\ offsets_then.half = 0
+                                                                              /\ ~had_halves
+                                                                           THEN lower_end.halves
+                                                                           ELSE offsets_then.half)
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets_then.half
+                                                                         /\ k >= (IF /\ offsets_then.half = 0
+                                                                                     /\ ~had_halves
+                                                                                  THEN lower_end.halves
+                                                                                  ELSE offsets_then.half)
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -991,21 +1124,35 @@ PullOpMessages ==
                                                     ELSE @
                                                ELSE @]]
        IN  /\ round' =
-                  IF round.next_op > op_length
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
                   THEN [round EXCEPT
                            !.last_pull = WhatAPullGives(round.next_op),
-                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
-                  ELSE after_o[OP_SLOTS - 1].round
+                           !.next_op =
+                               IF @ >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE THEN lower_end.ops ELSE @]
+                  ELSE IF round.next_op > op_length
+                       THEN [round EXCEPT
+                                !.last_pull = WhatAPullGives(round.next_op),
+                                !.next_op = IF goes_back THEN 0 ELSE op_length]
+                       ELSE after_o[OP_SLOTS - 1].round
            /\ pulled_op' =
-                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
+                  THEN pulled_op
+                  ELSE IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
            /\ offsets' =
-                  IF round.next_op > op_length
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
                   THEN [offsets EXCEPT
                            !.op =
-                               IF op_length > 0 \/ had_ops
-                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
-                               ELSE @]
-                  ELSE offsets_then
+                               IF round.next_op >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE
+                                    THEN lower_end.ops
+                                    ELSE round.next_op]
+                  ELSE IF round.next_op > op_length
+                       THEN [offsets EXCEPT
+                                !.op = IF ~IsEmptyOpQueue THEN IF goes_back THEN 0 ELSE op_length ELSE @]
+                       ELSE offsets_then
 
 \* The last op message of the last pull was born so long after the round's start that ops may lag behind.
 LastOpPulledCameLate ==
@@ -1016,6 +1163,8 @@ NamesItFrom(h, first) == \E o \in OpSlots : o >= first /\ o < op_length /\ h \in
 
 ----------------------------------------------------------------------------------------------------
 \* What only properties read: why a settled transaction goes on, what is left of a half, why a round was stuck.
+\*
+\* At the end: what became of a transaction, as far as anybody can know.
 
 \* Note that a commit which the producer sent of its own accord is not carried out.
 RememberRefusal(h, why) ==
@@ -1028,6 +1177,9 @@ RememberRefusal(h, why) ==
                                         /\ transaction[t].deliveries = 0
                                      THEN why
                                      ELSE @]
+
+\* The round has asked for an earlier half, which retention has deleted, and removeMap was asked for that one.
+IsReadForAnother(h) == round.running /\ round.cursor < h
 
 \* Half h was put back or put aside before.
 HasAnotherCopy(h) ==
@@ -1068,7 +1220,9 @@ RememberDiscard(h, how) ==
                                      IF @ = "NONE"
                                      THEN IF half[h].left = "ESCAPED"
                                           THEN "ENDED_AFTER_ESCAPE"
-                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
+                                          ELSE IF IsReadForAnother(h) /\ HasAnotherCopy(h)
+                                               THEN "READ_FOR_ANOTHER"
+                                               ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
                                      ELSE @,
                                  ![t].discarded =
                                      IF @ = "NO" \/ @ = "SPENT"
@@ -1088,9 +1242,9 @@ RememberDiscard(h, how) ==
 
 \* Note whether the round was stuck: it ended where it had begun, for a reason that is not RocketMQ's intention.
 RememberEndOfRound(why) ==
-    /\ stuck' = IF round.cursor = offsets.half THEN why ELSE "NO"
+    /\ stuck' = IF round.cursor = HalfOffset THEN why ELSE "NO"
     /\ stuck_rounds' =
-           IF round.cursor = offsets.half
+           IF round.cursor = HalfOffset
            THEN IF why = "NO"
                 THEN 0
                 ELSE IF stuck # why
@@ -1140,14 +1294,14 @@ AnEndArrives(h) ==
 RefuseLateEnd(h) ==
     /\ AnEndArrives(h)
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(TakesEnds)
     \* it is direct, and the half's immunity is over
     /\ IsRefusedAsLate(h)
     /\ RememberRefusal(h, "LATE")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A slave answers SLAVE_NOT_AVAILABLE, also one that acts for the master.
 \*
@@ -1155,12 +1309,12 @@ RefuseLateEnd(h) ==
 RefuseEndAsSlave(h) ==
     /\ AnEndArrives(h)
     \* the broker is a slave
-    /\ role # "MASTER"
+    /\ ~IsMaster
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be read, so that there is nothing to commit or to roll back.
 \*
@@ -1168,23 +1322,23 @@ RefuseEndAsSlave(h) ==
 RefuseUnreadable(h) ==
     /\ AnEndArrives(h)
     \* the broker is the master
-    /\ role = "MASTER"
-    \* the half cannot be decoded
-    /\ ~CanBeDecoded(h)
+    /\ IsTrue(TakesEnds)
+    \* the half is not there, or cannot be decoded
+    /\ ~CanBeLookedUp(h)
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What it takes to carry an END_TRANSACTION out.
 MayBeEnded(h) ==
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(TakesEnds)
     \* it is not refused as late
     /\ ~IsRefusedAsLate(h)
-    \* the half can be decoded
-    /\ CanBeDecoded(h)
+    \* the half is there and can be decoded
+    /\ CanBeLookedUp(h)
     \* the broker does not know the transaction as settled
     /\ ~IsKnownAsSettled(half[h].transaction)
 
@@ -1206,14 +1360,14 @@ RefuseCommitUnstored(h) ==
     /\ RememberRefusal(h, "REFUSED")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The transaction is known as settled or left to another broker: END_TRANSACTION changes nothing. A repair.
 IgnoreRepeatedEnd(h) ==
     /\ AnEndArrives(h)
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(TakesEnds)
     \* the broker knows the transaction as settled
     /\ IsTrue(IsKnownAsSettled(half[h].transaction))
     /\ LET t == half[h].transaction
@@ -1229,8 +1383,8 @@ IgnoreRepeatedEnd(h) ==
                                           ELSE @
                                      ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A commit arrives: the message is stored in its real topic, where consumers see it.
 \*
@@ -1271,14 +1425,14 @@ StoreRealMessage(h) ==
                                  ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
            /\ half' = [half EXCEPT ![h].settled = "COMMITTED", ![h].end = "COMMIT_STORED"]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Nothing stands against a rollback of half h: what a commit asks of it one rule a line.
 MayBeRolledBack(h) ==
-    /\ role = "MASTER"
+    /\ TakesEnds
     /\ ~IsRefusedAsLate(h)
-    /\ CanBeDecoded(h)
+    /\ CanBeLookedUp(h)
     /\ ~IsKnownAsSettled(half[h].transaction)
 
 \* What writing and buffering an op need: there is an END_TRANSACTION to answer, and it is not refused.
@@ -1333,14 +1487,14 @@ WriteOp(h) ==
     \* this version writes an op message for each END_TRANSACTION
     /\ ~BATCHES_OPS
     \* the broker is the master, so that its store takes messages
-    /\ role = "MASTER"
+    /\ IsTrue(IsMaster)
     \* instance: the op queue of the instance has room
     /\ op_length < OP_SLOTS
     /\ AppendOp({h})
     /\ Acknowledge(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
-                   had_halves>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves>>
 
 \* The op message is not stored, and the END_TRANSACTION is answered SUCCESS all the same (B04).
 \*
@@ -1352,7 +1506,7 @@ FailToWriteOp(h) ==
     \* what was not written is not tried again
     /\ ~KEEPS_FAILED_OPS
     \* environment: op messages are stored
-    /\ IsTrue(OP_WRITE_FAILURE \/ role # "MASTER")
+    /\ IsTrue(OP_WRITE_FAILURE \/ ~IsMaster)
     /\ LET t == half[h].transaction
            is_in_time == HasImmunity(h) /\ Age(h) <= TIMEOUT
        IN  /\ transaction' = [transaction EXCEPT
@@ -1381,8 +1535,8 @@ FailToWriteOp(h) ==
                           ![h].other_end = "NONE",
                           ![h].claims_check = IF half[h].other_end = "NONE" THEN FALSE ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half's offset joins the op batch in memory, and the END_TRANSACTION is answered SUCCESS (B02).
 \*
@@ -1398,8 +1552,8 @@ BufferOp(h) ==
                     !.written_at = IF ~batch.is_open THEN Now ELSE @,
                     !.names = @ \cup {h}]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A check round: its time, what it asks of a half, and its end, where offsets are committed in memory.
@@ -1411,8 +1565,7 @@ HasTimeLeft == Now - round.started_at <= ROUND_LIMIT
 
 \* The round has not yet lasted longer than MAX_PROCESS_TIME_LIMIT; a repaired one settles its first half anyway.
 IsWithinLimit ==
-    LET is_at_first_half ==
-            FINISHES_READING /\ round.cursor = offsets.half /\ round.cursor < half_length
+    LET is_at_first_half == FINISHES_READING /\ round.cursor = HalfOffset /\ round.cursor < half_length
     IN  HasTimeLeft \/ is_at_first_half
 
 \* The message was stored in this round, as its time says; a repaired round asks only within its time limit.
@@ -1430,7 +1583,8 @@ MayCheck(h) ==
         ops_run_late == round.last_pull = "FOUND" /\ HasTimeLeft /\ LastOpPulledCameLate
         clock_ahead == Age(h) <= -1
     IN  /\ no_more_ops \/ ops_run_late \/ clock_ahead
-        /\ ~(KEEPS_CHECK_OPEN /\ NamesItFrom(h, round.next_op))
+        /\ ~(/\ KEEPS_CHECK_OPEN
+             /\ NamesItFrom(h, IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops))
 
 \* Both offsets are committed, in memory: the half offset to the cursor, the op offset past what is done.
 \*
@@ -1438,7 +1592,8 @@ MayCheck(h) ==
 \* tells what kept the round from going on, if something did. A service that knows settled transactions reads what is
 \* left of the op queue, which would grow for ever otherwise.
 EndRound(why) ==
-    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+    /\ LET begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> round, pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
@@ -1446,27 +1601,27 @@ EndRound(why) ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -1527,7 +1682,7 @@ EndRound(why) ==
                                    !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
-                             !.half = round_then.cursor,
+                             !.half = IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @,
                              !.op =
                                  IF round_then.first_op + Cardinality({o_2 \in OpSlots :
                                                                           /\ o_2 >= round_then.first_op
@@ -1579,6 +1734,7 @@ AbortRound(why) ==
                                 THEN "SKIPPED_BY_EXCEPTION"
                                 ELSE @]]
                ELSE half
+           begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
            after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> round, pulled_op |-> pulled_op]
@@ -1587,27 +1743,27 @@ AbortRound(why) ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half_then[k].original = h}
-                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -1690,7 +1846,7 @@ AbortRound(why) ==
            /\ offsets' = [offsets EXCEPT
                              !.half =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                                 THEN round_then.cursor
+                                 THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
                                  ELSE @,
                              !.op =
                                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
@@ -1719,11 +1875,11 @@ AbortRound(why) ==
                                  ELSE @]
            /\ stuck' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                  THEN IF round.cursor = offsets.half THEN why ELSE "NO"
+                  THEN IF round.cursor = HalfOffset THEN why ELSE "NO"
                   ELSE why
            /\ stuck_rounds' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
-                  THEN IF round.cursor = offsets.half
+                  THEN IF round.cursor = HalfOffset
                        THEN IF why = "NO"
                             THEN 0
                             ELSE IF stuck # why
@@ -1778,6 +1934,7 @@ ForgetRound ==
 \* |---|---|
 \* | is there a half? | otherwise the round ends, or jumps (`broken_round`) |
 \* | is it settled, by an op message that was pulled? | it is passed |
+\* | has retention left its record? | otherwise all that follows is asked of the next half that has one (`half_read`) |
 \* | can it be decoded? | otherwise an exception ends the round |
 \* | does the broker act for a dead master? | it escapes |
 \* | are its checks used up, or is it too old? | it is discarded |
@@ -1798,59 +1955,67 @@ StandsOnAHalf ==
     \* the cursor stands on a half
     /\ round.cursor < half_length
 
-\* The same, and nothing that the round has read settles it.
-StandsOnAHalfThatNothingSettles ==
+\* The same, no op message that was pulled names it, and the store gives it, or a later one for it (B50).
+StandsOnAHalfThatIsGiven ==
     /\ StandsOnAHalf
     \* no op message that was pulled names it
     /\ ~IsSettledByAnOp(round.cursor)
+    \* the store has a record for it, or for a later half
+    /\ IsHalfGiven
+    \* what was read is the half that was asked for, or nobody minds
+    /\ IsTrue(~PASSES_WHAT_IS_GONE \/ round.cursor >= gone.halves)
+
+\* The same, and nothing that the round has read settles it.
+StandsOnAHalfThatNothingSettles ==
+    /\ StandsOnAHalfThatIsGiven
     \* the broker does not know its transaction as settled
-    /\ ~IsKnownAsSettled(half[round.cursor].transaction)
+    /\ ~IsKnownAsSettled(half[HalfRead].transaction)
 
 \* The same, and no copy of it is still to come.
 StandsOnAnOpenHalf ==
     /\ StandsOnAHalfThatNothingSettles
     \* no copy of it is known further on in the queue
-    /\ ~HasACopyAhead(round.cursor)
+    /\ ~HasACopyAhead(HalfRead)
 
 \* The same, and the store gives it.
 StandsOnAReadableHalf ==
     /\ StandsOnAnOpenHalf
     \* it can be decoded
-    /\ CanBeDecoded(round.cursor)
+    /\ CanBeDecoded(HalfRead)
 
 \* The same, and the broker is no acting slave, which would let it escape.
 StandsOnTheMastersHalf ==
     /\ StandsOnAReadableHalf
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(IsMaster)
 
 \* The same, and neither the number of checks nor its age has the last word on it.
 StandsOnAnUnsettledHalf ==
     /\ StandsOnTheMastersHalf
     \* it has checks left
-    /\ ~MustBeDiscarded(round.cursor)
+    /\ ~MustBeDiscarded(HalfRead)
 
 \* The same, and the half was there before the round.
 StandsOnAnEarlierHalf ==
     /\ StandsOnAnUnsettledHalf
     \* it was stored before this round
-    /\ ~IsFresh(round.cursor)
+    /\ ~IsFresh(HalfRead)
 
 \* The same, and its time for a check has come.
 StandsOnAnOldHalf ==
     /\ StandsOnAnEarlierHalf
     \* its timeout or immunity is over
-    /\ IsTrue(~IsYoung(round.cursor) \/ BornAhead(round.cursor))
+    /\ IsTrue(~IsYoung(HalfRead) \/ BornAhead(HalfRead))
     \* no op message that was pulled names its original
-    /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(round.cursor))
+    /\ IsTrue(~HEEDS_SETTLED_ORIGINALS \/ ~OriginalIsSettled(HalfRead))
 
 \* The same, and no more op messages are read before its producer is asked.
 StandsOnAHalfToCheck ==
     /\ StandsOnAnOldHalf
     \* no more op messages are to be expected for it
-    /\ IsTrue(MayCheck(round.cursor))
+    /\ IsTrue(MayCheck(HalfRead))
     \* its op entry is not on its way
-    /\ ~ItsOpIsToCome(round.cursor)
+    /\ ~ItsOpIsToCome(HalfRead)
 
 ----------------------------------------------------------------------------------------------------
 \* One round of the check service, a step of its loop an action.
@@ -1863,57 +2028,64 @@ StandsOnAHalfToCheck ==
 MayBegin ==
     \* no round runs
     /\ ~round.running
-    \* the broker is the master or acts for it
-    /\ role # "SLAVE"
+    \* the broker is the master or acts for it, and goes on
+    /\ IsTrue(role = "MASTER" \/ role = "ACTING_MASTER")
     \* the check interval is over since the last round
     /\ Now - round_ended_at >= CHECK_INTERVAL
 
-\* The check service wakes up, reads both offsets and pulls the first op messages.
-\*
-\* RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
-BeginRound ==
-    /\ MayBegin
-    \* the first op messages can be decoded, or left out
-    /\ ~PullThrows(offsets.op)
-    /\ LET offsets_then ==
+\* The round begins where the last one was committed, and with the first op messages.
+ReadOffsets ==
+    /\ LET goes_back == REWINDS_BEYOND_END /\ lower_end.ops = 0
+           begin == IF OpOffset >= gone.ops THEN OpOffset ELSE gone.ops
+           offsets_then ==
                [offsets EXCEPT
-                   !.op = IF OP_END_COMMITS_OFFSET /\ @ = op_length THEN op_length ELSE @]
+                   !.op = IF OP_END_COMMITS_OFFSET /\ OpOffset = op_length THEN op_length ELSE @]
            after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> [round EXCEPT
                                    !.running = TRUE,
                                    !.started_at = Now,
-                                   !.cursor = offsets.half,
-                                   !.first_op = offsets.op,
-                                   !.next_op = offsets.op,
-                                   !.last_pull = WhatAPullGives(offsets.op)],
+                                   !.cursor = HalfOffset,
+                                   !.first_op = OpOffset,
+                                   !.next_op = OpOffset,
+                                   !.last_pull = WhatAPullGives(OpOffset)],
                      pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
                         unresolved_then ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets_then.half
+                                       /\ \/ /\ h >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                      THEN lower_end.halves
+                                                      ELSE offsets_then.half)
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets_then.half
+                                                    /\ k >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                             THEN lower_end.halves
+                                                             ELSE offsets_then.half)
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == offsets.op <= o /\ o < offsets.op + OP_PULL_SIZE /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets_then.half
+                                                            /\ \/ /\ h >= (IF /\ offsets_then.half = 0
+                                                                              /\ ~had_halves
+                                                                           THEN lower_end.halves
+                                                                           ELSE offsets_then.half)
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets_then.half
+                                                                         /\ k >= (IF /\ offsets_then.half = 0
+                                                                                     /\ ~had_halves
+                                                                                  THEN lower_end.halves
+                                                                                  ELSE offsets_then.half)
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -1954,27 +2126,58 @@ BeginRound ==
                                                     THEN unresolved_then
                                                     ELSE @
                                                ELSE @]]
-       IN  /\ round' =
-                  IF offsets.op > op_length
+       IN  /\ PassOver(offsets.half, HalfOffset)
+           /\ round' =
+                  IF HasNothingFor(OpOffset) /\ ~IsEmptyOpQueue
                   THEN [round EXCEPT
                            !.running = TRUE,
                            !.started_at = Now,
-                           !.cursor = offsets.half,
-                           !.first_op = offsets.op,
-                           !.last_pull = WhatAPullGives(offsets.op),
-                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
-                  ELSE after_o[OP_SLOTS - 1].round
-           /\ pulled_op' = IF offsets.op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+                           !.cursor = HalfOffset,
+                           !.first_op = OpOffset,
+                           !.last_pull = WhatAPullGives(OpOffset),
+                           !.next_op =
+                               IF OpOffset >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE
+                                    THEN lower_end.ops
+                                    ELSE OpOffset]
+                  ELSE IF OpOffset > op_length
+                       THEN [round EXCEPT
+                                !.running = TRUE,
+                                !.started_at = Now,
+                                !.cursor = HalfOffset,
+                                !.first_op = OpOffset,
+                                !.last_pull = WhatAPullGives(OpOffset),
+                                !.next_op = IF goes_back THEN 0 ELSE op_length]
+                       ELSE after_o[OP_SLOTS - 1].round
+           /\ pulled_op' =
+                  IF HasNothingFor(OpOffset) /\ ~IsEmptyOpQueue
+                  THEN pulled_op
+                  ELSE IF OpOffset > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
            /\ offsets' =
-                  IF offsets.op > op_length
+                  IF HasNothingFor(OpOffset) /\ ~IsEmptyOpQueue
                   THEN [offsets EXCEPT
                            !.op =
-                               IF op_length > 0 \/ had_ops
-                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
-                               ELSE @]
-                  ELSE offsets_then
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
+                               IF OpOffset >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE
+                                    THEN lower_end.ops
+                                    ELSE OpOffset]
+                  ELSE IF OpOffset > op_length
+                       THEN [offsets EXCEPT
+                                !.op = IF ~IsEmptyOpQueue THEN IF goes_back THEN 0 ELSE op_length ELSE @]
+                       ELSE offsets_then
+
+\* The check service wakes up, reads both offsets and pulls the first op messages.
+\*
+\* RocketMQ: TransactionalMessageCheckService#onWaitEnd → TransactionalMessageServiceImpl#check.
+BeginRound ==
+    /\ MayBegin
+    \* the first op messages can be decoded, or left out
+    /\ ~PullThrows(OpOffset)
+    /\ ReadOffsets
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, round_ended_at, saved, unsaved, flushed, gone, lower_end, stuck,
                    stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An op message names the half at the cursor: it is settled.
@@ -1996,19 +2199,17 @@ PassSettledHalf ==
            /\ pulled_op' = [pulled_op EXCEPT ![o].unresolved = @ \ {round.cursor}]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The broker knows the transaction of the half as settled. A repair.
 PassHalfOfSettledTransaction ==
-    /\ StandsOnAHalf
-    \* no op message that was pulled names it
-    /\ ~IsSettledByAnOp(round.cursor)
+    /\ StandsOnAHalfThatIsGiven
     \* the broker knows its transaction as settled
-    /\ IsTrue(IsKnownAsSettled(half[round.cursor].transaction))
-    /\ LET o == round.removed_by[half[round.cursor].original]
-           unresolved_then == pulled_op[o].unresolved \ {half[round.cursor].original}
+    /\ IsTrue(IsKnownAsSettled(half[HalfRead].transaction))
+    /\ LET o == round.removed_by[half[HalfRead].original]
+           unresolved_then == pulled_op[o].unresolved \ {half[HalfRead].original}
            round_then ==
-               IF OriginalIsSettled(round.cursor)
+               IF OriginalIsSettled(HalfRead)
                THEN [round EXCEPT
                         !.done_twice =
                             IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
@@ -2018,28 +2219,28 @@ PassHalfOfSettledTransaction ==
                             IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
                             THEN IF o \in @ THEN @ ELSE @ \cup {o}
                             ELSE @,
-                        !.removed_by[half[round.cursor].original] = NONE]
+                        !.removed_by[half[HalfRead].original] = NONE]
                ELSE round
-       IN  /\ RememberSettledElsewhere(round_then.cursor)
+       IN  /\ RememberSettledElsewhere(IF round_then.cursor >= gone.halves THEN round_then.cursor ELSE gone.halves)
            /\ round' = [round_then EXCEPT !.cursor = @ + 1]
            /\ pulled_op' =
-                  IF OriginalIsSettled(round.cursor)
+                  IF OriginalIsSettled(HalfRead)
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half was put back before, and the half offset went back over it: its copy is still to come. A repair.
 PassCopiedHalf ==
     /\ StandsOnAHalfThatNothingSettles
     \* a copy of it is known further on in the queue
-    /\ IsTrue(HasACopyAhead(round.cursor))
-    /\ RememberSettledElsewhere(round.cursor)
+    /\ IsTrue(HasACopyAhead(HalfRead))
+    /\ RememberSettledElsewhere(HalfRead)
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An immune copy is passed because an op message names its original; that op counts as done as a whole (A15).
 \*
@@ -2049,12 +2250,12 @@ PassCopiedHalf ==
 PassHalfOfSettledOriginal ==
     /\ StandsOnAnEarlierHalf
     \* its immunity is not over
-    /\ IsTrue(HEEDS_SETTLED_ORIGINALS \/ IsImmune(round.cursor))
+    /\ IsTrue(HEEDS_SETTLED_ORIGINALS \/ IsImmune(HalfRead))
     \* an op message that was pulled names its original
-    /\ OriginalIsSettled(round.cursor)
-    /\ LET o == round.removed_by[half[round.cursor].original]
-           unresolved_then == pulled_op[o].unresolved \ {half[round.cursor].original}
-           when == round.removed_by[half[round.cursor].original] \in round.done
+    /\ OriginalIsSettled(HalfRead)
+    /\ LET o == round.removed_by[half[HalfRead].original]
+           unresolved_then == pulled_op[o].unresolved \ {half[HalfRead].original}
+           when == round.removed_by[half[HalfRead].original] \in round.done
            round_then ==
                IF HEEDS_SETTLED_ORIGINALS
                THEN [round EXCEPT
@@ -2066,47 +2267,43 @@ PassHalfOfSettledOriginal ==
                             IF MARKS_OP_DONE_ON_HIT /\ (~BATCHES_OPS \/ unresolved_then = {})
                             THEN IF o \in @ THEN @ ELSE @ \cup {o}
                             ELSE @,
-                        !.removed_by[half[round.cursor].original] = NONE]
+                        !.removed_by[half[HalfRead].original] = NONE]
                ELSE [round EXCEPT
                         !.done_twice =
-                            IF when
-                            THEN @ \cup {round.removed_by[half[round.cursor].original]}
-                            ELSE @,
+                            IF when THEN @ \cup {round.removed_by[half[HalfRead].original]} ELSE @,
                         !.done =
-                            IF when
-                            THEN @
-                            ELSE @ \cup {round.removed_by[half[round.cursor].original]},
-                        !.removed_by[half[round.cursor].original] = NONE]
-       IN  /\ RememberSettledElsewhere(round_then.cursor)
+                            IF when THEN @ ELSE @ \cup {round.removed_by[half[HalfRead].original]},
+                        !.removed_by[half[HalfRead].original] = NONE]
+       IN  /\ RememberSettledElsewhere(IF round_then.cursor >= gone.halves THEN round_then.cursor ELSE gone.halves)
            /\ round' = [round_then EXCEPT !.cursor = @ + 1]
            /\ pulled_op' =
                   IF HEEDS_SETTLED_ORIGINALS
                   THEN [pulled_op EXCEPT ![o].unresolved = unresolved_then]
                   ELSE pulled_op
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION of the half was carried out, and its op entry is on its way. A repair.
 PassHalfOfWaitingOp ==
     /\ StandsOnAnOldHalf
     \* its op entry is on its way
-    /\ IsTrue(ItsOpIsToCome(round.cursor))
+    /\ IsTrue(ItsOpIsToCome(HalfRead))
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved,
-                   flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   flushed, gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A half that is immune for longer than all its checks would take is left behind. A wrong repair (PR #9321).
 PassOverLongImmunity ==
     /\ StandsOnAnEarlierHalf
     \* its immunity is longer than all its checks take
-    /\ IsTrue(IsTooImmune(round.cursor))
-    /\ half' = [half EXCEPT ![round.cursor].left = "PASSED_OVER"]
+    /\ IsTrue(IsTooImmune(HalfRead))
+    /\ half' = [half EXCEPT ![HalfRead].left = "PASSED_OVER"]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* It is too early to check the half at the cursor: more op messages are read, and the same half is looked at again.
 \*
@@ -2117,12 +2314,14 @@ PullMoreOps ==
     \* the last pull gave a message that can be decoded, or none
     /\ round.last_pull # "UNREADABLE"
     \* more op messages may be expected for it
-    /\ ~MayCheck(round.cursor)
+    /\ ~MayCheck(HalfRead)
     \* its op entry is not on its way
-    /\ ~ItsOpIsToCome(round.cursor)
+    /\ ~ItsOpIsToCome(HalfRead)
     \* the next op messages can be decoded, or left out
     /\ ~PullThrows(round.next_op)
-    /\ LET offsets_then ==
+    /\ LET goes_back == REWINDS_BEYOND_END /\ lower_end.ops = 0
+           begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           offsets_then ==
                [offsets EXCEPT
                    !.op =
                        IF OP_END_COMMITS_OFFSET /\ round.next_op = op_length THEN op_length ELSE @]
@@ -2140,28 +2339,37 @@ PullMoreOps ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets_then.half
+                                       /\ \/ /\ h >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                      THEN lower_end.halves
+                                                      ELSE offsets_then.half)
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets_then.half
+                                                    /\ k >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                             THEN lower_end.halves
+                                                             ELSE offsets_then.half)
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when ==
-                            round.next_op <= o /\ o < round.next_op + OP_PULL_SIZE /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_PULL_SIZE /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets_then.half
+                                                            /\ \/ /\ h >= (IF /\ offsets_then.half = 0
+                                                                              /\ ~had_halves
+                                                                           THEN lower_end.halves
+                                                                           ELSE offsets_then.half)
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets_then.half
+                                                                         /\ k >= (IF /\ offsets_then.half = 0
+                                                                                     /\ ~had_halves
+                                                                                  THEN lower_end.halves
+                                                                                  ELSE offsets_then.half)
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -2203,26 +2411,44 @@ PullMoreOps ==
                                                     ELSE @
                                                ELSE @]]
        IN  /\ round' =
-                  IF round.next_op > op_length
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
                   THEN [round EXCEPT
                            !.pulls_nothing =
                                IF round.last_pull = "END" /\ round.next_op = op_length THEN TRUE ELSE @,
                            !.last_pull = WhatAPullGives(round.next_op),
-                           !.next_op = IF REWINDS_BEYOND_END THEN 0 ELSE op_length]
-                  ELSE after_o[OP_SLOTS - 1].round
+                           !.next_op =
+                               IF @ >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE THEN lower_end.ops ELSE @]
+                  ELSE IF round.next_op > op_length
+                       THEN [round EXCEPT
+                                !.pulls_nothing =
+                                    IF round.last_pull = "END" /\ round.next_op = op_length
+                                    THEN TRUE
+                                    ELSE @,
+                                !.last_pull = WhatAPullGives(round.next_op),
+                                !.next_op = IF goes_back THEN 0 ELSE op_length]
+                       ELSE after_o[OP_SLOTS - 1].round
            /\ pulled_op' =
-                  IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
+                  THEN pulled_op
+                  ELSE IF round.next_op > op_length THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
            /\ offsets' =
-                  IF round.next_op > op_length
+                  IF HasNothingFor(round.next_op) /\ ~IsEmptyOpQueue
                   THEN [offsets EXCEPT
                            !.op =
-                               IF op_length > 0 \/ had_ops
-                               THEN IF REWINDS_BEYOND_END THEN 0 ELSE op_length
-                               ELSE @]
-                  ELSE offsets_then
+                               IF round.next_op >= lower_end.ops
+                               THEN op_length
+                               ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE
+                                    THEN lower_end.ops
+                                    ELSE round.next_op]
+                  ELSE IF round.next_op > op_length
+                       THEN [offsets EXCEPT
+                                !.op = IF ~IsEmptyOpQueue THEN IF goes_back THEN 0 ELSE op_length ELSE @]
+                       ELSE offsets_then
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* No half is left to look at.
 \*
@@ -2235,11 +2461,14 @@ EndRoundAtQueueEnd ==
     /\ IsTrue(IsWithinLimit)
     \* the cursor stands at the end of the half queue
     /\ round.cursor >= half_length
+    \* it is not below the lower end of the queue
+    /\ IsTrue(round.cursor >= lower_end.halves \/ IsEmpty)
     \* it is not beyond the end, or has jumped before
     /\ IsTrue(round.cursor = half_length \/ IsEmpty \/ round.null_met)
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* The half at the cursor was stored in this round, or seems so as the clock has stepped back (B28).
 \*
@@ -2247,8 +2476,9 @@ EndRoundAtQueueEnd ==
 EndRoundAtFreshHalf ==
     /\ StandsOnAnUnsettledHalf
     \* it was stored in this round
-    /\ IsFresh(round.cursor)
-    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+    /\ IsFresh(HalfRead)
+    /\ LET begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> round, pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
@@ -2256,27 +2486,27 @@ EndRoundAtFreshHalf ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -2327,31 +2557,28 @@ EndRoundAtFreshHalf ==
                             before_o_2.pulled_op[o_3].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o_3].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ \/ ~SETTLES_ONCE
                                                        \/ k >= before_o_2.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when_2 ==
-                            /\ round.next_op <= o_3
-                            /\ o_3 < round.next_op + OP_SLOTS
-                            /\ o_3 < op_length
+                        when_2 == begin <= o_3 /\ o_3 < begin + OP_SLOTS /\ o_3 < op_length
                     IN  [round |-> [before_o_2.round EXCEPT
                                        !.removed_by =
                                            IF when_2
                                            THEN IF ~op[o_3].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o_3].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o_2.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o_2.round.cursor
                                                                          /\ k < half_length
@@ -2395,7 +2622,7 @@ EndRoundAtFreshHalf ==
            round_then_2 == IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].round ELSE round
            has_met_all_2 == round_then_2.cursor = half_length /\ round_then_2.next_op = op_length
        IN  /\ round' =
-                  IF half[round.cursor].stored_at > Now
+                  IF half[HalfRead].stored_at > Now
                   THEN [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
@@ -2421,7 +2648,7 @@ EndRoundAtFreshHalf ==
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
-                  IF half[round.cursor].stored_at > Now
+                  IF half[HalfRead].stored_at > Now
                   THEN [o_2 \in OpSlots |->
                            [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
                                !.unresolved = {}]]
@@ -2431,11 +2658,11 @@ EndRoundAtFreshHalf ==
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
                              !.half =
-                                 IF half[round.cursor].stored_at > Now
-                                 THEN round_then.cursor
-                                 ELSE round_then_2.cursor,
+                                 IF half[HalfRead].stored_at > Now
+                                 THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
+                                 ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
-                                 IF half[round.cursor].stored_at > Now
+                                 IF half[HalfRead].stored_at > Now
                                  THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
                                                                                /\ o_2 >= round_then.first_op
                                                                                /\ \A i \in 0..o_2 :
@@ -2481,12 +2708,12 @@ EndRoundAtFreshHalf ==
                                                                                              \/ ~(i \in round_then_2.done_twice)})
                                       ELSE @]
            /\ stuck' =
-                  IF half[round.cursor].stored_at > Now
-                  THEN IF round.cursor = offsets.half THEN "CLOCK" ELSE "NO"
+                  IF half[HalfRead].stored_at > Now
+                  THEN IF round.cursor = HalfOffset THEN "CLOCK" ELSE "NO"
                   ELSE "NO"
            /\ stuck_rounds' =
-                  IF half[round.cursor].stored_at > Now
-                  THEN IF round.cursor = offsets.half
+                  IF half[HalfRead].stored_at > Now
+                  THEN IF round.cursor = HalfOffset
                        THEN IF "CLOCK" = "NO"
                             THEN 0
                             ELSE IF stuck # "CLOCK"
@@ -2503,7 +2730,7 @@ EndRoundAtFreshHalf ==
                             THEN 1
                             ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' =
-                  IF half[round.cursor].stored_at > Now
+                  IF half[HalfRead].stored_at > Now
                   THEN /\ has_met_all
                        /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
                                                                 /\ o_2 >= round_then.first_op
@@ -2529,7 +2756,8 @@ EndRoundAtFreshHalf ==
                                                                             \/ ~(i \in round_then_2.done_twice)})
                             < op_length
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* The half at the cursor was stored in this round and is not in the consume queue yet; else it would be discarded.
 \*
@@ -2539,14 +2767,15 @@ EndRoundAtFreshHalf ==
 EndRoundBeforeDispatch ==
     /\ StandsOnTheMastersHalf
     \* it has no checks left
-    /\ IsTrue(MustBeDiscarded(round.cursor))
+    /\ IsTrue(MustBeDiscarded(HalfRead))
     \* it was stored in this round
-    /\ IsFresh(round.cursor)
+    /\ IsFresh(HalfRead)
     \* environment: what is stored is in its consume queue at once
     /\ SLOW_DISPATCH
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* The half at the cursor has no immunity of its own and is younger than the timeout: those behind it wait, too.
 \*
@@ -2554,14 +2783,15 @@ EndRoundBeforeDispatch ==
 EndRoundAtYoungHalf ==
     /\ StandsOnAnEarlierHalf
     \* it has no immunity of its own
-    /\ ~HasImmunity(round.cursor)
+    /\ ~HasImmunity(HalfRead)
     \* it was not born in the future
-    /\ Age(round.cursor) >= 0
+    /\ Age(HalfRead) >= 0
     \* its timeout is not over
-    /\ IsTrue(IsYoung(round.cursor))
+    /\ IsTrue(IsYoung(HalfRead))
     /\ EndRound("NO")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* There is a half at this place, and it is neither young nor immune.
 IsDue(h) == h < half_length /\ ~IsYoung(h)
@@ -2575,7 +2805,8 @@ EndRoundAtTimeLimit ==
     /\ round.running
     \* the round is over its time limit
     /\ ~IsWithinLimit
-    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+    /\ LET begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> round, pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
@@ -2583,27 +2814,27 @@ EndRoundAtTimeLimit ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -2654,31 +2885,28 @@ EndRoundAtTimeLimit ==
                             before_o_2.pulled_op[o_3].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o_3].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ \/ ~SETTLES_ONCE
                                                        \/ k >= before_o_2.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when_2 ==
-                            /\ round.next_op <= o_3
-                            /\ o_3 < round.next_op + OP_SLOTS
-                            /\ o_3 < op_length
+                        when_2 == begin <= o_3 /\ o_3 < begin + OP_SLOTS /\ o_3 < op_length
                     IN  [round |-> [before_o_2.round EXCEPT
                                        !.removed_by =
                                            IF when_2
                                            THEN IF ~op[o_3].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o_3].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o_2.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o_2.round.cursor
                                                                          /\ k < half_length
@@ -2757,7 +2985,10 @@ EndRoundAtTimeLimit ==
                                !.unresolved = {}]]
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
-                             !.half = IF IsDue(round.cursor) THEN round_then.cursor ELSE round_then_2.cursor,
+                             !.half =
+                                 IF IsDue(round.cursor)
+                                 THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
+                                 ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
                                  IF IsDue(round.cursor)
                                  THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
@@ -2806,11 +3037,11 @@ EndRoundAtTimeLimit ==
                                       ELSE @]
            /\ stuck' =
                   IF IsDue(round.cursor)
-                  THEN IF round.cursor = offsets.half THEN "TIME_LIMIT" ELSE "NO"
+                  THEN IF round.cursor = HalfOffset THEN "TIME_LIMIT" ELSE "NO"
                   ELSE "NO"
            /\ stuck_rounds' =
                   IF IsDue(round.cursor)
-                  THEN IF round.cursor = offsets.half
+                  THEN IF round.cursor = HalfOffset
                        THEN IF "TIME_LIMIT" = "NO"
                             THEN 0
                             ELSE IF stuck # "TIME_LIMIT"
@@ -2853,7 +3084,289 @@ EndRoundAtTimeLimit ==
                                                                             \/ ~(i \in round_then_2.done_twice)})
                             < op_length
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
+
+----------------------------------------------------------------------------------------------------
+\* The order of the commit log, and what of it is on the disk.
+
+\* All messages survive a power loss. What no power loss can ask for is not kept.
+Flush ==
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops = IF matters THEN op_length ELSE 0]
+
+\* How many op messages are among the first records of the log: one has its number of records before it.
+OpsAmong(records) ==
+    Cardinality({o \in OpSlots : o < op_length /\ op[o].halves_before + o < records})
+
+----------------------------------------------------------------------------------------------------
+\* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
+
+\* What goes wrong in the broker, but for its process dying, goes wrong so often at most.
+RoomForAMishap ==
+    \* instance: the instance has mishaps left
+    /\ mishaps < MISHAPS
+
+\* The broker's process dies so often at most, where that is counted.
+RoomForACrash ==
+    \* instance: the instance has crashes left
+    /\ IsTrue(CRASHES = NONE \/ crashes < CRASHES)
+
+\* A fault finds what stands at a place below an offset, and is over.
+WithinReach(place, offset) ==
+    \* instance: the instance lets faults reach so far back
+    /\ IsTrue(REACH = NONE \/ place + REACH >= offset)
+
+\* So many END_TRANSACTIONs at most come that no outcome and no check accounts for.
+RoomForAStrayEnd ==
+    \* instance: the instance has stray END_TRANSACTIONs left
+    /\ stray_ends < STRAY_ENDS
+
+----------------------------------------------------------------------------------------------------
+\* Retention: the oldest files of the commit log are deleted, and the lower ends of the queues follow later, or never.
+\*
+\* Between the two, an offset at or above the lower end of its queue finds entries without records, and the store goes on
+\* to the next message that has one: the round asks for one half and is given another (`spec.half_queue.half_read`, B50).
+\* RocketMQ: DefaultMessageStore.CleanCommitLogService, DefaultMessageStore.CleanConsumeQueueService, ConsumeQueue
+\* #correctMinOffset.
+
+\* A round may come to a half of the transaction, or a request that names one is under way.
+\*
+\* A request takes seconds, and files are kept for hours; a local transaction may take longer, and no broker knows.
+IsPending(t) ==
+    \E k \in HalfSlots :
+        /\ k < half_length
+        /\ half[k].transaction = t
+        /\ \/ k >= (IF offsets.half <= saved.half THEN offsets.half ELSE saved.half)
+           \/ half[k].end # "NONE"
+           \/ half[k].check_in_flight
+
+\* No round will ask for the first halves and op messages, and no half of their transactions is pending.
+IsOver(halves, ops) ==
+    /\ halves <= (IF offsets.half <= saved.half THEN offsets.half ELSE saved.half)
+    /\ ops <= (IF offsets.op <= saved.op THEN offsets.op ELSE saved.op)
+    /\ ~round.running \/ (halves <= round.cursor /\ ops <= round.first_op)
+    /\ ~(\E h \in HalfSlots : h < halves /\ IsPending(half[h].transaction))
+
+\* The oldest files of the commit log go: those with the first `records` halves and op messages, or with none.
+\*
+\* RocketMQ: DefaultMessageStore.CleanCommitLogService#deleteExpiredFiles, for fileReservedTime, as the disk is full or
+\* by hand (DELETE_EXPIRED_COMMITLOG). Nobody asks whether a half in them is pending. A repaired broker keeps what a
+\* round may still ask for, or an END_TRANSACTION may still name. What is deleted was flushed long ago.
+DeleteOldestFiles(records) ==
+    \* environment: the files of the commit log are kept
+    /\ RETENTION
+    \* instance: files go in the instance
+    /\ EXPIRES = 1
+    \* what was deleted stays so
+    /\ records >= gone.halves + gone.ops
+    \* so many were stored
+    /\ records <= half_length + op_length
+    \* nothing that is pending is deleted, or nobody minds
+    /\ IsTrue(~KEEPS_PENDING_FILES \/ IsOver(records - OpsAmong(records), OpsAmong(records)))
+    /\ RoomForAMishap
+    /\ mishaps' = mishaps + 1
+    /\ flushed' = [flushed EXCEPT
+                      !.halves =
+                          IF POWER_LOSS /\ mishaps + 1 < MISHAPS
+                          THEN IF @ >= records - OpsAmong(records) THEN @ ELSE records - OpsAmong(records)
+                          ELSE @,
+                      !.ops =
+                          IF POWER_LOSS /\ mishaps + 1 < MISHAPS
+                          THEN IF @ >= OpsAmong(records) THEN @ ELSE OpsAmong(records)
+                          ELSE @]
+    /\ gone' = [gone EXCEPT !.ops = OpsAmong(records), !.halves = records - OpsAmong(records)]
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The lower end of a queue moves to the first message that is left; up to 4.9.8 there has to be one (#8753).
+\*
+\* RocketMQ: ConsumeQueue#correctMinOffset.
+Follows(gone_2, lower_end_2, length) ==
+    lower_end_2 < gone_2 /\ (gone_2 < length \/ LOWER_END_PASSES_ALL)
+
+\* A round may ask for a half or an op message that retention has deleted.
+LiesBelowWhatIsLeft ==
+    \/ (IF offsets.half <= saved.half THEN offsets.half ELSE saved.half) < gone.halves
+    \/ (IF offsets.op <= saved.op THEN offsets.op ELSE saved.op) < gone.ops
+    \/ round.running /\ (round.cursor < gone.halves \/ round.next_op < gone.ops)
+
+\* The lower ends of the queues follow.
+\*
+\* RocketMQ: DefaultMessageStore.CleanConsumeQueueService#deleteExpiredFiles, when all files of the commit log were
+\* deleted that were to be, a tenth of a second apart (deleteCommitLogFilesInterval). Nobody asks for a lower end that
+\* no offset lies below.
+MoveLowerEnds ==
+    \* the lower end of a queue stands at a message that is gone, and may leave it
+    /\ IsTrue(\/ Follows(gone.halves, lower_end.halves, half_length)
+              \/ Follows(gone.ops, lower_end.ops, op_length))
+    \* an offset lies below what is left
+    /\ IsTrue(LiesBelowWhatIsLeft)
+    /\ lower_end' = [lower_end EXCEPT
+                        !.halves = IF Follows(gone.halves, @, half_length) THEN gone.halves ELSE @,
+                        !.ops = IF Follows(gone.ops, @, op_length) THEN gone.ops ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved,
+                   unsaved, flushed, gone, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* A broker that is to follow another master truncates all that it has while it runs, and becomes master again.
+\*
+\* Its queues begin anew, at 0. Their lower ends stay where they were, if retention has deleted all of the queue's
+\* older files, and so do the offsets (B51, #10417). Requests that name what it had are refused.
+\*
+\* RocketMQ: AutoSwitchHAClient#doTruncate, ConsumeQueue#truncateDirtyLogicFiles.
+TruncateAll ==
+    \* this version truncates while it runs
+    /\ TRUNCATES_RUNNING
+    \* the check service has come to its end
+    /\ ~round.running
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* there is a half to be truncated
+    /\ half_length > 0
+    \* the lower end of the half queue has moved
+    /\ lower_end.halves > 0
+    \* nothing waits in the op batch
+    /\ batch.names = {}
+    \* environment: roles do not change, or all files of the log are there
+    /\ RETENTION /\ ROLE_CHANGE
+    \* instance: files go in the instance, and it keeps all places of its queues
+    /\ EXPIRES = 1 /\ FORGETS = 0
+    /\ LET after_h[h \in -1..HALF_SLOTS - 1] ==
+               IF h = -1
+               THEN [transaction |-> transaction, half |-> half]
+               ELSE LET before_h == after_h[h - 1]
+                        t == before_h.half[h].transaction
+                    IN  [transaction |-> [before_h.transaction EXCEPT
+                                             ![t].cause =
+                                                 IF h < half_length
+                                                 THEN IF @ = "NONE"
+                                                      THEN IF before_h.half[h].settled # "NO"
+                                                           THEN "LOST_OP"
+                                                           ELSE IF before_h.half[h].left = "ESCAPED"
+                                                                THEN "ENDED_AFTER_ESCAPE"
+                                                                ELSE @
+                                                      ELSE @
+                                                 ELSE @],
+                         half |-> [before_h.half EXCEPT
+                                      ![h].end = IF h < half_length THEN "NONE" ELSE @,
+                                      ![h].other_end = IF h < half_length THEN "NONE" ELSE @,
+                                      ![h].claims_check = IF h < half_length THEN FALSE ELSE @,
+                                      ![h].transaction = IF h < half_length THEN 0 ELSE @,
+                                      ![h].check_times = IF h < half_length THEN 0 ELSE @,
+                                      ![h].original = IF h < half_length THEN NONE ELSE @,
+                                      ![h].born_at =
+                                          IF h < half_length
+                                          THEN LongAgo(Floor(BIRTH_CUT, CLOCK_STEP))
+                                          ELSE @,
+                                      ![h].stored_at =
+                                          IF h < half_length
+                                          THEN LongAgo(Floor(ROUND_CUT, CLOCK_STEP))
+                                          ELSE @,
+                                      ![h].check_in_flight = IF h < half_length THEN FALSE ELSE @,
+                                      ![h].settled = IF h < half_length THEN "NO" ELSE @,
+                                      ![h].acknowledged = IF h < half_length THEN FALSE ELSE @,
+                                      ![h].op_write_failed = IF h < half_length THEN FALSE ELSE @,
+                                      ![h].foreign = IF h < half_length THEN FALSE ELSE @,
+                                      ![h].burnt = IF h < half_length THEN "NO" ELSE @,
+                                      ![h].left = IF h < half_length THEN "NO" ELSE @]]
+       IN  /\ transaction' = after_h[HALF_SLOTS - 1].transaction
+           /\ half' = after_h[HALF_SLOTS - 1].half
+           /\ half_length' = 0
+           /\ op' = [o \in OpSlots |->
+                        [op[o] EXCEPT
+                            !.names = {},
+                            !.born_at = LongAgo(Floor(OP_CUT, CLOCK_STEP)),
+                            !.undecodable = FALSE,
+                            !.halves_before = 0]]
+           /\ op_length' = 0
+           /\ flushed' = [flushed EXCEPT !.halves = 0, !.ops = 0]
+           /\ gone' = [gone EXCEPT !.halves = 0, !.ops = 0]
+           /\ lower_end' = [lower_end EXCEPT
+                               !.halves = IF RESETS_LOWER_END THEN 0 ELSE @,
+                               !.ops = IF RESETS_LOWER_END THEN 0 ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, batch, round, pulled_op,
+                   round_ended_at, offsets, saved, unsaved, stuck, stuck_rounds, op_left_behind,
+                   had_halves, had_ops>>
+
+\* The store gives a later half than the one that was asked for: that one is passed. A repair (B50).
+PassHalfThatIsGone ==
+    /\ StandsOnAHalf
+    \* no op message that was pulled names it
+    /\ ~IsSettledByAnOp(round.cursor)
+    \* the store has a record for it, or for a later half
+    /\ IsHalfGiven
+    \* the round looks at the offset of what was read
+    /\ PASSES_WHAT_IS_GONE
+    \* what was read is a later half
+    /\ round.cursor < gone.halves
+    /\ round' = [round EXCEPT !.cursor = @ + 1]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved,
+                   flushed, gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* What both need: an offset below the lower end, or entries that have no record, nor has any that follows.
+IsToldToGoOn ==
+    \* a round runs
+    /\ round.running
+    \* the round is within its time limit
+    /\ IsTrue(IsWithinLimit)
+    \* the half queue is not empty
+    /\ ~IsEmpty
+    \* it is below the lower end of the queue, or no record is left
+    /\ IsTrue(round.cursor < lower_end.halves \/ (round.cursor < half_length /\ gone.halves = half_length))
+    \* no op message that was pulled names it
+    /\ ~(\E h \in HalfSlots : h = round.cursor /\ IsSettledByAnOp(h))
+
+\* The store has nothing at the cursor: the round goes on where the store says, once.
+\*
+\* That is the lower end of the queue, or the end of all entries where no record is left. The store of a slave leaves
+\* an offset below the lower end as it is (B24).
+\*
+\* RocketMQ: DefaultMessageStore#getMessage, OFFSET_TOO_SMALL and MESSAGE_WAS_REMOVING; #nextOffsetCorrection.
+JumpToWhatIsLeft ==
+    /\ IsToldToGoOn
+    \* the round has not jumped before
+    /\ ~round.null_met
+    /\ half' =
+           IF round.cursor >= lower_end.halves
+           THEN half
+           ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE
+                THEN [h \in HalfSlots |->
+                         [half[h] EXCEPT
+                             !.left =
+                                 IF /\ h >= gone.halves
+                                    /\ h < half_length
+                                    /\ h >= round.cursor
+                                    /\ h < lower_end.halves
+                                    /\ @ = "NO"
+                                 THEN "PASSED_OVER"
+                                 ELSE @]]
+                ELSE half
+    /\ round' = [round EXCEPT
+                    !.null_met = TRUE,
+                    !.cursor =
+                        IF @ >= lower_end.halves
+                        THEN half_length
+                        ELSE IF IsMaster \/ CORRECTS_OFFSETS_ON_SLAVE THEN lower_end.halves ELSE @]
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+\* The store has nothing at the cursor for the second time in the round.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#check, MAX_RETRY_COUNT_WHEN_HALF_NULL.
+EndRoundBelowWhatIsLeft ==
+    /\ IsToldToGoOn
+    \* the round has jumped before
+    /\ round.null_met
+    /\ EndRound("EXCEPTION")
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A half of which nothing more is asked: after `transactionCheckMax` checks, or too old, it is moved away.
@@ -2871,7 +3384,9 @@ Discard(h) ==
                                      IF @ = "NONE"
                                      THEN IF half[h].left = "ESCAPED"
                                           THEN "ENDED_AFTER_ESCAPE"
-                                          ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
+                                          ELSE IF IsReadForAnother(h) /\ HasAnotherCopy(h)
+                                               THEN "READ_FOR_ANOTHER"
+                                               ELSE IF HasAnotherCopy(h) THEN "FORKED_COPY" ELSE @
                                      ELSE @,
                                  ![t].discarded =
                                      IF @ = "NO" \/ @ = "SPENT"
@@ -2900,11 +3415,11 @@ Discard(h) ==
 DiscardHalf ==
     /\ StandsOnTheMastersHalf
     \* it has no checks left
-    /\ IsTrue(MustBeDiscarded(round.cursor))
-    /\ Discard(round.cursor)
+    /\ IsTrue(MustBeDiscarded(HalfRead))
+    /\ Discard(HalfRead)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The record in the discard topic is not stored, and the half is passed all the same (B31).
 \*
@@ -2912,26 +3427,26 @@ DiscardHalf ==
 DiscardHalfUnrecorded ==
     /\ StandsOnTheMastersHalf
     \* it has no checks left
-    /\ IsTrue(MustBeDiscarded(round.cursor))
+    /\ IsTrue(MustBeDiscarded(HalfRead))
     \* nobody looks whether its record was stored
     /\ KEEPS_DISCARDED /\ ~RETRIES_DISCARDS
     \* environment: what is discarded is stored
     /\ PUT_FAILURE
-    /\ RememberDiscard(round.cursor, "DROPPED")
+    /\ RememberDiscard(HalfRead, "DROPPED")
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A half without checks left is discarded where it would be checked: all op messages were read. A repair (A10).
 DiscardInsteadOfCheck ==
     /\ StandsOnAHalfToCheck
     \* it has no checks left
-    /\ HasNoChecksLeft(round.cursor)
-    /\ Discard(round.cursor)
+    /\ HasNoChecksLeft(HalfRead)
+    /\ Discard(HalfRead)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half cannot be decoded, or its time has come to be put back and its copy cannot be stored.
 IsBeyondKeeping(h) ==
@@ -2942,15 +3457,15 @@ IsBeyondKeeping(h) ==
 DiscardWhatCannotBeCopied ==
     /\ StandsOnAnOpenHalf
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(IsMaster)
     \* what cannot be copied is put aside
     /\ PARKS_POISON
     \* it cannot be read, or it would be put back and cannot
-    /\ IsTrue(IsBeyondKeeping(round.cursor))
-    /\ Discard(round.cursor)
+    /\ IsTrue(IsBeyondKeeping(HalfRead))
+    /\ Discard(HalfRead)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A half that stays open goes to the end of the half queue as a copy: for its immunity, or to be checked.
@@ -2964,71 +3479,80 @@ DiscardWhatCannotBeCopied ==
 PutBackImmuneHalf ==
     /\ StandsOnAnEarlierHalf
     \* its immunity is not over
-    /\ IsTrue(IsImmune(round.cursor))
+    /\ IsTrue(IsImmune(HalfRead))
     \* no op message that was pulled names its original
-    /\ ~OriginalIsSettled(round.cursor)
+    /\ ~OriginalIsSettled(HalfRead)
     \* its immunity is not longer than all its checks take
-    /\ ~IsTooImmune(round.cursor)
+    /\ ~IsTooImmune(HalfRead)
     \* a copy of it can be stored
-    /\ CanBeCopied(round.cursor)
+    /\ CanBeCopied(HalfRead)
     /\ RoomForAHalf
-    /\ LET t == half[round.cursor].transaction
+    /\ LET t == half[HalfRead].transaction
            half_then ==
                IF COUNTS_SENT_CHECKS \/ DISCARDS_INSTEAD_OF_CHECKING
                THEN [half EXCEPT
-                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
-                        ![half_length].check_times = half[round.cursor].check_times,
-                        ![half_length].original = half[round.cursor].original,
-                        ![half_length].burnt = half[round.cursor].burnt,
-                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
+                        ![half_length].check_times = half[HalfRead].check_times,
+                        ![half_length].original = half[HalfRead].original,
+                        ![half_length].burnt = half[HalfRead].burnt,
+                        ![half_length].transaction = half[HalfRead].transaction,
                         ![half_length].born_at =
-                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                            IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
                         ![half_length].stored_at = Now]
                ELSE [half EXCEPT
-                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
-                        ![half_length].check_times = half[round.cursor].check_times + 1,
-                        ![half_length].original = half[round.cursor].original,
-                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_IMMUNITY" ELSE @,
+                        ![half_length].check_times = half[HalfRead].check_times + 1,
+                        ![half_length].original = half[HalfRead].original,
+                        ![half_length].transaction = half[HalfRead].transaction,
                         ![half_length].born_at =
-                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                            IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
                         ![half_length].stored_at = Now,
                         ![half_length].burnt =
-                            IF half[round.cursor].burnt = "NO"
+                            IF half[HalfRead].burnt = "NO"
                             THEN "IMMUNITY"
-                            ELSE half[round.cursor].burnt]
+                            ELSE half[HalfRead].burnt]
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
                                      IF @ = "NONE"
-                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                     THEN IF half[HalfRead].left = "ESCAPED"
                                           THEN "ESCAPED_AND_KEPT"
-                                          ELSE IF HasAnotherCopy(round.cursor)
-                                               THEN "FORKED_COPY"
-                                               ELSE IF half[round.cursor].settled # "NO"
-                                                    THEN WhyItsOpWasNotSeen(round.cursor)
-                                                    ELSE IF /\ "FOR_IMMUNITY" = "FOR_CHECK"
-                                                            /\ transaction[t].quiet = "ENDED"
-                                                            /\ WasResumed(t)
-                                                         THEN "RESUMED_HALF"
-                                                         ELSE @
+                                          ELSE IF /\ IsReadForAnother(HalfRead)
+                                                  /\ HasAnotherCopy(HalfRead) \/ IsSettledByAnOp(HalfRead)
+                                               THEN "READ_FOR_ANOTHER"
+                                               ELSE IF HasAnotherCopy(HalfRead)
+                                                    THEN "FORKED_COPY"
+                                                    ELSE IF half[HalfRead].settled # "NO"
+                                                         THEN WhyItsOpWasNotSeen(HalfRead)
+                                                         ELSE IF /\ "FOR_IMMUNITY" = "FOR_CHECK"
+                                                                 /\ transaction[t].quiet = "ENDED"
+                                                                 /\ WasResumed(t)
+                                                              THEN "RESUMED_HALF"
+                                                              ELSE @
                                      ELSE @,
                                  ![t].quiet = IF "FOR_IMMUNITY" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
            /\ half' =
-                  IF half_then[round.cursor].original = NONE
-                  THEN [half_then EXCEPT ![half_length].original = round.cursor]
+                  IF half_then[HalfRead].original = NONE
+                  THEN [half_then EXCEPT ![half_length].original = HalfRead]
                   ELSE half_then
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What both need: the time for a check has come, and the copy can be stored.
 MayPutBackForCheck ==
     /\ StandsOnAHalfToCheck
     \* it has checks left
-    /\ ~HasNoChecksLeft(round.cursor)
+    /\ ~HasNoChecksLeft(HalfRead)
     \* a copy of it can be stored
-    /\ CanBeCopied(round.cursor)
+    /\ CanBeCopied(HalfRead)
+
+\* No producer of the group is connected; a broker that stops has closed its connections, and its pool for checks.
+\*
+\* RocketMQ: BrokerController#shutdownBasicService closes the remoting servers first; from 5.4.0 on
+\* AbstractTransactionalMessageCheckListener#shutdown closes the pool before the check thread is joined.
+NobodyCanBeAsked == producer # "ONLINE" \/ role = "STOPPING"
 
 \* An old unsettled half goes to the end of the queue as a copy; then its producer is asked about the copy.
 \*
@@ -3038,132 +3562,130 @@ MayPutBackForCheck ==
 PutBackAndCheck ==
     /\ MayPutBackForCheck
     \* a producer of its group is connected
-    /\ producer = "ONLINE"
+    /\ ~NobodyCanBeAsked
     \* environment: a local transaction is over before its first check
-    /\ IsTrue(SLOW_LOCAL \/ transaction[half[round.cursor].transaction].local # "EXECUTING")
+    /\ IsTrue(SLOW_LOCAL \/ transaction[half[HalfRead].transaction].local # "EXECUTING")
     \* environment: nothing is under way for a transaction when it is checked
-    /\ IsTrue(LATE_END \/ ~AwaitsItsProducer(half[round.cursor].transaction))
+    /\ IsTrue(LATE_END \/ ~AwaitsItsProducer(half[HalfRead].transaction))
     /\ RoomForAHalf
-    /\ LET t == half[round.cursor].transaction
+    /\ LET t == half[HalfRead].transaction
+           half_then ==
+               [half EXCEPT
+                   ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                   ![half_length].check_times = half[HalfRead].check_times + 1,
+                   ![half_length].original = half[HalfRead].original,
+                   ![half_length].burnt = half[HalfRead].burnt,
+                   ![half_length].transaction = half[HalfRead].transaction,
+                   ![half_length].born_at =
+                       IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
+                   ![half_length].stored_at = Now]
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
                                      IF @ = "NONE"
-                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                     THEN IF half[HalfRead].left = "ESCAPED"
                                           THEN "ESCAPED_AND_KEPT"
-                                          ELSE IF HasAnotherCopy(round.cursor)
-                                               THEN "FORKED_COPY"
-                                               ELSE IF half[round.cursor].settled # "NO"
-                                                    THEN WhyItsOpWasNotSeen(round.cursor)
-                                                    ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
-                                                            /\ transaction[t].quiet = "ENDED"
-                                                            /\ WasResumed(t)
-                                                         THEN "RESUMED_HALF"
-                                                         ELSE @
+                                          ELSE IF /\ IsReadForAnother(HalfRead)
+                                                  /\ HasAnotherCopy(HalfRead) \/ IsSettledByAnOp(HalfRead)
+                                               THEN "READ_FOR_ANOTHER"
+                                               ELSE IF HasAnotherCopy(HalfRead)
+                                                    THEN "FORKED_COPY"
+                                                    ELSE IF half[HalfRead].settled # "NO"
+                                                         THEN WhyItsOpWasNotSeen(HalfRead)
+                                                         ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
+                                                                 /\ transaction[t].quiet = "ENDED"
+                                                                 /\ WasResumed(t)
+                                                              THEN "RESUMED_HALF"
+                                                              ELSE @
                                      ELSE @,
                                  ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
-           /\ half' = [half EXCEPT
-                          ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
-                          ![half_length].check_times = half[round.cursor].check_times + 1,
-                          ![half_length].burnt = half[round.cursor].burnt,
-                          ![half_length].transaction = half[round.cursor].transaction,
-                          ![half_length].born_at =
-                              IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
-                          ![half_length].stored_at = Now,
-                          ![half_length].original =
-                              IF LINKS_EVERY_COPY
-                              THEN IF half[round.cursor].original = NONE
-                                   THEN round.cursor
-                                   ELSE half[round.cursor].original
-                              ELSE half[round.cursor].original,
+           /\ half' = [IF LINKS_EVERY_COPY
+                       THEN [half_then EXCEPT
+                                ![half_length].original =
+                                    IF half_then[HalfRead].original = NONE THEN HalfRead ELSE @]
+                       ELSE [half EXCEPT
+                                ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                                ![half_length].check_times = half[HalfRead].check_times + 1,
+                                ![half_length].original = half[HalfRead].original,
+                                ![half_length].burnt = half[HalfRead].burnt,
+                                ![half_length].transaction = half[HalfRead].transaction,
+                                ![half_length].born_at =
+                                    IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
+                                ![half_length].stored_at = Now] EXCEPT
                           ![half_length].check_in_flight = TRUE]
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
-\* The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19).
+\* The same where no producer of the group is connected: no check is sent, and it counts as one (A35, B19, B52).
 \*
 \* RocketMQ: AbstractTransactionalMessageCheckListener#sendCheckMessage, "Check transaction failed, channel is null".
 PutBackUnasked ==
     /\ MayPutBackForCheck
     \* no producer of its group is connected
-    /\ producer # "ONLINE"
+    /\ IsTrue(NobodyCanBeAsked)
+    \* environment: a local transaction is over before its first check
+    /\ IsTrue(\/ producer # "ONLINE"
+              \/ SLOW_LOCAL
+              \/ transaction[half[round.cursor].transaction].local # "EXECUTING")
+    \* environment: nothing is under way for a transaction when it is checked
+    /\ IsTrue(producer # "ONLINE" \/ LATE_END \/ ~AwaitsItsProducer(half[round.cursor].transaction))
     /\ RoomForAHalf
-    /\ LET t == half[round.cursor].transaction
+    /\ LET t == half[HalfRead].transaction
            half_then ==
                IF COUNTS_SENT_CHECKS
                THEN [half EXCEPT
-                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
-                        ![half_length].check_times = half[round.cursor].check_times,
-                        ![half_length].original = half[round.cursor].original,
-                        ![half_length].burnt = half[round.cursor].burnt,
-                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                        ![half_length].check_times = half[HalfRead].check_times,
+                        ![half_length].original = half[HalfRead].original,
+                        ![half_length].burnt = half[HalfRead].burnt,
+                        ![half_length].transaction = half[HalfRead].transaction,
                         ![half_length].born_at =
-                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                            IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
                         ![half_length].stored_at = Now]
                ELSE [half EXCEPT
-                        ![round.cursor].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
-                        ![half_length].check_times = half[round.cursor].check_times + 1,
-                        ![half_length].original = half[round.cursor].original,
-                        ![half_length].transaction = half[round.cursor].transaction,
+                        ![HalfRead].left = IF @ # "ESCAPED" THEN "FOR_CHECK" ELSE @,
+                        ![half_length].check_times = half[HalfRead].check_times + 1,
+                        ![half_length].original = half[HalfRead].original,
+                        ![half_length].transaction = half[HalfRead].transaction,
                         ![half_length].born_at =
-                            IF AGES_FROM_STORING THEN Now ELSE half[round.cursor].born_at,
+                            IF AGES_FROM_STORING THEN Now ELSE half[HalfRead].born_at,
                         ![half_length].stored_at = Now,
                         ![half_length].burnt =
-                            IF half[round.cursor].burnt = "NO"
+                            IF half[HalfRead].burnt = "NO"
                             THEN "NOBODY_TO_ASK"
-                            ELSE half[round.cursor].burnt]
+                            ELSE half[HalfRead].burnt]
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].cause =
                                      IF @ = "NONE"
-                                     THEN IF half[round.cursor].left = "ESCAPED"
+                                     THEN IF half[HalfRead].left = "ESCAPED"
                                           THEN "ESCAPED_AND_KEPT"
-                                          ELSE IF HasAnotherCopy(round.cursor)
-                                               THEN "FORKED_COPY"
-                                               ELSE IF half[round.cursor].settled # "NO"
-                                                    THEN WhyItsOpWasNotSeen(round.cursor)
-                                                    ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
-                                                            /\ transaction[t].quiet = "ENDED"
-                                                            /\ WasResumed(t)
-                                                         THEN "RESUMED_HALF"
-                                                         ELSE @
+                                          ELSE IF /\ IsReadForAnother(HalfRead)
+                                                  /\ HasAnotherCopy(HalfRead) \/ IsSettledByAnOp(HalfRead)
+                                               THEN "READ_FOR_ANOTHER"
+                                               ELSE IF HasAnotherCopy(HalfRead)
+                                                    THEN "FORKED_COPY"
+                                                    ELSE IF half[HalfRead].settled # "NO"
+                                                         THEN WhyItsOpWasNotSeen(HalfRead)
+                                                         ELSE IF /\ "FOR_CHECK" = "FOR_CHECK"
+                                                                 /\ transaction[t].quiet = "ENDED"
+                                                                 /\ WasResumed(t)
+                                                              THEN "RESUMED_HALF"
+                                                              ELSE @
                                      ELSE @,
                                  ![t].quiet = IF "FOR_CHECK" = "FOR_CHECK" /\ @ = "ENDED" THEN "CHECKED" ELSE @]
            /\ half' =
                   IF LINKS_EVERY_COPY
-                  THEN IF half_then[round.cursor].original = NONE
-                       THEN [half_then EXCEPT ![half_length].original = round.cursor]
+                  THEN IF half_then[HalfRead].original = NONE
+                       THEN [half_then EXCEPT ![half_length].original = HalfRead]
                        ELSE half_then
                   ELSE half_then
            /\ half_length' = half_length + 1
            /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
-
-----------------------------------------------------------------------------------------------------
-\* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
-
-\* What goes wrong in the broker, but for its process dying, goes wrong so often at most.
-RoomForAMishap ==
-    \* instance: the instance has mishaps left
-    /\ mishaps < MISHAPS
-
-\* The broker's process dies so often at most, where that is counted.
-RoomForACrash ==
-    \* instance: the instance has crashes left
-    /\ IsTrue(CRASHES = NONE \/ crashes < CRASHES)
-
-\* A fault finds what stands at a place below an offset, and is over.
-WithinReach(place, offset) ==
-    \* instance: the instance lets faults reach so far back
-    /\ IsTrue(REACH = NONE \/ place + REACH >= offset)
-
-\* So many END_TRANSACTIONs at most come that no outcome and no check accounts for.
-RoomForAStrayEnd ==
-    \* instance: the instance has stray END_TRANSACTIONs left
-    /\ stray_ends < STRAY_ENDS
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* What goes wrong in a check round: halves that are not there, cannot be read or cannot be written, and exceptions.
@@ -3183,26 +3705,28 @@ JumpToQueueEnd ==
     /\ round.cursor > half_length
     \* the half queue is not empty
     /\ ~IsEmpty
+    \* it is not below the lower end of the queue
+    /\ round.cursor >= lower_end.halves
     \* the round has not jumped before
     /\ ~round.null_met
     /\ round' = [round EXCEPT
                     !.null_met = TRUE,
-                    !.cursor = IF REWINDS_BEYOND_END THEN 0 ELSE half_length]
+                    !.cursor = IF REWINDS_BEYOND_END /\ lower_end.halves = 0 THEN 0 ELSE half_length]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved,
-                   flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   flushed, gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What both need: a half that the store does not give, or that cannot be decoded without an exception.
 SeesNoHalf ==
     /\ StandsOnAnOpenHalf
     \* there is no exception
-    /\ IsTrue(CanBeDecoded(round.cursor) \/ ~UNDECODABLE_THROWS)
+    /\ IsTrue(CanBeDecoded(HalfRead) \/ ~UNDECODABLE_THROWS)
     \* what cannot be decoded is not put aside
-    /\ IsTrue(CanBeDecoded(round.cursor) \/ ~PARKS_POISON)
+    /\ IsTrue(CanBeDecoded(HalfRead) \/ ~PARKS_POISON)
     \* environment: the store finds what it has
-    /\ IsTrue(NULL_HALF \/ ~CanBeDecoded(round.cursor))
+    /\ IsTrue(NULL_HALF \/ ~CanBeDecoded(HalfRead))
     \* instance: the instance has mishaps left
-    /\ IsTrue(~CanBeDecoded(round.cursor) \/ mishaps < MISHAPS)
+    /\ IsTrue(~CanBeDecoded(HalfRead) \/ mishaps < MISHAPS)
 
 \* A half that cannot be decoded is missed each time; any other one by mishap.
 CountMiss(h) ==
@@ -3218,12 +3742,12 @@ JumpOverHalf ==
     /\ ~round.null_met
     \* a round may jump over a half
     /\ ~KEEPS_PROGRESS
-    /\ CountMiss(round.cursor)
-    /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "PASSED_OVER" ELSE @]
-    /\ round' = [round EXCEPT !.null_met = TRUE, !.cursor = @ + 1]
+    /\ CountMiss(HalfRead)
+    /\ half' = [half EXCEPT ![HalfRead].left = IF @ = "NO" THEN "PASSED_OVER" ELSE @]
+    /\ round' = [round EXCEPT !.null_met = TRUE, !.cursor = HalfRead + 1]
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The store gives no message for the half at the cursor for the second time in the round.
 \*
@@ -3232,10 +3756,10 @@ EndRoundAtMissedHalf ==
     /\ SeesNoHalf
     \* the round has jumped before
     /\ IsTrue(round.null_met \/ KEEPS_PROGRESS)
-    /\ CountMiss(round.cursor)
+    /\ CountMiss(HalfRead)
     /\ EndRound("EXCEPTION")
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* The store answers nothing at all for the half at the cursor: a NullPointerException (A08).
 \*
@@ -3243,14 +3767,14 @@ EndRoundAtMissedHalf ==
 AbortAtNullResult ==
     /\ StandsOnAnOpenHalf
     \* it can be decoded
-    /\ CanBeDecoded(round.cursor)
+    /\ CanBeDecoded(HalfRead)
     \* environment: the store finds what it has
     /\ NULL_HALF
     /\ RoomForAMishap
     /\ AbortRound("EXCEPTION")
     /\ mishaps' = mishaps + 1
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* A half that cannot be decoded ends the round, and every later one at the same place (A07).
 \*
@@ -3258,14 +3782,14 @@ AbortAtNullResult ==
 AbortAtUndecodableHalf ==
     /\ StandsOnAnOpenHalf
     \* it cannot be decoded
-    /\ ~CanBeDecoded(round.cursor)
+    /\ ~CanBeDecoded(HalfRead)
     \* that is an exception
     /\ UNDECODABLE_THROWS
     \* what cannot be decoded is not put aside
     /\ ~PARKS_POISON
     /\ AbortRound("UNDECODABLE_HALF")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* An op message among the first cannot be decoded: the round ends before it begins (B17).
 \*
@@ -3273,10 +3797,10 @@ AbortAtUndecodableHalf ==
 FailToBeginRound ==
     /\ MayBegin
     \* one of the first op messages cannot be decoded
-    /\ IsTrue(PullThrows(offsets.op))
+    /\ IsTrue(PullThrows(OpOffset))
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* An op message among the next cannot be decoded (B17).
 \*
@@ -3284,12 +3808,12 @@ FailToBeginRound ==
 AbortAtNextOps ==
     /\ StandsOnAnOldHalf
     \* more op messages may be expected for it
-    /\ ~MayCheck(round.cursor)
+    /\ ~MayCheck(HalfRead)
     \* one of the next op messages cannot be decoded
     /\ IsTrue(PullThrows(round.next_op))
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* The last pull gave only op messages that cannot be decoded, and the loop looks at the last of none (B17).
 \*
@@ -3300,11 +3824,12 @@ AbortAtUnreadablePull ==
     /\ round.last_pull = "UNREADABLE"
     /\ AbortRound("UNDECODABLE_OP")
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
 
 \* The rest of the round's time goes by without progress; a repaired round ends at once (B08).
 Spin ==
-    /\ LET after_o[o \in -1..OP_SLOTS - 1] ==
+    /\ LET begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
                IF o = -1
                THEN [round |-> round, pulled_op |-> pulled_op]
                ELSE LET before_o == after_o[o - 1]
@@ -3312,27 +3837,27 @@ Spin ==
                             before_o.pulled_op[o].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when == round.next_op <= o /\ o < round.next_op + OP_SLOTS /\ o < op_length
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
                     IN  [round |-> [before_o.round EXCEPT
                                        !.removed_by =
                                            IF when
                                            THEN IF ~op[o].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o.round.cursor
                                                                          /\ k < half_length
@@ -3383,31 +3908,28 @@ Spin ==
                             before_o_2.pulled_op[o_3].unresolved
                               \cup {h \in HalfSlots :
                                        /\ h \in op[o_3].names
-                                       /\ \/ /\ h >= offsets.half
+                                       /\ \/ /\ h >= HalfOffset
                                              /\ ~SETTLES_ONCE \/ h >= before_o_2.round.cursor
                                           \/ /\ HEEDS_SETTLED_ORIGINALS
                                              /\ \E k \in HalfSlots :
-                                                    /\ k >= offsets.half
+                                                    /\ k >= HalfOffset
                                                     /\ \/ ~SETTLES_ONCE
                                                        \/ k >= before_o_2.round.cursor
                                                     /\ k < half_length
                                                     /\ half[k].original = h}
-                        when_2 ==
-                            /\ round.next_op <= o_3
-                            /\ o_3 < round.next_op + OP_SLOTS
-                            /\ o_3 < op_length
+                        when_2 == begin <= o_3 /\ o_3 < begin + OP_SLOTS /\ o_3 < op_length
                     IN  [round |-> [before_o_2.round EXCEPT
                                        !.removed_by =
                                            IF when_2
                                            THEN IF ~op[o_3].undecodable
                                                 THEN [h \in HalfSlots |->
                                                          IF /\ h \in op[o_3].names
-                                                            /\ \/ /\ h >= offsets.half
+                                                            /\ \/ /\ h >= HalfOffset
                                                                   /\ \/ ~SETTLES_ONCE
                                                                      \/ h >= before_o_2.round.cursor
                                                                \/ /\ HEEDS_SETTLED_ORIGINALS
                                                                   /\ \E k \in HalfSlots :
-                                                                         /\ k >= offsets.half
+                                                                         /\ k >= HalfOffset
                                                                          /\ \/ ~SETTLES_ONCE
                                                                             \/ k >= before_o_2.round.cursor
                                                                          /\ k < half_length
@@ -3451,7 +3973,7 @@ Spin ==
            round_then_2 == IF SETTLES_ONCE THEN after_o_2[OP_SLOTS - 1].round ELSE round
            has_met_all_2 == round_then_2.cursor = half_length /\ round_then_2.next_op = op_length
        IN  /\ round' =
-                  IF CanBeCopied(round.cursor)
+                  IF CanBeCopied(HalfRead)
                   THEN [round_then EXCEPT
                            !.running = FALSE,
                            !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
@@ -3477,7 +3999,7 @@ Spin ==
                            !.done_twice = {},
                            !.removed_by = [h \in HalfSlots |-> NONE]]
            /\ pulled_op' =
-                  IF CanBeCopied(round.cursor)
+                  IF CanBeCopied(HalfRead)
                   THEN [o_2 \in OpSlots |->
                            [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
                                !.unresolved = {}]]
@@ -3487,9 +4009,11 @@ Spin ==
            /\ round_ended_at' = Now
            /\ offsets' = [offsets EXCEPT
                              !.half =
-                                 IF CanBeCopied(round.cursor) THEN round_then.cursor ELSE round_then_2.cursor,
+                                 IF CanBeCopied(HalfRead)
+                                 THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
+                                 ELSE IF round_then_2.cursor # HalfOffset THEN round_then_2.cursor ELSE @,
                              !.op =
-                                 IF CanBeCopied(round.cursor)
+                                 IF CanBeCopied(HalfRead)
                                  THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
                                                                                /\ o_2 >= round_then.first_op
                                                                                /\ \A i \in 0..o_2 :
@@ -3535,12 +4059,12 @@ Spin ==
                                                                                              \/ ~(i \in round_then_2.done_twice)})
                                       ELSE @]
            /\ stuck' =
-                  IF CanBeCopied(round.cursor)
-                  THEN IF round.cursor = offsets.half THEN "FAILED_PUT" ELSE "NO"
-                  ELSE IF round.cursor = offsets.half THEN "POISON" ELSE "NO"
+                  IF CanBeCopied(HalfRead)
+                  THEN IF round.cursor = HalfOffset THEN "FAILED_PUT" ELSE "NO"
+                  ELSE IF round.cursor = HalfOffset THEN "POISON" ELSE "NO"
            /\ stuck_rounds' =
-                  IF CanBeCopied(round.cursor)
-                  THEN IF round.cursor = offsets.half
+                  IF CanBeCopied(HalfRead)
+                  THEN IF round.cursor = HalfOffset
                        THEN IF "FAILED_PUT" = "NO"
                             THEN 0
                             ELSE IF stuck # "FAILED_PUT"
@@ -3551,7 +4075,7 @@ Spin ==
                             ELSE IF stuck # "NO"
                                  THEN 1
                                  ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
-                  ELSE IF round.cursor = offsets.half
+                  ELSE IF round.cursor = HalfOffset
                        THEN IF "POISON" = "NO"
                             THEN 0
                             ELSE IF stuck # "POISON"
@@ -3563,7 +4087,7 @@ Spin ==
                                  THEN 1
                                  ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
            /\ op_left_behind' =
-                  IF CanBeCopied(round.cursor)
+                  IF CanBeCopied(HalfRead)
                   THEN /\ has_met_all
                        /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
                                                                 /\ o_2 >= round_then.first_op
@@ -3596,12 +4120,13 @@ Spin ==
 SpinAtFailedCheck ==
     /\ StandsOnAHalfToCheck
     \* environment: what is put back is stored
-    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(round.cursor))
+    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(HalfRead))
     \* what cannot be copied is not put aside
-    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
+    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(HalfRead))
     /\ Spin
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* The copy of an immune half cannot be stored: the round reads op messages over and over until its time limit.
 \*
@@ -3609,14 +4134,15 @@ SpinAtFailedCheck ==
 SpinAtFailedImmunity ==
     /\ StandsOnAnEarlierHalf
     \* its immunity is not over
-    /\ IsTrue(IsImmune(round.cursor))
+    /\ IsTrue(IsImmune(HalfRead))
     \* environment: what is put back is stored
-    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(round.cursor))
+    /\ IsTrue(PUT_FAILURE \/ ~CanBeCopied(HalfRead))
     \* what cannot be copied is not put aside
-    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(round.cursor))
+    /\ IsTrue(~PARKS_POISON \/ CanBeCopied(HalfRead))
     /\ Spin
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, saved, unsaved, flushed, had_halves, had_ops>>
+                   half_length, op, op_length, batch, saved, unsaved, flushed, gone, lower_end, had_halves,
+                   had_ops>>
 
 \* An op message can no longer be decoded (B17).
 CorruptOp(o) ==
@@ -3631,22 +4157,12 @@ CorruptOp(o) ==
     /\ op' = [op EXCEPT ![o].undecodable = TRUE]
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
-
-----------------------------------------------------------------------------------------------------
-\* What of the commit log is on the disk.
-
-\* All messages survive a power loss. What no power loss can ask for is not kept.
-Flush ==
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ flushed' = [flushed EXCEPT
-                             !.halves = IF matters THEN half_length ELSE 0,
-                             !.ops = IF matters THEN op_length ELSE 0]
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The broker's process and its disk: offsets go to their file now and then, processes die, power goes, operators act.
 \*
-\* RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize, #shutdown.
+\* A shutdown is in `shutdown`. RocketMQ: ConsumerOffsetManager, ConfigManager#persist, BrokerController#initialize.
 
 \* An offset has moved since the file was written.
 DiffersFromTheFile == saved.half # offsets.half \/ saved.op # offsets.op
@@ -3671,8 +4187,8 @@ PersistOffsets ==
                              !.halves = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN half_length ELSE 0 ELSE @,
                              !.ops = IF FLUSHES_BEFORE_SAVING THEN IF matters THEN op_length ELSE 0 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The commit log is flushed to disk.
 \*
@@ -3686,12 +4202,14 @@ FlushLog ==
     /\ Flush
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
                    half_length, op, op_length, batch, round, pulled_op, round_ended_at, offsets, saved,
-                   unsaved, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   unsaved, gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Memory is lost; offsets are read from their file.
 StartAgain ==
     /\ DropBatch
     /\ ForgetRound
+    /\ FindLowerEnds
+    /\ role' = "MASTER"
     /\ half' = [h \in HalfSlots |->
                    [half[h] EXCEPT
                        !.check_in_flight = FALSE,
@@ -3710,69 +4228,12 @@ Crash ==
     \* environment: the broker's process does not die
     /\ CRASH
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(IsMaster)
     /\ RoomForACrash
     /\ StartAgain
     /\ crashes' = IF CRASHES # NONE THEN crashes + 1 ELSE crashes
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, role, producer, transaction, half_length, op,
-                   op_length, saved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
-
-\* The broker is shut down as it should be and started again: offsets are saved, what waits in the op batch is not.
-\*
-\* RocketMQ: BrokerController#shutdown, TransactionalMessageServiceImpl#close: the op batch thread writes what is due,
-\* and nothing else (B03). The check service has come to its end, and requests that arrived were handled. The log is
-\* flushed to its end (CommitLog.FlushRealTimeService#run, "Normal shutdown").
-Stop ==
-    \* the check service has come to its end
-    /\ ~round.running
-    \* the broker is the master
-    /\ role = "MASTER"
-    \* no END_TRANSACTION is being handled
-    /\ \A h \in HalfSlots : half[h].end # "COMMIT_STORED"
-    \* environment: nobody stops the broker
-    /\ GRACEFUL_STOP
-    \* instance: the op queue of the instance has room
-    /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ DropBatch
-           /\ ForgetRound
-           /\ half' = [h \in HalfSlots |->
-                          [half[h] EXCEPT
-                              !.check_in_flight = FALSE,
-                              !.end = "NONE",
-                              !.other_end = "NONE",
-                              !.claims_check = FALSE]]
-           /\ op' =
-                  IF FLUSHES_ON_STOP /\ batch.names # {}
-                  THEN [op EXCEPT
-                           ![op_length].names = batch.names,
-                           ![op_length].born_at = Now,
-                           ![op_length].halves_before =
-                               IF FORGETS = 0 \/ POWER_LOSS \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
-                               THEN half_length
-                               ELSE @]
-                  ELSE op
-           /\ op_length' = IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
-           /\ round_ended_at' = Now
-           /\ offsets' = [offsets EXCEPT !.half = @, !.op = @]
-           /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
-           /\ unsaved' = 0
-           /\ flushed' = [flushed EXCEPT
-                             !.halves = IF matters THEN half_length ELSE 0,
-                             !.ops =
-                                 IF matters
-                                 THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
-                                 ELSE 0]
-           /\ had_ops' =
-                  IF FLUSHES_ON_STOP /\ batch.names # {}
-                  THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
-                  ELSE had_ops
-    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length,
-                   stuck, stuck_rounds, op_left_behind, had_halves>>
-
-\* How many op messages are among the first records of the log: one has its number of records before it.
-OpsAmong(records) ==
-    Cardinality({o \in OpSlots : o < op_length /\ op[o].halves_before + o < records})
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, producer, transaction, half_length, op, op_length,
+                   saved, flushed, gone, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The machine loses power and starts again: of all halves and op messages only the first `records` are left.
 \*
@@ -3784,7 +4245,7 @@ LosePower(records) ==
     \* environment: the machine keeps its power
     /\ POWER_LOSS
     \* the broker is the master
-    /\ role = "MASTER"
+    /\ IsTrue(IsMaster)
     \* something is lost
     /\ records < half_length + op_length
     \* what was flushed stays
@@ -3847,6 +4308,7 @@ LosePower(records) ==
        IN  /\ DropBatch
            /\ ForgetRound
            /\ mishaps' = mishaps + 1
+           /\ role' = "MASTER"
            /\ transaction' = after_h[HALF_SLOTS - 1].transaction
            /\ half' = [h_2 \in HalfSlots |->
                           [[after_h[HALF_SLOTS - 1].half[h_2] EXCEPT
@@ -3888,7 +4350,20 @@ LosePower(records) ==
            /\ flushed' = [flushed EXCEPT
                              !.halves = IF matters THEN halves ELSE 0,
                              !.ops = IF matters THEN ops ELSE 0]
-    /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, stuck, stuck_rounds, op_left_behind,
+           /\ gone' = [gone EXCEPT
+                          !.halves = IF @ <= halves THEN @ ELSE halves,
+                          !.ops = IF @ <= ops THEN @ ELSE ops]
+           /\ lower_end' = [lower_end EXCEPT
+                               !.halves =
+                                   IF \/ (IF gone.halves <= halves THEN gone.halves ELSE halves) < halves
+                                      \/ LOWER_END_PASSES_ALL
+                                   THEN IF gone.halves <= halves THEN gone.halves ELSE halves
+                                   ELSE 0,
+                               !.ops =
+                                   IF (IF gone.ops <= ops THEN gone.ops ELSE ops) < ops \/ LOWER_END_PASSES_ALL
+                                   THEN IF gone.ops <= ops THEN gone.ops ELSE ops
+                                   ELSE 0]
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, stuck, stuck_rounds, op_left_behind,
                    had_halves, had_ops>>
 
 \* The half offset goes back: a slave took over with an older one, or an older file was put in place (B16).
@@ -3906,8 +4381,8 @@ SetHalfOffsetBack(h) ==
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.half = h]
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The op offset goes back.
 SetOpOffsetBack(o) ==
@@ -3922,8 +4397,8 @@ SetOpOffsetBack(o) ==
     /\ mishaps' = mishaps + 1
     /\ offsets' = [offsets EXCEPT !.op = o]
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, role, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A discarded half goes back to the half queue with no check counted; its record in the discard topic stays (B30).
 \*
@@ -3948,8 +4423,8 @@ ResumeDiscarded(h) ==
                    ![half_length].stored_at = Now]
     /\ half_length' = half_length + 1
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, op, op_length, batch, round,
-                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end, stuck,
+                   stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The transaction's half is as old as a half may be before its first check.
 MustHearFromItsProducer(t) ==
@@ -3969,7 +4444,9 @@ Tick ==
     \* environment: a round takes no time
     /\ IsTrue(SLOW_ROUND \/ ~round.running \/ (ENDLESS = 1 /\ round.pulls_nothing))
     \* environment: the op batch thread wakes up once an interval
-    /\ ~BatchIsOverdue
+    /\ IsTrue(~BatchIsOverdue \/ role = "STOPPING")
+    \* environment: a shutdown waits for nothing but its last round
+    /\ IsTrue(role # "STOPPING" \/ round.running)
     \* environment: offsets are saved once an interval
     /\ IsTrue(\/ LATE_PERSIST
               \/ PERSIST_INTERVAL = NONE
@@ -3993,8 +4470,8 @@ Tick ==
                 ELSE 0
            ELSE unsaved
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length,
-                   op_length, pulled_op, offsets, saved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   op_length, pulled_op, offsets, saved, flushed, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 \* The broker's clock goes back by a tick (B28).
 StepClockBack ==
@@ -4009,8 +4486,8 @@ StepClockBack ==
     /\ round' = [round EXCEPT !.started_at = @ + 1]
     /\ round_ended_at' = round_ended_at + 1
     /\ UNCHANGED <<mishaps, stray_ends, crashes, role, producer, transaction, half_length, op_length,
-                   pulled_op, offsets, saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind,
-                   had_halves, had_ops>>
+                   pulled_op, offsets, saved, unsaved, flushed, gone, lower_end, stuck, stuck_rounds,
+                   op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* The network between producer and broker: what may happen to an END_TRANSACTION or a check request under way.
@@ -4026,8 +4503,8 @@ LoseEnd(h) ==
     /\ RememberRefusal(h, "LOST")
     /\ ForgetEnd(h)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A check request never arrives, or no producer of the group answers it.
 LoseCheck(h) ==
@@ -4038,7 +4515,7 @@ LoseCheck(h) ==
     /\ half' = [half EXCEPT ![h].check_in_flight = FALSE]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION that was handled arrives a second time (A13).
 DuplicateEnd(h) ==
@@ -4053,8 +4530,8 @@ DuplicateEnd(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = IF half[h].settled = "COMMITTED" THEN "COMMIT" ELSE "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An END_TRANSACTION is sent again before the first is handled, or while a thread handles it.
 DoubleEnd(h) ==
@@ -4068,8 +4545,8 @@ DoubleEnd(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].other_end = IF half[h].end = "ROLLBACK" THEN "ROLLBACK" ELSE "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* Of two END_TRANSACTIONs for one half the other one goes on first: threads, or the network, swap them.
 \*
@@ -4085,7 +4562,7 @@ Overtake(h) ==
        IN  /\ half' = [half EXCEPT ![h].end = half[h].other_end, ![h].other_end = first]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What a wrong END_TRANSACTION needs: a half to name.
 MayBeEndedByMistake(h) ==
@@ -4106,8 +4583,8 @@ SendWrongCommit(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT"]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* A rollback arrives for a half, whatever its producer decided and whether or not it was asked (A12, A36).
 \*
@@ -4117,8 +4594,8 @@ SendWrongRollback(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK"]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and the commit says that it answers a check: it is never late.
 \*
@@ -4130,8 +4607,8 @@ AnswerWithWrongCommit(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "COMMIT", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The same, and the rollback says that it answers a check: it is never late.
 \*
@@ -4143,8 +4620,8 @@ AnswerWithWrongRollback(h) ==
     /\ stray_ends' = stray_ends + 1
     /\ half' = [half EXCEPT ![h].end = "ROLLBACK", ![h].claims_check = TRUE]
     /\ UNCHANGED <<clock_steps, mishaps, crashes, role, producer, transaction, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* A slave that acts for a dead master, and lets unresolved halves escape to another master (5.1.0 and later).
@@ -4168,7 +4645,7 @@ BecomeSlave ==
     /\ role' = "SLAVE"
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The slave becomes the master again.
 \*
@@ -4179,7 +4656,7 @@ BecomeMaster ==
     /\ role' = "MASTER"
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master dies, and a slave with the same messages and the offsets that were saved acts for it.
 \*
@@ -4194,6 +4671,7 @@ ActForDeadMaster ==
     /\ RoomForAMishap
     /\ DropBatch
     /\ ForgetRound
+    /\ FindLowerEnds
     /\ mishaps' = mishaps + 1
     /\ role' = "ACTING_MASTER"
     /\ half' = [h \in HalfSlots |->
@@ -4205,7 +4683,8 @@ ActForDeadMaster ==
     /\ round_ended_at' = Now
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
     /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, transaction, half_length, op, op_length,
-                   saved, unsaved, flushed, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   saved, unsaved, flushed, gone, stuck, stuck_rounds, op_left_behind, had_halves,
+                   had_ops>>
 
 \* The master is back and takes the offsets of the slave that acted for it.
 \*
@@ -4215,11 +4694,12 @@ BringMasterBack ==
     /\ role = "ACTING_MASTER"
     \* no round runs
     /\ ~round.running
+    /\ FindLowerEnds
     /\ role' = "MASTER"
     /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, offsets, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round, pulled_op, round_ended_at, offsets, unsaved, flushed, gone,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The master is back, thinks its own offsets newer than the slave's, and keeps them (B23).
 \*
@@ -4233,11 +4713,12 @@ BringMasterBackWithItsOwnOffsets ==
     /\ ~ADOPTS_SLAVE_OFFSETS
     \* the offsets differ
     /\ IsTrue(saved.half # offsets.half \/ saved.op # offsets.op)
+    /\ FindLowerEnds
     /\ role' = "MASTER"
     /\ offsets' = [offsets EXCEPT !.half = saved.half, !.op = saved.op]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
-                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, round, pulled_op, round_ended_at, saved, unsaved, flushed, gone,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* What the escape needs: an acting slave, and a half that nothing read so far settles (B20).
 StandsOnAHalfToEscape ==
@@ -4247,22 +4728,237 @@ StandsOnAHalfToEscape ==
     \* all op messages were read, or nobody minds
     /\ IsTrue(~READS_OPS_BEFORE_ESCAPE \/ round.next_op >= op_length)
 
+\* The master is back while the slave waits to send a half again: its round ends, and commits nothing (B54).
+\*
+\* RocketMQ: BrokerController#changeSpecialServiceStatus interrupts the check thread, whose sleep after a try that
+\* failed is in the loop of TransactionalMessageServiceImpl#check: what has escaped in the round is not passed.
+BringMasterBackAmidEscape ==
+    /\ StandsOnAHalfToEscape
+    \* an escape that was begun is broken off
+    /\ ~INSISTS_ON_ESCAPE
+    /\ LET half_then ==
+               IF COMMITS_AFTER_EXCEPTION
+               THEN [h \in HalfSlots |->
+                        [half[h] EXCEPT
+                            !.left =
+                                IF h >= offsets.half /\ h < round.cursor /\ @ = "PASSED_OVER"
+                                THEN "SKIPPED_BY_EXCEPTION"
+                                ELSE @]]
+               ELSE half
+           begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= HalfOffset
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= HalfOffset
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half_then[k].original = h}
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= HalfOffset
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= HalfOffset
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half_then[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+       IN  /\ role' = "MASTER"
+           /\ half' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN half_then
+                  ELSE half
+           /\ round' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN [round_then EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+                  ELSE [round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN [o_2 \in OpSlots |->
+                           [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                               !.unresolved = {}]]
+                  ELSE [o_2 \in OpSlots |-> [pulled_op[o_2] EXCEPT !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half =
+                                 IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                 THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
+                                 ELSE @,
+                             !.op =
+                                 IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                 THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                           # round_then.first_op
+                                      THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                 /\ o_2 >= round_then.first_op
+                                                                                 /\ \A i \in 0..o_2 :
+                                                                                        /\ (/\ i \in round_then.done
+                                                                                            /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                 /\ op[i].undecodable
+                                                                                                 /\ op[i].halves_before > round_then.cursor))
+                                                                                             = (i >= round_then.first_op)
+                                                                                        /\ \/ i = o_2
+                                                                                           \/ ~(i \in round_then.done_twice)})
+                                      ELSE @
+                                 ELSE @]
+           /\ saved' = [saved EXCEPT
+                           !.half =
+                               IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                               THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE offsets.half
+                               ELSE offsets.half,
+                           !.op =
+                               IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                               THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                             /\ o_2 >= round_then.first_op
+                                                                             /\ \A i \in 0..o_2 :
+                                                                                    /\ (/\ i \in round_then.done
+                                                                                        /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                             /\ op[i].undecodable
+                                                                                             /\ op[i].halves_before > round_then.cursor))
+                                                                                         = (i >= round_then.first_op)
+                                                                                    /\ \/ i = o_2
+                                                                                       \/ ~(i \in round_then.done_twice)})
+                                         # round_then.first_op
+                                    THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                               /\ o_2 >= round_then.first_op
+                                                                               /\ \A i \in 0..o_2 :
+                                                                                      /\ (/\ i \in round_then.done
+                                                                                          /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                               /\ op[i].undecodable
+                                                                                               /\ op[i].halves_before > round_then.cursor))
+                                                                                           = (i >= round_then.first_op)
+                                                                                      /\ \/ i = o_2
+                                                                                         \/ ~(i \in round_then.done_twice)})
+                                    ELSE offsets.op
+                               ELSE offsets.op]
+           /\ stuck' = "NO"
+           /\ stuck_rounds' =
+                  IF "NO" = "NO"
+                  THEN 0
+                  ELSE IF stuck # "NO"
+                       THEN 1
+                       ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+           /\ op_left_behind' =
+                  IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                  THEN /\ has_met_all
+                       /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                /\ o_2 >= round_then.first_op
+                                                                /\ \A i \in 0..o_2 :
+                                                                       /\ (/\ i \in round_then.done
+                                                                           /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                /\ op[i].undecodable
+                                                                                /\ op[i].halves_before > round_then.cursor))
+                                                                            = (i >= round_then.first_op)
+                                                                       /\ \/ i = o_2
+                                                                          \/ ~(i \in round_then.done_twice)})
+                            < op_length
+                  ELSE op_left_behind
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half_length, op,
+                   op_length, batch, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
+
 \* One more half of the transaction waits elsewhere; ghost: what may make it one too many.
 RememberEscape(h) ==
     /\ LET t == half[h].transaction
            is_known_there == ESCAPES_ONCE /\ half[h].left = "ESCAPED"
+           is_beside == IsSettledByAnOp(h) \/ half[h].left = "ESCAPED" \/ HasAnotherCopy(h)
            is_unread == NamesItFrom(h, round.next_op)
        IN  /\ transaction' = [transaction EXCEPT
                                  ![t].escaped = IF ~is_known_there THEN @ + 1 ELSE @,
                                  ![t].cause =
                                      IF @ = "NONE" /\ ~is_known_there
-                                     THEN IF half[h].settled # "NO"
-                                          THEN IF is_unread THEN "ESCAPED_SETTLED" ELSE WhyItsOpWasNotSeen(h)
-                                          ELSE IF half[h].left = "ESCAPED"
-                                               THEN "ESCAPED_TWICE"
-                                               ELSE IF HasAnotherCopy(h)
-                                                    THEN "FORKED_COPY"
-                                                    ELSE IF WasResumed(t) THEN "RESUMED_HALF" ELSE @
+                                     THEN IF IsReadForAnother(h) /\ is_beside
+                                          THEN "READ_FOR_ANOTHER"
+                                          ELSE IF half[h].settled # "NO"
+                                               THEN IF is_unread THEN "ESCAPED_SETTLED" ELSE WhyItsOpWasNotSeen(h)
+                                               ELSE IF half[h].left = "ESCAPED"
+                                                    THEN "ESCAPED_TWICE"
+                                                    ELSE IF HasAnotherCopy(h)
+                                                         THEN "FORKED_COPY"
+                                                         ELSE IF WasResumed(t) THEN "RESUMED_HALF" ELSE @
                                      ELSE @]
            /\ half' = [half EXCEPT ![h].left = "ESCAPED"]
 
@@ -4272,12 +4968,12 @@ RememberEscape(h) ==
 LetHalfEscape ==
     /\ StandsOnAHalfToEscape
     \* instance: at most two halves of it have escaped
-    /\ transaction[half[round.cursor].transaction].escaped < 2
-    /\ RememberEscape(round.cursor)
+    /\ transaction[half[HalfRead].transaction].escaped < 2
+    /\ RememberEscape(HalfRead)
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck, stuck_rounds,
-                   op_left_behind, had_halves, had_ops>>
+                   batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone, lower_end,
+                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other master stores the half, and the answer is lost or not SEND_OK: the half is sent once more (B22).
 \*
@@ -4285,11 +4981,11 @@ LetHalfEscape ==
 LetHalfEscapeUnclearly ==
     /\ StandsOnAHalfToEscape
     \* instance: at most two halves of it have escaped
-    /\ transaction[half[round.cursor].transaction].escaped < 2
-    /\ RememberEscape(round.cursor)
+    /\ transaction[half[HalfRead].transaction].escaped < 2
+    /\ RememberEscape(HalfRead)
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half_length, op, op_length,
-                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The half could not be sent for ten times, and is passed (B21).
 \*
@@ -4298,11 +4994,11 @@ GiveHalfUp ==
     /\ StandsOnAHalfToEscape
     \* a half is given up at last
     /\ ~INSISTS_ON_ESCAPE
-    /\ half' = [half EXCEPT ![round.cursor].left = IF @ = "NO" THEN "GIVEN_UP" ELSE @]
+    /\ half' = [half EXCEPT ![HalfRead].left = IF @ = "NO" THEN "GIVEN_UP" ELSE @]
     /\ round' = [round EXCEPT !.cursor = @ + 1]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half_length, op,
-                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   op_length, batch, pulled_op, round_ended_at, offsets, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* An acting slave reads on before it lets a half escape. A repair (B20).
 PullMoreOpsBeforeEscape ==
@@ -4313,8 +5009,8 @@ PullMoreOpsBeforeEscape ==
     /\ READS_OPS_BEFORE_ESCAPE /\ round.next_op < op_length
     /\ PullOpMessages
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, transaction, half,
-                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, stuck,
-                   stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   half_length, op, op_length, batch, round_ended_at, saved, unsaved, flushed, gone,
+                   lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, its producer answers commit, and the message is delivered there.
 DeliverEscaped(t) ==
@@ -4325,7 +5021,7 @@ DeliverEscaped(t) ==
     /\ transaction' = [transaction EXCEPT ![t].escaped = @ - 1, ![t].deliveries = IF @ < 2 THEN @ + 1 ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
 
 \* The other broker checks a half that escaped, and its producer answers rollback.
 RollBackEscaped(t) ==
@@ -4341,7 +5037,1108 @@ RollBackEscaped(t) ==
                               ELSE @]
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, role, producer, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, saved, unsaved, flushed,
-                   stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+                   gone, lower_end, stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
+
+----------------------------------------------------------------------------------------------------
+\* A shutdown: a sequence, which requests that have arrived and a round that runs come between.
+\*
+\* | up to 5.3.3 | from 5.4.0 on |
+\* |---|---|
+\* | the remoting servers close: no connection is left, what has arrived waits in its pool | the same |
+\* | `TransactionalMessageServiceImpl#close`: the op batch thread writes what is due, and ends (from 5.1.4 on) | the same |
+\* | the store closes: it gives and takes nothing any more, and flushes its log | the pool for checks is closed |
+\* | offsets are saved (4.x) | the check thread is woken and joined: a round runs to its end |
+\* | the check thread is woken and joined: a round that runs, or begins, finds a closed store | `endTransactionExecutor` |
+\* | `endTransactionExecutor` is shut down, and not awaited | is shut down, and not awaited |
+\* | offsets are saved (5.x) | offsets are saved, and the store closes |
+\*
+\* `begin_stop` stands for all up to the batch thread's end, `stop` for all from the closing of the store on: what is
+\* handled then is not stored, and nobody hears its answer. RocketMQ: BrokerController#shutdown, #shutdownBasicService,
+\* ServiceThread#shutdown, AbstractTransactionalMessageCheckListener#shutdown.
+
+\* The broker is told to stop: connections are closed, and the op batch thread ends.
+\*
+\* The batch thread writes what is due and nothing else (B03), and nobody writes what joins the batch from now on. From
+\* 5.4.0 on the check thread is woken for one more round, whose checks a closed pool drops.
+\*
+\* RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
+\* once more; CallerRunsPolicy drops what a pool gets that was shut down.
+BeginStop ==
+    \* the broker is the master
+    /\ role = "MASTER"
+    \* environment: nobody stops the broker
+    /\ GRACEFUL_STOP
+    \* the batch thread has written what is due
+    /\ IsTrue(batch.names = {} \/ ~BatchIsReady)
+    \* no END_TRANSACTION is being handled, or nobody awaits it
+    /\ IsTrue(~AWAITS_ENDS_ON_STOP \/ (\A h \in HalfSlots : half[h].end # "COMMIT_STORED"))
+    \* instance: the op queue of the instance has room
+    /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
+    /\ LET asks_for_order == POWER_LOSS \/ RETENTION \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
+           matters == POWER_LOSS /\ mishaps < MISHAPS
+           op_then ==
+               IF FLUSHES_ON_STOP /\ batch.names # {}
+               THEN [op EXCEPT
+                        ![op_length].names = batch.names,
+                        ![op_length].born_at = Now,
+                        ![op_length].halves_before =
+                            IF FORGETS = 0 \/ asks_for_order THEN half_length ELSE @]
+               ELSE op
+           next_op_then ==
+               IF /\ offsets.op = 0
+                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                       THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                       ELSE had_ops)
+               THEN lower_end.ops
+               ELSE offsets.op
+           goes_back == REWINDS_BEYOND_END /\ lower_end.ops = 0
+           begin == IF next_op_then >= gone.ops THEN next_op_then ELSE gone.ops
+           op_length_then ==
+               IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+           offsets_then ==
+               [offsets EXCEPT
+                   !.op =
+                       IF /\ OP_END_COMMITS_OFFSET
+                          /\ next_op_then = (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                             THEN op_length + 1
+                                             ELSE op_length)
+                       THEN IF FLUSHES_ON_STOP /\ batch.names # {}
+                            THEN op_length + 1
+                            ELSE op_length
+                       ELSE @]
+           after_o[o_2 \in -1..OP_SLOTS - 1] ==
+               IF o_2 = -1
+               THEN [round |-> [round EXCEPT
+                                   !.running = TRUE,
+                                   !.started_at = Now,
+                                   !.cursor = HalfOffset,
+                                   !.first_op =
+                                       IF /\ offsets.op = 0
+                                          /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                               THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                    THEN TRUE
+                                                    ELSE had_ops
+                                               ELSE had_ops)
+                                       THEN lower_end.ops
+                                       ELSE offsets.op,
+                                   !.next_op = next_op_then,
+                                   !.last_pull =
+                                       IF \/ (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                   THEN op_length + 1
+                                                   ELSE op_length)
+                                          \/ (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               < lower_end.ops
+                                          \/ /\ (IF /\ offsets.op = 0
+                                                    /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                         THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                              THEN TRUE
+                                                              ELSE had_ops
+                                                         ELSE had_ops)
+                                                 THEN lower_end.ops
+                                                 ELSE offsets.op)
+                                                  < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN op_length + 1
+                                                     ELSE op_length)
+                                             /\ gone.ops = (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                            THEN op_length + 1
+                                                            ELSE op_length)
+                                       THEN "END"
+                                       ELSE IF \/ SKIPS_UNDECODABLE_OPS
+                                               \/ \E o \in OpSlots :
+                                                      /\ o >= (IF (IF /\ offsets.op = 0
+                                                                      /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                              /\ batch.names # {}
+                                                                           THEN IF /\ FORGETS = 1
+                                                                                   /\ ~POWER_LOSS
+                                                                                THEN TRUE
+                                                                                ELSE had_ops
+                                                                           ELSE had_ops)
+                                                                   THEN lower_end.ops
+                                                                   ELSE offsets.op)
+                                                                    >= gone.ops
+                                                               THEN IF /\ offsets.op = 0
+                                                                       /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                               /\ batch.names # {}
+                                                                            THEN IF /\ FORGETS = 1
+                                                                                    /\ ~POWER_LOSS
+                                                                                 THEN TRUE
+                                                                                 ELSE had_ops
+                                                                            ELSE had_ops)
+                                                                    THEN lower_end.ops
+                                                                    ELSE offsets.op
+                                                               ELSE gone.ops)
+                                                      /\ o < (IF (IF /\ offsets.op = 0
+                                                                     /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                             /\ ~(batch.names = {})
+                                                                          THEN IF /\ FORGETS = 1
+                                                                                  /\ ~(POWER_LOSS)
+                                                                               THEN TRUE
+                                                                               ELSE had_ops
+                                                                          ELSE had_ops)
+                                                                  THEN lower_end.ops
+                                                                  ELSE offsets.op)
+                                                                   >= gone.ops
+                                                              THEN IF /\ offsets.op = 0
+                                                                      /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                              /\ ~(batch.names = {})
+                                                                           THEN IF /\ FORGETS = 1
+                                                                                   /\ ~(POWER_LOSS)
+                                                                                THEN TRUE
+                                                                                ELSE had_ops
+                                                                           ELSE had_ops)
+                                                                   THEN lower_end.ops
+                                                                   ELSE offsets.op
+                                                              ELSE gone.ops)
+                                                               + OP_PULL_SIZE
+                                                      /\ o < (IF /\ FLUSHES_ON_STOP
+                                                                 /\ batch.names # {}
+                                                              THEN op_length + 1
+                                                              ELSE op_length)
+                                                      /\ ~op_then[o].undecodable
+                                            THEN "FOUND"
+                                            ELSE "UNREADABLE"],
+                     pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o_2 - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o_2].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op_then[o_2].names
+                                       /\ \/ /\ h >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                      THEN lower_end.halves
+                                                      ELSE offsets_then.half)
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= (IF offsets_then.half = 0 /\ ~had_halves
+                                                             THEN lower_end.halves
+                                                             ELSE offsets_then.half)
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half[k].original = h}
+                        when == begin <= o_2 /\ o_2 < begin + OP_PULL_SIZE /\ o_2 < op_length_then
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op_then[o_2].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op_then[o_2].names
+                                                            /\ \/ /\ h >= (IF /\ offsets_then.half = 0
+                                                                              /\ ~had_halves
+                                                                           THEN lower_end.halves
+                                                                           ELSE offsets_then.half)
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= (IF /\ offsets_then.half = 0
+                                                                                     /\ ~had_halves
+                                                                                  THEN lower_end.halves
+                                                                                  ELSE offsets_then.half)
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half[k].original = h
+                                                         THEN o_2
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op_then[o_2].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o_2 \in before_o.round.done
+                                                          THEN @ \cup {o_2}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_2 \in before_o.round.done
+                                                          THEN @ \cup {o_2}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op_then[o_2].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o_2 \in @ THEN @ ELSE @ \cup {o_2}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o_2 \in @ THEN @ ELSE @ \cup {o_2}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o_2 + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o_2].unresolved =
+                                               IF when
+                                               THEN IF ~op_then[o_2].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           when_2 ==
+               next_op_then > (IF FLUSHES_ON_STOP /\ batch.names # {}
+                               THEN op_length + 1
+                               ELSE op_length)
+           when_3 ==
+               /\ \/ next_op_then < lower_end.ops
+                  \/ /\ next_op_then < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                        THEN op_length + 1
+                                        ELSE op_length)
+                     /\ gone.ops = (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                    THEN op_length + 1
+                                    ELSE op_length)
+               /\ ~(/\ (IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length)
+                         = 0
+                    /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                         THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                         ELSE had_ops))
+       IN  /\ role' = "STOPPING"
+           /\ half' =
+                  IF /\ JOINS_ROUND_FIRST
+                     /\ ~round.running
+                     /\ ~(/\ UNDECODABLE_THROWS
+                          /\ ~SKIPS_UNDECODABLE_OPS
+                          /\ (IF /\ offsets.op = 0
+                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                      ELSE had_ops)
+                              THEN lower_end.ops
+                              ELSE offsets.op)
+                               >= lower_end.ops
+                          /\ \E o \in OpSlots :
+                                 /\ o >= (IF (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= gone.ops
+                                          THEN IF /\ offsets.op = 0
+                                                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                            THEN TRUE
+                                                            ELSE had_ops
+                                                       ELSE had_ops)
+                                               THEN lower_end.ops
+                                               ELSE offsets.op
+                                          ELSE gone.ops)
+                                 /\ o < (IF (IF /\ offsets.op = 0
+                                                /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                          THEN TRUE
+                                                          ELSE had_ops
+                                                     ELSE had_ops)
+                                             THEN lower_end.ops
+                                             ELSE offsets.op)
+                                              >= gone.ops
+                                         THEN IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op
+                                         ELSE gone.ops)
+                                          + OP_PULL_SIZE
+                                 /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length)
+                                 /\ op_then[o].undecodable)
+                  THEN [h \in HalfSlots |->
+                           [half[h] EXCEPT
+                               !.left =
+                                   IF /\ h >= gone.halves
+                                      /\ h < half_length
+                                      /\ h >= offsets.half
+                                      /\ h < HalfOffset
+                                      /\ @ = "NO"
+                                   THEN "PASSED_OVER"
+                                   ELSE @]]
+                  ELSE half
+           /\ op' = op_then
+           /\ op_length' =
+                  IF /\ JOINS_ROUND_FIRST
+                     /\ ~round.running
+                     /\ ~(/\ UNDECODABLE_THROWS
+                          /\ ~SKIPS_UNDECODABLE_OPS
+                          /\ (IF /\ offsets.op = 0
+                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                      ELSE had_ops)
+                              THEN lower_end.ops
+                              ELSE offsets.op)
+                               >= lower_end.ops
+                          /\ \E o \in OpSlots :
+                                 /\ o >= (IF (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= gone.ops
+                                          THEN IF /\ offsets.op = 0
+                                                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                            THEN TRUE
+                                                            ELSE had_ops
+                                                       ELSE had_ops)
+                                               THEN lower_end.ops
+                                               ELSE offsets.op
+                                          ELSE gone.ops)
+                                 /\ o < (IF (IF /\ offsets.op = 0
+                                                /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                          THEN TRUE
+                                                          ELSE had_ops
+                                                     ELSE had_ops)
+                                             THEN lower_end.ops
+                                             ELSE offsets.op)
+                                              >= gone.ops
+                                         THEN IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op
+                                         ELSE gone.ops)
+                                          + OP_PULL_SIZE
+                                 /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length)
+                                 /\ op_then[o].undecodable)
+                  THEN IF when_3
+                       THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+                       ELSE IF when_2
+                            THEN IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+                            ELSE op_length_then
+                  ELSE IF FLUSHES_ON_STOP /\ batch.names # {} THEN op_length + 1 ELSE op_length
+           /\ batch' = [batch EXCEPT
+                           !.names = IF FLUSHES_ON_STOP /\ @ # {} THEN {} ELSE @,
+                           !.waiting_since =
+                               IF FLUSHES_ON_STOP /\ batch.names # {}
+                               THEN LongAgo(Floor(WAITING_CUT, CLOCK_STEP))
+                               ELSE @,
+                           !.written_at = IF FLUSHES_ON_STOP /\ batch.names # {} THEN Now ELSE @]
+           /\ round' =
+                  IF /\ JOINS_ROUND_FIRST
+                     /\ ~round.running
+                     /\ ~(/\ UNDECODABLE_THROWS
+                          /\ ~SKIPS_UNDECODABLE_OPS
+                          /\ (IF /\ offsets.op = 0
+                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                      ELSE had_ops)
+                              THEN lower_end.ops
+                              ELSE offsets.op)
+                               >= lower_end.ops
+                          /\ \E o \in OpSlots :
+                                 /\ o >= (IF (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= gone.ops
+                                          THEN IF /\ offsets.op = 0
+                                                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                            THEN TRUE
+                                                            ELSE had_ops
+                                                       ELSE had_ops)
+                                               THEN lower_end.ops
+                                               ELSE offsets.op
+                                          ELSE gone.ops)
+                                 /\ o < (IF (IF /\ offsets.op = 0
+                                                /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                          THEN TRUE
+                                                          ELSE had_ops
+                                                     ELSE had_ops)
+                                             THEN lower_end.ops
+                                             ELSE offsets.op)
+                                              >= gone.ops
+                                         THEN IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op
+                                         ELSE gone.ops)
+                                          + OP_PULL_SIZE
+                                 /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length)
+                                 /\ op_then[o].undecodable)
+                  THEN IF when_3
+                       THEN [round EXCEPT
+                                !.running = TRUE,
+                                !.started_at = Now,
+                                !.cursor = HalfOffset,
+                                !.first_op =
+                                    IF /\ offsets.op = 0
+                                       /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                            THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                            ELSE had_ops)
+                                    THEN lower_end.ops
+                                    ELSE offsets.op,
+                                !.last_pull =
+                                    IF \/ (IF /\ offsets.op = 0
+                                              /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                   THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                        THEN TRUE
+                                                        ELSE had_ops
+                                                   ELSE had_ops)
+                                           THEN lower_end.ops
+                                           ELSE offsets.op)
+                                            >= (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                THEN op_length + 1
+                                                ELSE op_length)
+                                       \/ (IF /\ offsets.op = 0
+                                              /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                   THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                        THEN TRUE
+                                                        ELSE had_ops
+                                                   ELSE had_ops)
+                                           THEN lower_end.ops
+                                           ELSE offsets.op)
+                                            < lower_end.ops
+                                       \/ /\ (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                  THEN op_length + 1
+                                                  ELSE op_length)
+                                          /\ gone.ops = (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                         THEN op_length + 1
+                                                         ELSE op_length)
+                                    THEN "END"
+                                    ELSE IF \/ SKIPS_UNDECODABLE_OPS
+                                            \/ \E o \in OpSlots :
+                                                   /\ o >= (IF (IF /\ offsets.op = 0
+                                                                   /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                           /\ batch.names # {}
+                                                                        THEN IF /\ FORGETS = 1
+                                                                                /\ ~POWER_LOSS
+                                                                             THEN TRUE
+                                                                             ELSE had_ops
+                                                                        ELSE had_ops)
+                                                                THEN lower_end.ops
+                                                                ELSE offsets.op)
+                                                                 >= gone.ops
+                                                            THEN IF /\ offsets.op = 0
+                                                                    /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                            /\ batch.names # {}
+                                                                         THEN IF /\ FORGETS = 1
+                                                                                 /\ ~POWER_LOSS
+                                                                              THEN TRUE
+                                                                              ELSE had_ops
+                                                                         ELSE had_ops)
+                                                                 THEN lower_end.ops
+                                                                 ELSE offsets.op
+                                                            ELSE gone.ops)
+                                                   /\ o < (IF (IF /\ offsets.op = 0
+                                                                  /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                          /\ batch.names # {}
+                                                                       THEN IF /\ FORGETS = 1
+                                                                               /\ ~POWER_LOSS
+                                                                            THEN TRUE
+                                                                            ELSE had_ops
+                                                                       ELSE had_ops)
+                                                               THEN lower_end.ops
+                                                               ELSE offsets.op)
+                                                                >= gone.ops
+                                                           THEN IF /\ offsets.op = 0
+                                                                   /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                           /\ batch.names # {}
+                                                                        THEN IF /\ FORGETS = 1
+                                                                                /\ ~POWER_LOSS
+                                                                             THEN TRUE
+                                                                             ELSE had_ops
+                                                                        ELSE had_ops)
+                                                                THEN lower_end.ops
+                                                                ELSE offsets.op
+                                                           ELSE gone.ops)
+                                                            + OP_PULL_SIZE
+                                                   /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                           THEN op_length + 1
+                                                           ELSE op_length)
+                                                   /\ ~op_then[o].undecodable
+                                         THEN "FOUND"
+                                         ELSE "UNREADABLE",
+                                !.next_op =
+                                    IF next_op_then >= lower_end.ops
+                                    THEN IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length
+                                    ELSE IF \/ "STOPPING" = "MASTER"
+                                            \/ "STOPPING" = "STOPPING"
+                                            \/ CORRECTS_OFFSETS_ON_SLAVE
+                                         THEN lower_end.ops
+                                         ELSE next_op_then]
+                       ELSE IF when_2
+                            THEN [round EXCEPT
+                                     !.running = TRUE,
+                                     !.started_at = Now,
+                                     !.cursor = HalfOffset,
+                                     !.first_op =
+                                         IF /\ offsets.op = 0
+                                            /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                 THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                      THEN TRUE
+                                                      ELSE had_ops
+                                                 ELSE had_ops)
+                                         THEN lower_end.ops
+                                         ELSE offsets.op,
+                                     !.last_pull =
+                                         IF \/ (IF /\ offsets.op = 0
+                                                   /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                        THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                             THEN TRUE
+                                                             ELSE had_ops
+                                                        ELSE had_ops)
+                                                THEN lower_end.ops
+                                                ELSE offsets.op)
+                                                 >= (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN op_length + 1
+                                                     ELSE op_length)
+                                            \/ (IF /\ offsets.op = 0
+                                                   /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                        THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                             THEN TRUE
+                                                             ELSE had_ops
+                                                        ELSE had_ops)
+                                                THEN lower_end.ops
+                                                ELSE offsets.op)
+                                                 < lower_end.ops
+                                            \/ /\ (IF /\ offsets.op = 0
+                                                      /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                           THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                                THEN TRUE
+                                                                ELSE had_ops
+                                                           ELSE had_ops)
+                                                   THEN lower_end.ops
+                                                   ELSE offsets.op)
+                                                    < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN op_length + 1
+                                                       ELSE op_length)
+                                               /\ gone.ops = (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                              THEN op_length + 1
+                                                              ELSE op_length)
+                                         THEN "END"
+                                         ELSE IF \/ SKIPS_UNDECODABLE_OPS
+                                                 \/ \E o \in OpSlots :
+                                                        /\ o >= (IF (IF /\ offsets.op = 0
+                                                                        /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                                /\ batch.names # {}
+                                                                             THEN IF /\ FORGETS = 1
+                                                                                     /\ ~POWER_LOSS
+                                                                                  THEN TRUE
+                                                                                  ELSE had_ops
+                                                                             ELSE had_ops)
+                                                                     THEN lower_end.ops
+                                                                     ELSE offsets.op)
+                                                                      >= gone.ops
+                                                                 THEN IF /\ offsets.op = 0
+                                                                         /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                                 /\ batch.names # {}
+                                                                              THEN IF /\ FORGETS = 1
+                                                                                      /\ ~POWER_LOSS
+                                                                                   THEN TRUE
+                                                                                   ELSE had_ops
+                                                                              ELSE had_ops)
+                                                                      THEN lower_end.ops
+                                                                      ELSE offsets.op
+                                                                 ELSE gone.ops)
+                                                        /\ o < (IF (IF /\ offsets.op = 0
+                                                                       /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                               /\ batch.names # {}
+                                                                            THEN IF /\ FORGETS = 1
+                                                                                    /\ ~POWER_LOSS
+                                                                                 THEN TRUE
+                                                                                 ELSE had_ops
+                                                                            ELSE had_ops)
+                                                                    THEN lower_end.ops
+                                                                    ELSE offsets.op)
+                                                                     >= gone.ops
+                                                                THEN IF /\ offsets.op = 0
+                                                                        /\ ~(IF /\ FLUSHES_ON_STOP
+                                                                                /\ batch.names # {}
+                                                                             THEN IF /\ FORGETS = 1
+                                                                                     /\ ~POWER_LOSS
+                                                                                  THEN TRUE
+                                                                                  ELSE had_ops
+                                                                             ELSE had_ops)
+                                                                     THEN lower_end.ops
+                                                                     ELSE offsets.op
+                                                                ELSE gone.ops)
+                                                                 + OP_PULL_SIZE
+                                                        /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                                THEN op_length + 1
+                                                                ELSE op_length)
+                                                        /\ ~op_then[o].undecodable
+                                              THEN "FOUND"
+                                              ELSE "UNREADABLE",
+                                     !.next_op =
+                                         IF goes_back
+                                         THEN 0
+                                         ELSE IF FLUSHES_ON_STOP /\ batch.names # {}
+                                              THEN op_length + 1
+                                              ELSE op_length]
+                            ELSE after_o[OP_SLOTS - 1].round
+                  ELSE round
+           /\ pulled_op' =
+                  IF /\ JOINS_ROUND_FIRST
+                     /\ ~round.running
+                     /\ ~(/\ UNDECODABLE_THROWS
+                          /\ ~SKIPS_UNDECODABLE_OPS
+                          /\ (IF /\ offsets.op = 0
+                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                      ELSE had_ops)
+                              THEN lower_end.ops
+                              ELSE offsets.op)
+                               >= lower_end.ops
+                          /\ \E o \in OpSlots :
+                                 /\ o >= (IF (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= gone.ops
+                                          THEN IF /\ offsets.op = 0
+                                                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                            THEN TRUE
+                                                            ELSE had_ops
+                                                       ELSE had_ops)
+                                               THEN lower_end.ops
+                                               ELSE offsets.op
+                                          ELSE gone.ops)
+                                 /\ o < (IF (IF /\ offsets.op = 0
+                                                /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                          THEN TRUE
+                                                          ELSE had_ops
+                                                     ELSE had_ops)
+                                             THEN lower_end.ops
+                                             ELSE offsets.op)
+                                              >= gone.ops
+                                         THEN IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op
+                                         ELSE gone.ops)
+                                          + OP_PULL_SIZE
+                                 /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length)
+                                 /\ op_then[o].undecodable)
+                  THEN IF when_3
+                       THEN pulled_op
+                       ELSE IF when_2 THEN pulled_op ELSE after_o[OP_SLOTS - 1].pulled_op
+                  ELSE pulled_op
+           /\ offsets' =
+                  IF /\ JOINS_ROUND_FIRST
+                     /\ ~round.running
+                     /\ ~(/\ UNDECODABLE_THROWS
+                          /\ ~SKIPS_UNDECODABLE_OPS
+                          /\ (IF /\ offsets.op = 0
+                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                                      ELSE had_ops)
+                              THEN lower_end.ops
+                              ELSE offsets.op)
+                               >= lower_end.ops
+                          /\ \E o \in OpSlots :
+                                 /\ o >= (IF (IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op)
+                                               >= gone.ops
+                                          THEN IF /\ offsets.op = 0
+                                                  /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                       THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                            THEN TRUE
+                                                            ELSE had_ops
+                                                       ELSE had_ops)
+                                               THEN lower_end.ops
+                                               ELSE offsets.op
+                                          ELSE gone.ops)
+                                 /\ o < (IF (IF /\ offsets.op = 0
+                                                /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                     THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                          THEN TRUE
+                                                          ELSE had_ops
+                                                     ELSE had_ops)
+                                             THEN lower_end.ops
+                                             ELSE offsets.op)
+                                              >= gone.ops
+                                         THEN IF /\ offsets.op = 0
+                                                 /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                      THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                           THEN TRUE
+                                                           ELSE had_ops
+                                                      ELSE had_ops)
+                                              THEN lower_end.ops
+                                              ELSE offsets.op
+                                         ELSE gone.ops)
+                                          + OP_PULL_SIZE
+                                 /\ o < (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length)
+                                 /\ op_then[o].undecodable)
+                  THEN IF when_3
+                       THEN [offsets EXCEPT
+                                !.op =
+                                    IF next_op_then >= lower_end.ops
+                                    THEN IF FLUSHES_ON_STOP /\ batch.names # {}
+                                         THEN op_length + 1
+                                         ELSE op_length
+                                    ELSE IF \/ "STOPPING" = "MASTER"
+                                            \/ "STOPPING" = "STOPPING"
+                                            \/ CORRECTS_OFFSETS_ON_SLAVE
+                                         THEN lower_end.ops
+                                         ELSE next_op_then]
+                       ELSE IF when_2
+                            THEN [offsets EXCEPT
+                                     !.op =
+                                         IF ~(/\ (IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                  THEN op_length + 1
+                                                  ELSE op_length)
+                                                   = 0
+                                              /\ ~(IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                   THEN IF FORGETS = 1 /\ ~POWER_LOSS
+                                                        THEN TRUE
+                                                        ELSE had_ops
+                                                   ELSE had_ops))
+                                         THEN IF goes_back
+                                              THEN 0
+                                              ELSE IF FLUSHES_ON_STOP /\ batch.names # {}
+                                                   THEN op_length + 1
+                                                   ELSE op_length
+                                         ELSE @]
+                            ELSE offsets_then
+                  ELSE offsets
+           /\ flushed' = [flushed EXCEPT
+                             !.halves =
+                                 IF FLUSHES_ON_STOP /\ batch.names # {}
+                                 THEN IF FLUSHES_BEFORE_ANSWERING THEN IF matters THEN half_length ELSE 0 ELSE @
+                                 ELSE @,
+                             !.ops =
+                                 IF FLUSHES_ON_STOP /\ batch.names # {}
+                                 THEN IF FLUSHES_BEFORE_ANSWERING
+                                      THEN IF matters THEN op_length + 1 ELSE 0
+                                      ELSE @
+                                 ELSE @]
+           /\ had_ops' =
+                  IF FLUSHES_ON_STOP /\ batch.names # {}
+                  THEN IF FORGETS = 1 /\ ~POWER_LOSS THEN TRUE ELSE had_ops
+                  ELSE had_ops
+    /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half_length,
+                   round_ended_at, saved, unsaved, gone, lower_end, stuck, stuck_rounds, op_left_behind,
+                   had_halves>>
+
+\* The process comes to its end and starts again: offsets are saved, what waits in the op batch is not.
+\*
+\* The log is flushed to its end (CommitLog.FlushRealTimeService#run, "Normal shutdown"). Up to 5.3.3 the store closes
+\* before the check thread is joined: a round that still runs gets no message from it and ends with a
+\* NullPointerException, so that what it has put back stays and its offsets are not committed.
+\*
+\* RocketMQ: DefaultMessageStore#shutdown, ConsumerOffsetManager#persist.
+Stop ==
+    \* the broker is being shut down
+    /\ role = "STOPPING"
+    \* the last round is over, or nobody awaits it
+    /\ IsTrue(~JOINS_ROUND_FIRST \/ ~round.running)
+    \* a round beyond its time limit has ended
+    /\ IsTrue(~round.running \/ IsWithinLimit)
+    \* instance: a round that the store fails has not jumped before: it would not throw then
+    /\ ~round.null_met
+    \* instance: the instance has mishaps left for a round that fails
+    /\ IsTrue(~round.running \/ mishaps < MISHAPS)
+    /\ LET half_then ==
+               IF COMMITS_AFTER_EXCEPTION
+               THEN [h \in HalfSlots |->
+                        [half[h] EXCEPT
+                            !.left =
+                                IF h >= offsets.half /\ h < round.cursor /\ @ = "PASSED_OVER"
+                                THEN "SKIPPED_BY_EXCEPTION"
+                                ELSE @]]
+               ELSE half
+           begin == IF round.next_op >= gone.ops THEN round.next_op ELSE gone.ops
+           after_o[o \in -1..OP_SLOTS - 1] ==
+               IF o = -1
+               THEN [round |-> round, pulled_op |-> pulled_op]
+               ELSE LET before_o == after_o[o - 1]
+                        unresolved_then ==
+                            before_o.pulled_op[o].unresolved
+                              \cup {h \in HalfSlots :
+                                       /\ h \in op[o].names
+                                       /\ \/ /\ h >= HalfOffset
+                                             /\ ~SETTLES_ONCE \/ h >= before_o.round.cursor
+                                          \/ /\ HEEDS_SETTLED_ORIGINALS
+                                             /\ \E k \in HalfSlots :
+                                                    /\ k >= HalfOffset
+                                                    /\ ~SETTLES_ONCE \/ k >= before_o.round.cursor
+                                                    /\ k < half_length
+                                                    /\ half_then[k].original = h}
+                        when == begin <= o /\ o < begin + OP_SLOTS /\ o < op_length
+                    IN  [round |-> [before_o.round EXCEPT
+                                       !.removed_by =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN [h \in HalfSlots |->
+                                                         IF /\ h \in op[o].names
+                                                            /\ \/ /\ h >= HalfOffset
+                                                                  /\ \/ ~SETTLES_ONCE
+                                                                     \/ h >= before_o.round.cursor
+                                                               \/ /\ HEEDS_SETTLED_ORIGINALS
+                                                                  /\ \E k \in HalfSlots :
+                                                                         /\ k >= HalfOffset
+                                                                         /\ \/ ~SETTLES_ONCE
+                                                                            \/ k >= before_o.round.cursor
+                                                                         /\ k < half_length
+                                                                         /\ half_then[k].original = h
+                                                         THEN o
+                                                         ELSE @[h]]
+                                                ELSE @
+                                           ELSE @,
+                                       !.done_twice =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in before_o.round.done
+                                                          THEN @ \cup {o}
+                                                          ELSE @
+                                                     ELSE @
+                                           ELSE @,
+                                       !.done =
+                                           IF when
+                                           THEN IF ~op[o].undecodable
+                                                THEN IF unresolved_then = {}
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                                ELSE IF SKIPS_UNDECODABLE_OPS
+                                                     THEN IF o \in @ THEN @ ELSE @ \cup {o}
+                                                     ELSE @
+                                           ELSE @,
+                                       !.next_op = IF when THEN o + 1 ELSE @],
+                         pulled_op |-> [before_o.pulled_op EXCEPT
+                                           ![o].unresolved =
+                                               IF when
+                                               THEN IF ~op[o].undecodable
+                                                    THEN unresolved_then
+                                                    ELSE @
+                                               ELSE @]]
+           round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
+           has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
+           pulled_op_then_2 ==
+               IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+               THEN [o_2 \in OpSlots |->
+                        [(IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].pulled_op ELSE pulled_op)[o_2] EXCEPT
+                            !.unresolved = {}]]
+               ELSE [o_2 \in OpSlots |-> [pulled_op[o_2] EXCEPT !.unresolved = {}]]
+           matters == POWER_LOSS /\ (IF round.running THEN mishaps + 1 ELSE mishaps) < MISHAPS
+       IN  /\ DropBatch
+           /\ FindLowerEnds
+           /\ mishaps' = IF round.running THEN mishaps + 1 ELSE mishaps
+           /\ role' = "MASTER"
+           /\ half' = [h \in HalfSlots |->
+                          [(IF round.running THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met) THEN half_then ELSE half ELSE half)[h] EXCEPT
+                              !.check_in_flight = FALSE,
+                              !.end = "NONE",
+                              !.other_end = "NONE",
+                              !.claims_check = FALSE]]
+           /\ round' = [IF round.running
+                        THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                             THEN [round_then EXCEPT
+                                      !.running = FALSE,
+                                      !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                                      !.cursor = 0,
+                                      !.null_met = FALSE,
+                                      !.first_op = 0,
+                                      !.next_op = 0,
+                                      !.last_pull = "FOUND",
+                                      !.pulls_nothing = FALSE,
+                                      !.done = {},
+                                      !.done_twice = {},
+                                      !.removed_by = [h \in HalfSlots |-> NONE]]
+                             ELSE [round EXCEPT
+                                      !.running = FALSE,
+                                      !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                                      !.cursor = 0,
+                                      !.null_met = FALSE,
+                                      !.first_op = 0,
+                                      !.next_op = 0,
+                                      !.last_pull = "FOUND",
+                                      !.pulls_nothing = FALSE,
+                                      !.done = {},
+                                      !.done_twice = {},
+                                      !.removed_by = [h \in HalfSlots |-> NONE]]
+                        ELSE round EXCEPT
+                           !.running = FALSE,
+                           !.started_at = LongAgo(Floor(ROUND_CUT, CLOCK_STEP)),
+                           !.cursor = 0,
+                           !.null_met = FALSE,
+                           !.first_op = 0,
+                           !.next_op = 0,
+                           !.last_pull = "FOUND",
+                           !.pulls_nothing = FALSE,
+                           !.done = {},
+                           !.done_twice = {},
+                           !.removed_by = [h \in HalfSlots |-> NONE]]
+           /\ pulled_op' = [o_2 \in OpSlots |->
+                               [(IF round.running THEN pulled_op_then_2 ELSE pulled_op)[o_2] EXCEPT
+                                   !.unresolved = {}]]
+           /\ round_ended_at' = Now
+           /\ offsets' = [offsets EXCEPT
+                             !.half =
+                                 IF round.running
+                                 THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                      THEN IF round_then.cursor # HalfOffset THEN round_then.cursor ELSE @
+                                      ELSE @
+                                 ELSE @,
+                             !.op =
+                                 IF round.running
+                                 THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                      THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                    /\ o_2 >= round_then.first_op
+                                                                                    /\ \A i \in 0..o_2 :
+                                                                                           /\ (/\ i \in round_then.done
+                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                    /\ op[i].undecodable
+                                                                                                    /\ op[i].halves_before > round_then.cursor))
+                                                                                                = (i >= round_then.first_op)
+                                                                                           /\ \/ i = o_2
+                                                                                              \/ ~(i \in round_then.done_twice)})
+                                                # round_then.first_op
+                                           THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                      /\ o_2 >= round_then.first_op
+                                                                                      /\ \A i \in 0..o_2 :
+                                                                                             /\ (/\ i \in round_then.done
+                                                                                                 /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                      /\ op[i].undecodable
+                                                                                                      /\ op[i].halves_before > round_then.cursor))
+                                                                                                  = (i >= round_then.first_op)
+                                                                                             /\ \/ i = o_2
+                                                                                                \/ ~(i \in round_then.done_twice)})
+                                           ELSE @
+                                      ELSE @
+                                 ELSE @]
+           /\ saved' = [saved EXCEPT
+                           !.half =
+                               IF round.running
+                               THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                    THEN IF round_then.cursor # HalfOffset
+                                         THEN round_then.cursor
+                                         ELSE offsets.half
+                                    ELSE offsets.half
+                               ELSE offsets.half,
+                           !.op =
+                               IF round.running
+                               THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                                    THEN IF round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                  /\ o_2 >= round_then.first_op
+                                                                                  /\ \A i \in 0..o_2 :
+                                                                                         /\ (/\ i \in round_then.done
+                                                                                             /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                  /\ op[i].undecodable
+                                                                                                  /\ op[i].halves_before > round_then.cursor))
+                                                                                              = (i >= round_then.first_op)
+                                                                                         /\ \/ i = o_2
+                                                                                            \/ ~(i \in round_then.done_twice)})
+                                              # round_then.first_op
+                                         THEN round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                                    /\ o_2 >= round_then.first_op
+                                                                                    /\ \A i \in 0..o_2 :
+                                                                                           /\ (/\ i \in round_then.done
+                                                                                               /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                                    /\ op[i].undecodable
+                                                                                                    /\ op[i].halves_before > round_then.cursor))
+                                                                                                = (i >= round_then.first_op)
+                                                                                           /\ \/ i = o_2
+                                                                                              \/ ~(i \in round_then.done_twice)})
+                                         ELSE offsets.op
+                                    ELSE offsets.op
+                               ELSE offsets.op]
+           /\ unsaved' = 0
+           /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops = IF matters THEN op_length ELSE 0]
+           /\ stuck' = IF round.running THEN "NO" ELSE stuck
+           /\ stuck_rounds' =
+                  IF round.running
+                  THEN IF "NO" = "NO"
+                       THEN 0
+                       ELSE IF stuck # "NO"
+                            THEN 1
+                            ELSE IF stuck_rounds < 2 THEN stuck_rounds + 1 ELSE stuck_rounds
+                  ELSE stuck_rounds
+           /\ op_left_behind' =
+                  IF round.running
+                  THEN IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
+                       THEN /\ has_met_all
+                            /\ round_then.first_op + Cardinality({o_2 \in OpSlots :
+                                                                     /\ o_2 >= round_then.first_op
+                                                                     /\ \A i \in 0..o_2 :
+                                                                            /\ (/\ i \in round_then.done
+                                                                                /\ ~(/\ SKIPS_UNDECODABLE_OPS
+                                                                                     /\ op[i].undecodable
+                                                                                     /\ op[i].halves_before > round_then.cursor))
+                                                                                 = (i >= round_then.first_op)
+                                                                            /\ \/ i = o_2
+                                                                               \/ ~(i \in round_then.done_twice)})
+                                 < op_length
+                       ELSE op_left_behind
+                  ELSE op_left_behind
+    /\ UNCHANGED <<clock_steps, stray_ends, crashes, producer, transaction, half_length, op, op_length,
+                   gone, had_halves, had_ops>>
 
 ----------------------------------------------------------------------------------------------------
 \* S1, at-most-once resolution: a transaction is delivered at most once, however many END_TRANSACTIONs say commit.
@@ -4405,6 +6202,10 @@ AnEscapedHalfIsNotKept(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ES
 AnEndAfterTheEscapeDeliversOnce(t) ==
     ~(IsDeliveredTwice(t) /\ transaction[t].cause = "ENDED_AFTER_ESCAPE")
 
+\* A half that was read in the place of one that retention has deleted is not delivered for that.
+AHalfThatIsReadForAnotherDeliversOnce(t) ==
+    ~(IsDeliveredTwice(t) /\ transaction[t].cause = "READ_FOR_ANOTHER")
+
 \* There is no second delivery that the other clauses do not speak of.
 EverySecondDeliveryHasACause(t) ==
     LET is_explained == transaction[t].cause # "NONE" \/ transaction[t].delivered_twice_for_one
@@ -4447,6 +6248,12 @@ ACommittedTransactionIsDelivered(t) ==
 
 \* No half is settled by an END_TRANSACTION of another transaction, whose half stood at its place before.
 AnOpEntryIsOfItsOwnTransaction(h) == ~(half[h].acknowledged /\ half[h].foreign)
+
+\* No half is passed for an op message of another transaction, which it came to name as that of its original.
+AHalfKnowsItsOwnOriginal(h) ==
+    ~(/\ half[h].left = "SETTLED_ELSEWHERE"
+      /\ half[h].original # NONE
+      /\ half[half[h].original].transaction # half[h].transaction)
 
 \* Some half is settled by an END_TRANSACTION of its own transaction.
 AHalfIsSettledByItsOwnEnd(h) == half[h].acknowledged /\ ~half[h].foreign
@@ -4564,6 +6371,10 @@ NoCheckOfASecondHalf(t) ==
             \/ transaction[t].cause = "ESCAPED_AND_KEPT"
             \/ transaction[t].cause = "ENDED_AFTER_ESCAPE"
     IN  ~(IsCheckedAllTheSame(t) /\ is_beside)
+
+\* No settled half is checked as it was read in the place of one that retention has deleted.
+NoCheckOfAHalfThatIsReadForAnother(t) ==
+    ~(IsCheckedAllTheSame(t) /\ transaction[t].cause = "READ_FOR_ANOTHER")
 
 \* There is no needless check that the other clauses do not speak of.
 EveryNeedlessCheckHasACause(t) ==
@@ -4758,6 +6569,9 @@ NoRoundTriesAWriteUntilItsTimeLimit ==
 \* No half gets a second copy.
 NoHalfIsPutBackTwice(t) == transaction[t].cause # "FORKED_COPY"
 
+\* No half that is settled, or has a copy, is put back in the place of one that retention has deleted.
+NoHalfIsPutBackForAnother(t) == transaction[t].cause # "READ_FOR_ANOTHER"
+
 \* A transaction has at most `transactionCheckMax` copies beside its first half.
 ATransactionIsWrittenOnceACheck(t) == StoredHalves(t) <= CHECK_MAX + 1
 
@@ -4769,6 +6583,7 @@ Next ==
     \/ \E t \in Transactions, immunity \in Immunities : SendHalf(t, immunity)
     \/ \E t \in Transactions, immunity \in Immunities, skew \in Skews : SendHalfByAnotherClock(t, immunity, skew)
     \/ \E t \in Transactions, immunity \in Immunities, checks \in FirstChecks : SendHalfWithChecks(t, immunity, checks)
+    \/ \E t \in Transactions, original \in HalfSlots : SendHalfWithOriginal(t, original)
     \/ \E t \in Transactions, immunity \in Immunities : SendPoisonHalf(t, immunity)
     \/ \E t \in Transactions, immunity \in Immunities : SendUndecodableHalf(t, immunity)
     \/ \E t \in Transactions : SendHalfAgain(t)
@@ -4797,6 +6612,7 @@ Next ==
     \/ PassSettledHalf
     \/ PassHalfOfSettledTransaction
     \/ PassCopiedHalf
+    \/ PassHalfThatIsGone
     \/ DiscardHalf
     \/ DiscardHalfUnrecorded
     \/ DiscardInsteadOfCheck
@@ -4814,8 +6630,10 @@ Next ==
     \/ EndRoundAtYoungHalf
     \/ EndRoundAtTimeLimit
     \/ JumpToQueueEnd
+    \/ JumpToWhatIsLeft
     \/ JumpOverHalf
     \/ EndRoundAtMissedHalf
+    \/ EndRoundBelowWhatIsLeft
     \/ AbortAtNullResult
     \/ AbortAtUndecodableHalf
     \/ FailToBeginRound
@@ -4849,14 +6667,19 @@ Next ==
     \/ \E t \in Transactions : RollBackEscaped(t)
     \/ BringMasterBack
     \/ BringMasterBackWithItsOwnOffsets
+    \/ BringMasterBackAmidEscape
     \/ \E h \in HalfSlots : SetHalfOffsetBack(h)
     \/ \E o \in OpSlots : SetOpOffsetBack(o)
     \/ \E h \in HalfSlots : ResumeDiscarded(h)
+    \/ BeginStop
     \/ Stop
     \/ Crash
     \/ \E records \in 0..LOG_SLOTS : LosePower(records)
     \/ StepClockBack
     \/ Tick
+    \/ \E records \in 0..LOG_SLOTS : DeleteOldestFiles(records)
+    \/ MoveLowerEnds
+    \/ TruncateAll
 
 Spec == Init /\ [][Next]_vars
 
@@ -4891,6 +6714,8 @@ S1_escaped_and_kept == \A t \in Transactions : AnEscapedHalfIsNotKept(t)
 
 S1_end_after_escape == \A t \in Transactions : AnEndAfterTheEscapeDeliversOnce(t)
 
+S1_read_for_another == \A t \in Transactions : AHalfThatIsReadForAnotherDeliversOnce(t)
+
 S1_unexplained == \A t \in Transactions : EverySecondDeliveryHasACause(t)
 
 S2_commit_after_rollback == \A t \in Transactions : ARolledBackTransactionIsNeverDelivered(t)
@@ -4902,6 +6727,8 @@ S2_commit_after_discard == \A t \in Transactions : ADiscardedTransactionIsNotDel
 S3_not_decided == \A t \in Transactions : WhatIsDeliveredWasCommitted(t)
 
 S4_same_offsets == \A h \in HalfSlots : AnOpEntryIsOfItsOwnTransaction(h)
+
+S4_foreign_original == \A h \in HalfSlots : AHalfKnowsItsOwnOriginal(h)
 
 S5_no_commit_arrived == \A t \in Transactions : WhatIsVisibleWasAskedFor(t)
 
@@ -4942,6 +6769,8 @@ S9_forked_copy == \A t \in Transactions : NoCheckOfAForkedCopy(t)
 S9_passed_op == \A t \in Transactions : NoCheckBehindAPassedOp(t)
 
 S9_second_half == \A t \in Transactions : NoCheckOfASecondHalf(t)
+
+S9_read_for_another == \A t \in Transactions : NoCheckOfAHalfThatIsReadForAnother(t)
 
 S9_unexplained == \A t \in Transactions : EveryNeedlessCheckHasACause(t)
 
@@ -5002,6 +6831,8 @@ R1_pulls_nothing == NoRoundPullsNothingAgain
 R1_spins_on_a_write == NoRoundTriesAWriteUntilItsTimeLimit
 
 R1_forks == \A t \in Transactions : NoHalfIsPutBackTwice(t)
+
+R1_read_for_another == \A t \in Transactions : NoHalfIsPutBackForAnother(t)
 
 R1_too_many_copies == \A t \in Transactions : ATransactionIsWrittenOnceACheck(t)
 
