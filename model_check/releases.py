@@ -23,6 +23,8 @@ TURNED: Final = (
     ("4.6.0", "4.9.3", "+rewinds_beyond_end"),
     ("4.6.0", "4.9.4", "+undecodable_throws"),
     ("5.0.0", "5.0.0", "+undecodable_throws"),
+    ("5.0.0", "5.0.0", "+lower_end_passes_all"),
+    ("5.0.0", "5.0.0", "+truncates_running"),
     ("5.1.0", "5.1.0", "-refuses_late_end"),
     ("5.3.4", "5.3.4", "+equal_age_is_young"),
 )

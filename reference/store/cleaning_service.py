@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CleaningService:
-    """``CleanCommitLogService`` and ``CleanConsumeQueueService`` of one store; what is too old is said from outside.
+    """``DefaultMessageStore.CleanCommitLogService`` and its sister for queues; what is too old is said from outside.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class CleaningService:
             files.delete_first_file()
 
     def clean_consume_queues(self) -> None:
-        """Let the queues follow what the log has lost (``CleanConsumeQueueService#deleteExpiredFiles``)."""
+        """Let the queues follow what the log has lost (``DefaultMessageStore.CleanConsumeQueueService``)."""
         self._queues.delete_expired_files(self._log.min_offset)
         self.correct_min_offsets()
 

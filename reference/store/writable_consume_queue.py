@@ -104,7 +104,7 @@ class WritableConsumeQueue:
             offset -= 1
 
     def delete_expired_files(self, min_phy_offset: int) -> None:
-        """Delete the files of which the log has no message any more, but the last (``#deleteExpiredFileByOffset``)."""
+        """Delete the files of which the log has no message any more, but the last (``#deleteExpiredFile``)."""
         while len(self._files.files) > 1:
             entries = self._files.file_size // ENTRY_BYTES
             if self.entry(self._start_entry + entries - 1)[0] >= min_phy_offset:

@@ -116,7 +116,7 @@ def truncate_all(s: State, c: Constants) -> None:
     Its queues begin anew, at 0. Their lower ends stay where they were, if retention has deleted all of the queue's
     older files, and so do the offsets (B51, #10417). Requests that name what it had are refused.
 
-    RocketMQ: AutoSwitchHAClient#doTruncate, ConsumeQueue#truncateDirtyLogicFiles.
+    RocketMQ: AutoSwitchHAClient#doTruncate, ConsumeQueue#truncateDirtyLogicFiles, #correctMinOffset.
     """
     require(c.truncates_running, "this version truncates while it runs")
     require(not s.round.running, "the check service has come to its end")

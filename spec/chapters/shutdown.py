@@ -36,7 +36,7 @@ def begin_stop(s: State, c: Constants) -> None:
     5.4.0 on the check thread is woken for one more round, whose checks a closed pool drops.
 
     RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
-    once more; CallerRunsPolicy drops what a pool gets that was shut down.
+    once more; a pool that was shut down drops what it gets.
     """
     require(s.role == Role.MASTER, "the broker is the master")
     assume(c.graceful_stop, "nobody stops the broker")
@@ -65,7 +65,7 @@ def stop(s: State, c: Constants) -> None:
     before the check thread is joined: a round that still runs gets no message from it and ends with a
     NullPointerException, so that what it has put back stays and its offsets are not committed.
 
-    RocketMQ: DefaultMessageStore#shutdown, ConsumerOffsetManager#persist.
+    RocketMQ: DefaultMessageStore#shutdown, ConfigManager#persist.
     """
     require(s.role == Role.STOPPING, "the broker is being shut down")
     require(not c.joins_round_first or not s.round.running, "the last round is over, or nobody awaits it")

@@ -74,7 +74,7 @@ class TransactionalMessageCheckListener:
         None if no producer of the group is connected: that is only logged ("channel is null"), and nobody asks (B19).
         None, too, if it names no real queue, as what 5.4.0 delivers into the half topic: the exception is only logged.
         And None while the broker stops: its connections are closed, and from 5.4.0 on the pool of checks is, which
-        drops what it gets (``#shutdown``, ``CallerRunsPolicy``; B52).
+        drops what it gets (``#shutdown``; B52).
         """
         if self._broker.is_stopping:
             return None
