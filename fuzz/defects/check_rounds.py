@@ -214,7 +214,11 @@ def offset_before_the_first_half(profile: str) -> Seen:
     Retention has deleted the first file of the log, and the slave's half offset lies before what is left.
     """
     under, other = BrokerUnderTest(profile, _SMALL_FILES), BrokerUnderTest(profile)
-    for _ in range(6):
+    under.roll_back(under.half())
+    under.wait(10)
+    under.round()
+    under.broker.consumer_offset_manager.persist()
+    for _ in range(5):
         under.half()
     disk = under.broker.message_store.disk
     disk.delete(f"commitlog/{0:020d}")
