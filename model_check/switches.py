@@ -102,7 +102,7 @@ def switch_records() -> dict[str, SwitchRecord]:
     --------
     >>> record = switch_records()["flushes_on_stop"]
     >>> record.kind, record.defects, record.needs, record.profiles
-    ('repair', ('B03',), ('batches_ops',), ('fixed',))
+    ('repair', (), ('batches_ops',), ('fixed',))
     """
     readers = _readers()
     found = {}

@@ -19,7 +19,7 @@ def _batch_is_due(side: BrokerSide, _: Step) -> bool:
 begin_stop = drives("shut down", unless=_batch_is_due)(lambda side, _: side.broker.begin_shutdown())
 
 
-@drives("shut down")
+@drives("shut down", needs=("graceful_stop",))
 def stop(side: BrokerSide, _: Step) -> None:
     if side.broker.check_service.round is not None:
         side.mishaps += 1

@@ -301,7 +301,8 @@ BROKER_MUTANTS: Final = (
     ),
     _mutant(
         "slave stores", "a slave takes messages as a master does",
-        "reference.store.message_store", "if not self.is_writeable or self.is_slave:", "if not self.is_writeable:",
+        "reference.store.message_store", "if not self.is_writeable or self.is_slave or self.is_closed:",
+        "if not self.is_writeable or self.is_closed:",
         f"{_ANSWER}, the answer to the send, op messages written", like="B04", beside="role_change",
     ),
     _mutant(

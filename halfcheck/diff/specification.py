@@ -57,7 +57,7 @@ def specification_of(text: str) -> tuple[str, str]:
     Examples
     --------
     >>> specification_of("5.5.1+heeds_settled_originals")[0]
-    '5.4.0+heeds_settled_originals'
+    '5.5.1+heeds_settled_originals'
     """
     release = unturned(text)
     if not _RELEASE.fullmatch(release):

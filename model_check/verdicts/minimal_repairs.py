@@ -146,7 +146,7 @@ def candidates_of(profile: str) -> Repairs:
     Examples
     --------
     >>> candidates_of("5.4.0")[:5]
-    ('-batches_ops', '-batch_thread_oversleeps', '-refuses_late_end', '+heeds_settled_originals', '+links_every_copy')
+    ('-batches_ops', '-batch_thread_oversleeps', '-refuses_late_end', '+resets_lower_end', '+heeds_settled_originals')
     """
     mine, fixed = switches_of(profile), PROFILES["fixed"]
     return tuple(

@@ -19,7 +19,7 @@ def is_delivered_twice(s: State, t: int) -> bool:
     "S1",
     clause="doubled_request",
     resembles=("A13",),
-    needs=("duplicate_end or reorder or wrong_end or power_loss",),
+    needs=("duplicate_end or reorder or wrong_end or power_loss or retention",),
     t=each("transactions"),
 )
 def a_repeated_end_delivers_once(s: State, c: Constants, t: int) -> bool:

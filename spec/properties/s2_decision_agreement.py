@@ -11,7 +11,7 @@ from spec.state import RolledBack, State
     "S2",
     clause="commit_after_rollback",
     resembles=("A12",),
-    needs=("slow_local or wrong_end or power_loss",),
+    needs=("slow_local or wrong_end or power_loss or retention",),
     t=each("transactions"),
 )
 def a_rolled_back_transaction_is_never_delivered(s: State, c: Constants, t: int) -> bool:
@@ -23,7 +23,7 @@ def a_rolled_back_transaction_is_never_delivered(s: State, c: Constants, t: int)
     "S2",
     clause="rollback_after_commit",
     resembles=("A12",),
-    needs=("slow_local or wrong_end or power_loss",),
+    needs=("slow_local or wrong_end or power_loss or retention",),
     t=each("transactions"),
 )
 def a_delivered_transaction_is_never_rolled_back(s: State, c: Constants, t: int) -> bool:

@@ -8,7 +8,11 @@ from spec.state import Local, State
 
 
 @always(
-    "S3", clause="not_decided", resembles=("A36", "B10"), needs=("wrong_end or power_loss",), t=each("transactions")
+    "S3",
+    clause="not_decided",
+    resembles=("A36", "B10"),
+    needs=("wrong_end or power_loss or retention",),
+    t=each("transactions"),
 )
 def what_is_delivered_was_committed(s: State, c: Constants, t: int) -> bool:
     """No message is delivered whose local transaction is not committed."""

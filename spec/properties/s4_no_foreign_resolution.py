@@ -8,7 +8,11 @@ from spec.state import Left, State
 
 
 @always(
-    "S4", clause="same_offsets", resembles=("B10",), needs=("power_loss", "second_transaction"), h=each("half_slots")
+    "S4",
+    clause="same_offsets",
+    resembles=("B10",),
+    needs=("power_loss or retention", "second_transaction"),
+    h=each("half_slots"),
 )
 def an_op_entry_is_of_its_own_transaction(s: State, c: Constants, h: int) -> bool:
     """No half is settled by an END_TRANSACTION of another transaction, whose half stood at its place before."""

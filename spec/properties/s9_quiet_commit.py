@@ -58,7 +58,7 @@ def no_check_on_a_stale_end_of_the_op_queue(s: State, c: Constants, t: int) -> b
     "S9",
     clause="unread_op",
     resembles=("B27", "B47"),
-    needs=("clock_skew or retention", "second_transaction"),
+    needs=("clock_skew or preset_original or retention", "second_transaction"),
     t=each("transactions"),
 )
 def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
@@ -72,7 +72,7 @@ def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
     resembles=("A08", "B16"),
     needs=(
         "immunity",
-        "null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop or retention",
+        "null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop",
     ),
     t=each("transactions"),
 )

@@ -18,7 +18,7 @@ def compiled_instance(request: pytest.FixtureRequest) -> str:
 def test_an_acknowledged_end_is_lost_with_the_process_in_5_3_3_and_not_in_4_9_7() -> None:
     name = "S10.op_entry_dies_with_the_process"
     found = clause_of(checked("5.3.3", "crash", "tiny"), name)
-    assert (found.verdict, found.depth, found.clause.resembles) == (Verdict.VIOLATED, 4, ("B02", "B03"))
+    assert (found.verdict, found.depth, found.clause.resembles) == (Verdict.VIOLATED, 4, ("B02", "B03", "B53"))
     assert [str(step) for step in found.path or ()] == [
         "send_half t=0 immunity=-1",
         "roll_back_locally t=0",

@@ -34,9 +34,9 @@ def test_simulate_then_analyze_with_a_report(tmp_path: Path, capsys: pytest.Capt
     assert (code, said) == (0, "")
     found = json.loads(analyzed)
     assert (found["traces"], found["events"]) == (2_000, told["events"])
-    assert set(found["violations"]["5.3.3"]["crash"]) == {each.property_id for each in ALL}
+    assert set(found["violations"]["5.5.1"]["crash"]) == {each.property_id for each in ALL}
     assert found["not_shown"] == NOT_SHOWN
-    broken = {name for name, traces in found["violations"]["5.3.3"]["crash"].items() if traces}
+    broken = {name for name, traces in found["violations"]["5.5.1"]["crash"].items() if traces}
     assert {each["property"] for each in found["shortest"]} == broken
     assert not (out / ".analysis").exists(), "what was kept is gone when all is judged"
     assert {"kernels", "queries", "statistics", "report"} <= set(found["seconds"])

@@ -140,7 +140,8 @@ def test_unknown_names_are_answered_with_what_there_is() -> None:
             "5.0.0",
             "crash",
             "tiny",
-            "no profile '5.0.0'; did you mean 4.9.7+undecodable_throws, which stands for 5.0.0? There are 4.5.1, ",
+            "no profile '5.0.0'; did you mean 4.9.7+undecodable_throws+lower_end_passes_all+truncates_running, "
+            "which stands for 5.0.0? There are 4.5.1, ",
         ),
         ("fix", "crash", "tiny", "no profile 'fix'; did you mean fixed? There are 4.5.1, "),
     ],

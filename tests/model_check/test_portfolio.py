@@ -151,6 +151,7 @@ def test_a_fault_that_is_off_or_missing_in_all_instances_makes_a_clause_impossib
     assert {row.name for rows in answer.reasons.values() for row in rows} == {
         "S10.op_entry_dies_with_the_process",
         "S10.op_entry_not_stored",
+        "S4.foreign_original",
         "S4.same_offsets",
     }
 

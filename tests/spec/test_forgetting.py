@@ -51,7 +51,7 @@ def compared(
 def test_what_is_left_goes_on_as_before(profile: str, faults: tuple[str, ...]) -> None:
     found = compared(profile, faults, load_instance("lasting"))
     assert found.difference is None
-    assert found.without_room == 0
+    assert (found.without_room > 0) == (faults == ("graceful_stop",)), "a stop lets a round put back once more"
     assert found.compared > 10_000
 
 

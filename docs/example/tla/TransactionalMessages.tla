@@ -3217,7 +3217,7 @@ MoveLowerEnds ==
 \* Its queues begin anew, at 0. Their lower ends stay where they were, if retention has deleted all of the queue's
 \* older files, and so do the offsets (B51, #10417). Requests that name what it had are refused.
 \*
-\* RocketMQ: AutoSwitchHAClient#doTruncate, ConsumeQueue#truncateDirtyLogicFiles.
+\* RocketMQ: AutoSwitchHAClient#doTruncate, ConsumeQueue#truncateDirtyLogicFiles, #correctMinOffset.
 TruncateAll ==
     \* this version truncates while it runs
     /\ TRUNCATES_RUNNING
@@ -5062,7 +5062,7 @@ RollBackEscaped(t) ==
 \* 5.4.0 on the check thread is woken for one more round, whose checks a closed pool drops.
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#close; ServiceThread#shutdown wakes the thread, and #waitForRunning runs
-\* once more; CallerRunsPolicy drops what a pool gets that was shut down.
+\* once more; a pool that was shut down drops what it gets.
 BeginStop ==
     \* the broker is the master
     /\ role = "MASTER"
@@ -5885,7 +5885,7 @@ BeginStop ==
 \* before the check thread is joined: a round that still runs gets no message from it and ends with a
 \* NullPointerException, so that what it has put back stays and its offsets are not committed.
 \*
-\* RocketMQ: DefaultMessageStore#shutdown, ConsumerOffsetManager#persist.
+\* RocketMQ: DefaultMessageStore#shutdown, ConfigManager#persist.
 Stop ==
     \* the broker is being shut down
     /\ role = "STOPPING"

@@ -140,7 +140,7 @@ def profiles_for(version: str | None) -> list[str]:
     Examples
     --------
     >>> profiles_for("5.0.0"), profiles_for("5.2.0-5.5.1"), profiles_for("5.5.1")
-    (['4.9.7'], ['5.3.3', '5.4.0', '5.5.0'], ['5.5.1'])
+    (['4.9.7'], ['5.3.3', '5.4.0', '5.5.0', '5.5.1'], ['5.5.1'])
     """
     ends = [release_numbers(end) for end in (version or f"{RELEASES[0]}-{RELEASES[-1]}").split("-")]
     between = [release for release in RELEASES if ends[0] <= release_numbers(release) <= ends[-1]]
@@ -155,11 +155,12 @@ def why_judged_by(profile: str, version: str | None) -> str:
     >>> why_judged_by("5.3.3", "5.2.0-5.3.3")
     'no record tells 5.2.0 to 5.3.3 apart: judged by 5.3.3, which stands for them'
     >>> why_judged_by("5.4.0", "5.4.0-5.5.1")
-    'no record tells 5.4.0 to 5.5.1 apart: 5.4.0 and 5.5.0 were asked in turn'
+    'no record tells 5.4.0 to 5.5.1 apart: 5.4.0, 5.5.0 and 5.5.1 were asked in turn'
     """
     if version is not None and "-" not in version:
         return profile_for(version)[1]
-    asked = " and ".join(profiles_for(version))
+    *others, last = profiles_for(version)
+    asked = f"{', '.join(others)} and {last}" if others else last
     if version is None:
         return f"no record tells which release wrote it: {asked} were asked in turn"
     alike = f"no record tells {version.replace('-', ' to ')} apart"

@@ -107,7 +107,7 @@ def test_a_million_traces_are_simulated_when_no_number_is_given() -> None:
 def test_a_folder_of_traces_that_holds_something_else_is_refused_before_anything_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "work" / "traces" / source_fingerprint("small") / "5.4.0-crash-80-3"
+    folder = tmp_path / "work" / "traces" / source_fingerprint("small") / "5.5.1-crash-80-3"
     folder.mkdir(parents=True)
     (folder / "mine").write_text("mine")
     words = [

@@ -121,7 +121,9 @@ def test_a_release_without_batches_writes_at_once_what_the_path_buffers() -> Non
 def test_what_a_profile_repairs_by_its_turned_switches_is_known() -> None:
     (immune, lost) = chosen_clauses(TRANSACTIONAL_MESSAGES, ["S1.immune_half", "S1.lost_op"])
     assert repaired_by_hand(immune, "5.4.0+heeds_settled_originals") == ("B01",)
-    assert repaired_by_hand(lost, "5.3.3+keeps_failed_ops+flushes_on_stop") == ("B03", "B04")
+    assert repaired_by_hand(lost, "5.3.3+keeps_failed_ops+flushes_on_stop") == ("B04",), "B53 is left"
+    every = "5.3.3+keeps_failed_ops+flushes_on_stop+awaits_ends_on_stop"
+    assert repaired_by_hand(lost, every) == ("B03", "B04", "B53")
     assert repaired_by_hand(lost, "5.3.3+heeds_settled_originals") == ()
     assert repaired_by_hand(immune, "fixed") == (), "it is so in the profile itself"
 

@@ -20,7 +20,19 @@ KILLED_AT = (1, 150_000, 400_000, 700_000)
 """States that the last checkpoint has, at least, when the process is killed."""
 
 UNTOLD = ("seconds", "compile_seconds", "states_per_second", "peak_bytes", "disk_bytes", "resumed_from")
-CHECK = [sys.executable, "-m", "halfcheck", "check", "--json", "--instance", "small", "--faults", "clock_step"]
+CHECK = [
+    sys.executable,
+    "-m",
+    "halfcheck",
+    "check",
+    "--json",
+    "--profile",
+    "5.3.3",
+    "--instance",
+    "small",
+    "--faults",
+    "clock_step",
+]
 
 
 @pytest.fixture(autouse=True, params=["small"])

@@ -172,7 +172,7 @@ from tests.sampled import sampled
 resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
 sys.exit(run(sys.argv[1:]))
 """
-COMMAND = ["check", "--instance", "small", "--faults", "clock_step", "--json"]
+COMMAND = ["check", "--profile", "5.3.3", "--instance", "small", "--faults", "clock_step", "--json"]
 
 
 def test_a_full_disk_is_one_clear_line_and_a_checkpoint_survives_it(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_version_shows_no_defect_that_it_is_rid_of() -> None:
     cells = [cell for row in verdicts().guarantees for cell in row.cells]
     shown = {one.address: one.resembles for cell in cells for one in cell.broken}
     assert shown["S1.immune_half-4.9.7"] == ("B01",)
-    assert (shown["S1.passed_op-4.5.1"], shown["S1.passed_op-5.4.0"]) == (("A02",), ("A15",))
+    assert (shown["S1.passed_op-4.5.1"], shown["S1.passed_op-5.4.0"]) == (("B56",), ("A15", "B56"))
     assert shown["S1.immune_half-fixed"] == ()
     assert not [
         (address, name)
@@ -192,7 +192,7 @@ def test_there_are_ten_plots_whose_marks_say_their_numbers(page: str, elements: 
 def test_the_page_has_both_colour_schemes_and_is_small(page: str) -> None:
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
-    assert len(page.encode()) < 1_600_000, "with all sections of a real run it is to be below 2 MB"
+    assert len(page.encode()) < 1_900_000, "with all sections of a real run it is to be below 2.4 MB"
 
 
 def test_what_is_empty_is_left_out() -> None:
