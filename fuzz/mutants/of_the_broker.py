@@ -229,7 +229,8 @@ BROKER_MUTANTS: Final = (
     _mutant(
         "slave checks", "a slave begins check rounds as a master does",
         "reference.broker.transaction.transactional_message_check_service",
-        "self._broker.role is BrokerRole.SLAVE or not self.is_alive", "not self.is_alive",
+        "self._broker.role is BrokerRole.SLAVE or self._broker.is_stopping or not self.is_alive",
+        "self._broker.is_stopping or not self.is_alive",
         "whether a round begins", like="B20", beside="role_change",
     ),
     _mutant(
