@@ -45,7 +45,7 @@ SPEC_MUTANTS: Final = (
     ),
     _mutant(
         "spec: one op more a pull", "a pull reads one op message more than it should",
-        "spec.op_pull", "first <= o and o < first + most", "first <= o and o <= first + most",
+        "spec.op_pull", "begin <= o and o < begin + most", "begin <= o and o <= begin + most",
         "round.next_op", like="B29",
     ),
     _mutant(
