@@ -113,7 +113,7 @@ def test_a_folder_of_traces_that_holds_something_else_is_refused_before_anything
     words = [
         "verify",
         "--traces",
-        "800",
+        "960",
         "--seed",
         "3",
         "--out",

@@ -47,7 +47,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
     [
         (NANO, "5.3.3", ["crash"]),
         pytest.param("tiny", "4.5.1", ["slow_local"], marks=pytest.mark.sweep),
-        (NANO, "4.9.7", ["undecodable_half", "undecodable_op"]),
+        pytest.param(NANO, "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param("odd", "4.9.7", ["undecodable_half", "undecodable_op"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         (NANO, "4.9.7", ["retention"]),
