@@ -113,6 +113,7 @@ def bring_master_back_amid_escape(s: State, c: Constants) -> None:
     abort_round(s, c, Stuck.NO)
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
+    find_lower_ends(s, c)
     s.role = Role.MASTER
 
 

@@ -71,15 +71,14 @@ def swapped(events: Sequence[ObservedEvent], at: int) -> Edit:
 def are_independent(first: ObservedEvent, second: ObservedEvent) -> bool:
     """Two events of different threads in the same millisecond, neither of which is about what the other wrote."""
     kinds = {first.kind, second.kind}
-    if EventKind.OFFSETS_SAVED in kinds or kinds <= set(HALF_QUEUE) or kinds <= set(OF_ROUNDS):
-        return False
-    if kinds == {EventKind.OP_STORED}:
+    ordered = (set(HALF_QUEUE), set(OF_ROUNDS), {EventKind.OP_STORED})
+    if EventKind.OFFSETS_SAVED in kinds or any(kinds <= thread for thread in ordered):
         return False
     return second.half != first.half and first.half not in second.names
 
 
 def edits(count: int) -> list[tuple[str, Edit]]:
-    chance = random.Random(7)
+    chance = random.Random(8)
     made = []
     for _ in range(count):
         name = chance.choice(NAMES)
@@ -106,4 +105,4 @@ def test_an_edited_trace_is_refused_where_the_edit_shows_or_is_another_legal_his
         assert verdict.divergence is not None, where
         assert edit.at <= verdict.divergence.number <= edit.latest, where
         refused += 1
-    assert refused > len(tried) * 0.8
+    assert refused > len(tried) * 0.9
