@@ -73,12 +73,17 @@ def act_for_dead_master(s: State, c: Constants) -> None:
 
 @action(event="role_changed", place=810)
 def bring_master_back(s: State, c: Constants) -> None:
-    """The master is back and takes the offsets of the slave that acted for it.
+    """The master is back when no round of the slave that acted for it runs."""
+    require(s.role == Role.ACTING_MASTER, "a slave acts for the master")
+    require(not s.round.running, "no round runs")
+    hand_over(s, c)
+
+
+def hand_over(s: State, c: Constants) -> None:
+    """The master takes the offsets of the slave that acted for it, and finds its own lower ends as it starts.
 
     RocketMQ: SlaveSynchronize, BrokerController#handleSlaveSynchronize.
     """
-    require(s.role == Role.ACTING_MASTER, "a slave acts for the master")
-    require(not s.round.running, "no round runs")
     s.saved.half = s.offsets.half
     s.saved.op = s.offsets.op
     find_lower_ends(s, c)
@@ -111,10 +116,7 @@ def bring_master_back_amid_escape(s: State, c: Constants) -> None:
     stands_on_a_half_to_escape(s, c)
     require(not c.insists_on_escape, "an escape that was begun is broken off")
     abort_round(s, c, Stuck.NO)
-    s.saved.half = s.offsets.half
-    s.saved.op = s.offsets.op
-    find_lower_ends(s, c)
-    s.role = Role.MASTER
+    hand_over(s, c)
 
 
 # --- escape -----------------------------------------------------------------------------------------------------------
