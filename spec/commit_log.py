@@ -23,6 +23,11 @@ def flush_before_answer(s: State, c: Constants) -> None:
         flush(s, c)
 
 
+def order_is_asked_for(c: Constants) -> bool:
+    """Something may ask which of a half and an op message was stored first."""
+    return c.power_loss or c.retention or (c.undecodable_op and c.skips_undecodable_ops)
+
+
 def ops_among(s: State, c: Constants, records: int) -> int:
     """How many op messages are among the first records of the log: one has its number of records before it."""
     return sum(o < s.op_length and s.op[o].halves_before + o < records for o in range(c.op_slots))

@@ -5,7 +5,7 @@ RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBat
 
 from __future__ import annotations
 
-from spec.commit_log import flush_before_answer
+from spec.commit_log import flush_before_answer, order_is_asked_for
 from spec.constants import Constants
 from spec.language import LONG_AGO, Bits, action, assume, require, within
 from spec.observation import OPS_WRITTEN
@@ -62,8 +62,7 @@ def append_op(s: State, c: Constants, names: Bits) -> None:
     """An op message at the end of its queue, behind the halves that are there in the commit log."""
     s.op[s.op_length].names = names
     s.op[s.op_length].born_at = s.now
-    asks_for_order = c.power_loss or c.retention or (c.undecodable_op and c.skips_undecodable_ops)
-    if c.forgets == 0 or asks_for_order:
+    if c.forgets == 0 or order_is_asked_for(c):
         s.op[s.op_length].halves_before = s.half_length
     if c.forgets == 1 and not c.power_loss:
         s.had_ops = True

@@ -888,6 +888,23 @@ AwaitsItsProducer(t) ==
         half[h].transaction = t /\ (half[h].check_in_flight \/ half[h].end # "NONE")
 
 ----------------------------------------------------------------------------------------------------
+\* The order of the commit log, and what of it is on the disk.
+
+\* All messages survive a power loss. What no power loss can ask for is not kept.
+Flush ==
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
+       IN  /\ flushed' = [flushed EXCEPT
+                             !.halves = IF matters THEN half_length ELSE 0,
+                             !.ops = IF matters THEN op_length ELSE 0]
+
+\* Something may ask which of a half and an op message was stored first.
+OrderIsAskedFor == POWER_LOSS \/ RETENTION \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
+
+\* How many op messages are among the first records of the log: one has its number of records before it.
+OpsAmong(records) ==
+    Cardinality({o \in OpSlots : o < op_length /\ op[o].halves_before + o < records})
+
+----------------------------------------------------------------------------------------------------
 \* The op batch of 5.1 and later: half offsets wait in memory and are written together by a thread of its own.
 \*
 \* RocketMQ: TransactionalMessageServiceImpl#batchSendOpMessage, TransactionalOpBatchService.
@@ -907,13 +924,12 @@ BatchIsDue ==
 
 \* An op message at the end of its queue, behind the halves that are there in the commit log.
 AppendOp(names) ==
-    /\ LET asks_for_order == POWER_LOSS \/ RETENTION \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
-           matters == POWER_LOSS /\ mishaps < MISHAPS
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
        IN  /\ op' = [op EXCEPT
                         ![op_length].names = names,
                         ![op_length].born_at = Now,
                         ![op_length].halves_before =
-                            IF FORGETS = 0 \/ asks_for_order THEN half_length ELSE @]
+                            IF FORGETS = 0 \/ OrderIsAskedFor THEN half_length ELSE @]
            /\ op_length' = op_length + 1
            /\ flushed' = [flushed EXCEPT
                              !.halves =
@@ -3088,20 +3104,6 @@ EndRoundAtTimeLimit ==
                    had_ops>>
 
 ----------------------------------------------------------------------------------------------------
-\* The order of the commit log, and what of it is on the disk.
-
-\* All messages survive a power loss. What no power loss can ask for is not kept.
-Flush ==
-    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
-       IN  /\ flushed' = [flushed EXCEPT
-                             !.halves = IF matters THEN half_length ELSE 0,
-                             !.ops = IF matters THEN op_length ELSE 0]
-
-\* How many op messages are among the first records of the log: one has its number of records before it.
-OpsAmong(records) ==
-    Cardinality({o \in OpSlots : o < op_length /\ op[o].halves_before + o < records})
-
-----------------------------------------------------------------------------------------------------
 \* What keeps an instance small: how often something may go wrong in it. RocketMQ knows nothing of these bounds.
 
 \* What goes wrong in the broker, but for its process dying, goes wrong so often at most.
@@ -4686,17 +4688,21 @@ ActForDeadMaster ==
                    saved, unsaved, flushed, gone, stuck, stuck_rounds, op_left_behind, had_halves,
                    had_ops>>
 
-\* The master is back and takes the offsets of the slave that acted for it.
+\* The master takes the offsets of the slave that acted for it, and finds its own lower ends as it starts.
 \*
 \* RocketMQ: SlaveSynchronize, BrokerController#handleSlaveSynchronize.
+HandOver ==
+    /\ FindLowerEnds
+    /\ role' = "MASTER"
+    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+
+\* The master is back when no round of the slave that acted for it runs.
 BringMasterBack ==
     \* a slave acts for the master
     /\ role = "ACTING_MASTER"
     \* no round runs
     /\ ~round.running
-    /\ FindLowerEnds
-    /\ role' = "MASTER"
-    /\ saved' = [saved EXCEPT !.half = offsets.half, !.op = offsets.op]
+    /\ HandOver
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half, half_length, op,
                    op_length, batch, round, pulled_op, round_ended_at, offsets, unsaved, flushed, gone,
                    stuck, stuck_rounds, op_left_behind, had_halves, had_ops>>
@@ -4817,7 +4823,8 @@ BringMasterBackAmidEscape ==
                                                ELSE @]]
            round_then == IF SETTLES_ONCE THEN after_o[OP_SLOTS - 1].round ELSE round
            has_met_all == round_then.cursor = half_length /\ round_then.next_op = op_length
-       IN  /\ role' = "MASTER"
+       IN  /\ FindLowerEnds
+           /\ role' = "MASTER"
            /\ half' =
                   IF COMMITS_AFTER_EXCEPTION \/ (KEEPS_PROGRESS /\ ~round.null_met)
                   THEN half_then
@@ -4938,7 +4945,7 @@ BringMasterBackAmidEscape ==
                             < op_length
                   ELSE op_left_behind
     /\ UNCHANGED <<clock_steps, mishaps, stray_ends, crashes, producer, transaction, half_length, op,
-                   op_length, batch, unsaved, flushed, gone, lower_end, had_halves, had_ops>>
+                   op_length, batch, unsaved, flushed, gone, had_halves, had_ops>>
 
 \* One more half of the transaction waits elsewhere; ghost: what may make it one too many.
 RememberEscape(h) ==
@@ -5074,15 +5081,14 @@ BeginStop ==
     /\ IsTrue(~AWAITS_ENDS_ON_STOP \/ (\A h \in HalfSlots : half[h].end # "COMMIT_STORED"))
     \* instance: the op queue of the instance has room
     /\ IsTrue(~FLUSHES_ON_STOP \/ batch.names = {} \/ op_length < OP_SLOTS)
-    /\ LET asks_for_order == POWER_LOSS \/ RETENTION \/ (UNDECODABLE_OP /\ SKIPS_UNDECODABLE_OPS)
-           matters == POWER_LOSS /\ mishaps < MISHAPS
+    /\ LET matters == POWER_LOSS /\ mishaps < MISHAPS
            op_then ==
                IF FLUSHES_ON_STOP /\ batch.names # {}
                THEN [op EXCEPT
                         ![op_length].names = batch.names,
                         ![op_length].born_at = Now,
                         ![op_length].halves_before =
-                            IF FORGETS = 0 \/ asks_for_order THEN half_length ELSE @]
+                            IF FORGETS = 0 \/ OrderIsAskedFor THEN half_length ELSE @]
                ELSE op
            next_op_then ==
                IF /\ offsets.op = 0
