@@ -15,6 +15,7 @@ from halfcheck.errors import ExitCode
 from model_check.any_length.bisimulation import Comparison, compare
 from model_check.any_length.page import NARROW, page
 from model_check.check import Verdict, check
+from model_check.counterexample.steps import read_path, replay
 from model_check.cpython.search import explore as explore_slowly
 from model_check.errors import EvaluationError, ModelCheckError
 from model_check.explicit.search import explore
@@ -55,6 +56,14 @@ def test_what_is_left_goes_on_as_before(profile: str, faults: tuple[str, ...]) -
     assert found.difference is None
     assert (found.without_room > 0) == (faults == ("graceful_stop",)), "a stop lets a round put back once more"
     assert found.compared > 10_000
+
+
+def test_where_things_are_forgotten_the_oldest_record_of_the_log_is_the_half_and_not_its_op_message() -> None:
+    constants = constants_for("4.5.1", ("retention",), "pair")
+    steps = "send_half t=0 immunity=-1; commit_locally t=0; store_real_message h=0; write_op h=0; delete_oldest_files "
+    last = replay(TRANSACTIONAL_MESSAGES, constants, read_path(TRANSACTIONAL_MESSAGES, constants, f"{steps}records=1"))
+    gone = {change.field: change.after for change in last.events[-1].changes if change.field.startswith("gone")}
+    assert gone == {"gone.halves": "1"}
 
 
 def test_a_difference_is_told_on_the_page(tmp_path: Path) -> None:
