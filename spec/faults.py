@@ -74,7 +74,7 @@ class Faults:
         An operator may put a discarded half back into the half queue (RESUME_CHECK_HALF_MESSAGE).
     retention : bool
         The oldest files of the commit log may be deleted, for their age or as the disk is full, and the lower ends of
-        the queues follow later, or never (B24, B44, B50, B51).
+        the queues follow later, or never (B24, B44, B50, B51, B55).
     """
 
     slow_local: bool = False

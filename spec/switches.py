@@ -147,7 +147,7 @@ class RepairSwitches:
         A half in whose place the store gives a later one is passed (B50).
     keeps_pending_files : bool
         Retention keeps the files of halves and op messages that a round may still ask for, and of the halves that an
-        END_TRANSACTION may still name.
+        END_TRANSACTION may still name (B44, B55).
     corrects_offsets_on_slave : bool
         The store of an acting slave corrects an offset below the lower end of its queue, too (B24).
     """

@@ -1,11 +1,13 @@
-"""How a real broker is led to defects that take a client of one's own, or what a power loss leaves."""
+"""How a real broker is led to defects that take a client of one's own, or what a power loss or retention leaves."""
 
 from __future__ import annotations
 
 import time
+from os import utime
 from typing import TYPE_CHECKING, Final
 
 from conformance.real.client import COMMIT, ROLLBACK, UNKNOWN, Message, Plan
+from conformance.real.kept_store import keep_before_deletion
 from reference.format.properties import IMMUNITY_SECONDS, PREPARED_QUEUE_OFFSET
 from reference.format.system_topics import CHECK_GROUP, HALF_TOPIC
 
@@ -17,6 +19,11 @@ _UPDATE_CONSUMER_OFFSET: Final = 15
 TIMEOUT_OF_ENTRIES_MS: Final = 60_000
 """``transactionTimeOut`` of `entries_come_back`: until then the broker knows the producer again that it has to ask."""
 _ASKED: Final = Plan.of(UNKNOWN, COMMIT)
+_FOREVER: Final = Plan.of(UNKNOWN, UNKNOWN)
+_SECONDS_TO_FIRST_CLEANING: Final = 62
+_UNCOMPRESSED: Final = 3_900
+_BEFORE_THE_HALF_TOPIC: Final = "TopicLoad"
+"""In the hash map of the store's queues, of 64 places."""
 
 
 def foreign_original(broker: RealBroker) -> None:
@@ -74,3 +81,39 @@ def entries_come_back(broker: RealBroker) -> None:
     time.sleep(TIMEOUT_OF_ENTRIES_MS / 1_000)
     broker.settle(client, 60)
     client.leave("P", "TopicEntries")
+
+
+def gone_half(broker: RealBroker) -> None:
+    """B50: the file with two halves that wait is deleted; the committed one behind them is checked for each of them.
+
+    A store begins to look for old files a minute after its start; the first file is made old by its time of change.
+    Behind the deletion the store corrects the lower ends of its queues, one after the other in the order of Java's hash
+    map, and sleeps (``deleteConsumeQueueFilesInterval``) after a queue that has lost a file, too: that of a topic which
+    comes before the half topic. Until it goes on, rounds ask for halves that are gone. The half before them, which is
+    settled, gives the half offset a place: a queue without one is read from its lower end.
+    """
+    client = broker.client()
+    client.producer("P", "gone-group")
+    client.send("P", Message("TopicGone", "gone-0", "TagG", "k0"), Plan(COMMIT))
+    for number in range(4 * (1 + int(broker.settings["mappedFileSizeConsumeQueue"]) // 20)):
+        client.send_plain("P", Message(_BEFORE_THE_HALF_TOPIC, f"before-{number}"))
+    time.sleep(_SECONDS_TO_FIRST_CLEANING)
+    for number in range(1, 3):
+        client.send("P", Message("TopicGone", f"gone-{number}", "TagG", f"k{number}"), _FOREVER)
+    _fill_a_file(broker, client)
+    client.send("P", Message("TopicGone", "gone-3", "TagG", "k3"), Plan(COMMIT))
+    _fill_a_file(broker, client)
+    time.sleep(1)
+    first = broker.run / "store" / "commitlog" / f"{0:020d}"
+    keep_before_deletion(broker.run / "store", broker.run / "kept")
+    utime(first, (0, 0))
+    broker.note("the first file of the commit log made old")
+    time.sleep(int(broker.settings["deleteConsumeQueueFilesInterval"]) / 1_000)
+    broker.note("waited", is_there=first.exists())
+    client.leave("P", "TopicGone")
+
+
+def _fill_a_file(broker: RealBroker, client: Client) -> None:
+    """Send as many plain messages as a file of the commit log holds, each too short to be compressed."""
+    for _ in range(int(broker.settings["mappedFileSizeCommitLog"]) // _UNCOMPRESSED):
+        client.send_plain("P", Message("TopicPlain", f"fills|{'x' * _UNCOMPRESSED}"))

@@ -66,6 +66,11 @@ def keep_at_kill(store: Path, kept: Path) -> None:
     shutil.copytree(store / "config", kept / "at_kill" / "config", dirs_exist_ok=True)
 
 
+def keep_before_deletion(store: Path, kept: Path) -> None:
+    """Keep the commit log as it is before retention deletes its first files."""
+    _keep_files(store / "commitlog", kept / "before_deletion" / "commitlog")
+
+
 def keep_store(run: Path, out: Path, conf: str, meta: Mapping[str, Any]) -> None:
     """Write the folder of a run.
 
@@ -99,8 +104,9 @@ def _write(run: Path, part: Path, conf: str, meta: Mapping[str, Any]) -> None:
         shutil.copytree(store / "rocksdbstore", part / "rocksdbstore")
         for options in (part / "rocksdbstore").rglob("OPTIONS*"):
             options.write_text("".join(_lines(options, run)), encoding="utf-8")
-    if (run / "kept" / "at_kill").is_dir():
-        shutil.copytree(run / "kept" / "at_kill", part / "at_kill")
+    for moment in ("at_kill", "before_deletion"):
+        if (run / "kept" / moment).is_dir():
+            shutil.copytree(run / "kept" / moment, part / moment)
     (part / "broker.conf").write_text(conf, encoding="utf-8")
     with _gzip(part / "transaction.log.gz") as thinned:
         empty_passes = write_thinned(_lines(run / "transaction.log", run), thinned)

@@ -25,7 +25,7 @@ DRIVER: Final = Path(__file__).with_name("Driver.java")
 _BOOTED: Final = "boot success"
 _BOOT_SECONDS: Final = 120.0
 _ROUTE_SECONDS: Final = 60.0
-_STOP_SECONDS: Final = 60.0
+_STOP_SECONDS: Final = 180.0
 
 
 class RealBroker:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from os import utime
 from typing import TYPE_CHECKING, Final
 
 from conformance.real.client import COMMIT, ROLLBACK, UNKNOWN, Client, Half, Message, Plan, SendRefusedError
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 _FOREVER: Final = Plan.of(UNKNOWN, UNKNOWN)
 _PREPARED: Final = 4
 _UPDATE_BROKER_CONFIG: Final = 25
-_SECONDS_TO_FIRST_CLEANING: Final = 62
-_TWO_A_FILE: Final = 1_200
 
 
 # --- the golden stores ------------------------------------------------------------------------------------------------
@@ -314,25 +311,3 @@ def unread_op(broker: RealBroker) -> None:
     time.sleep(3.5 * broker.check_interval_ms / 1_000)
     broker.settle(client, 60)
     client.leave("P", "TopicUnread")
-
-
-def gone_half(broker: RealBroker) -> None:
-    """B50: the file with the first two halves, which wait, is deleted; a third, committed one is read for each of them.
-
-    A store begins to look for old files a minute after its start. The first file is made old by its time of change. The
-    broker deletes it and waits (``deleteCommitLogFilesInterval``) before it goes on to the next file, and then to the
-    lower ends of the queues; a round comes between.
-    """
-    client = broker.client()
-    client.producer("P", "gone-group")
-    time.sleep(_SECONDS_TO_FIRST_CLEANING)
-    for number, plan in enumerate((_FOREVER, _FOREVER, Plan(COMMIT, (COMMIT, COMMIT)))):
-        body = f"gone-{number}|{'x' * _TWO_A_FILE}"
-        client.send("P", Message("TopicGone", body, "TagG", f"k{number}"), plan)
-    time.sleep(1)
-    first = broker.run / "store" / "commitlog" / f"{0:020d}"
-    utime(first, (0, 0))
-    broker.note("the first file of the commit log made old")
-    time.sleep(5 * broker.check_interval_ms / 1_000)
-    broker.note("waited", is_there=first.exists())
-    client.leave("P", "TopicGone")

@@ -85,7 +85,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
     whose telling steps (`Search.shows`) it takes; else those of which a repair stops it, those whose own faults may
     occur before all others; else those whose steps it takes, together with the defects of other clauses that break the
     property, whose steps it takes, too, and of which a repair stops it. Where nothing decides, all whose faults may
-    occur.
+    occur, if there are any.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def resembled(machine: Machine, constants: object, clause: Property, path: Seque
             and not is_repaired(d.identifier, constants)
             and _is_stopped(machine, constants, clause, path, d)
         ]
-    return tuple(d.identifier for d in best or possible or alive)
+    return tuple(d.identifier for d in best or possible)
 
 
 def still_breaks(machine: Machine, constants: object, clause: Property, path: Sequence[Step]) -> bool:

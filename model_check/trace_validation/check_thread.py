@@ -62,7 +62,7 @@ class CheckThread:
         self.trace = trace
         self.producers = producers
         self.choices = RoundChoices(work, trace, producers, manner)
-        self.steps = RoundSteps(work, trace, LEAST_TRIES + TRIES_PER_EVENT * len(trace.events))
+        self.steps = RoundSteps(work, trace, manner.patience * (LEAST_TRIES + TRIES_PER_EVENT * len(trace.events)))
         self.attempts: dict[int, Attempt] = {}
         self.impossible: set[int] = set()
         self._tried = TriedStates(work, trace, max(crashes, default=-1))

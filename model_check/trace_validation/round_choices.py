@@ -32,10 +32,13 @@ class Manner:
         Whether rounds may read the op queue in every view. Else they read it as late as they can, or just before an op
         message whose half is looked at again afterwards: what comes late sees most, and only such a message is better
         not seen.
+    patience
+        How many times the usual number of steps it may try.
     """
 
     heeds_answers: bool
     is_thorough: bool
+    patience: int = 1
 
 
 class RoundChoices:

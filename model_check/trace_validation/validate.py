@@ -7,6 +7,7 @@ crashes were recorded, there are those and no others.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model_check.trace_validation.observed import Trace, constants_of
@@ -28,6 +29,9 @@ MOST_PREFIXES = 4
 """With how many of the searches that got furthest one more crash is tried."""
 
 MANNERS = tuple(Manner(heeds_answers, is_thorough) for heeds_answers in (True, False) for is_thorough in (False, True))
+
+PATIENCE = 8
+"""How many times as long a search goes on that was cut short, before a crash is looked for."""
 
 
 def validate(trace: Trace, configuration: Configuration, switches: Switches, report: Report | None = None) -> Verdict:
@@ -74,7 +78,7 @@ def _how_good(search: PathSearch) -> tuple[int, int]:
 def _with_known_crashes(trace: Trace, constants: Constants, report: Report | None) -> tuple[PathSearch, bool]:
     """The search that gets furthest, and whether those that were made ran to their end."""
     found = PathSearch(trace, constants, report, MANNERS[0], trace.crashes or ()).run()
-    is_complete = found.is_complete
+    cut_short = [] if found.is_complete else [MANNERS[0]]
     for manner in MANNERS[1:]:
         if found.accepted:
             break
@@ -82,8 +86,16 @@ def _with_known_crashes(trace: Trace, constants: Constants, report: Report | Non
         is_thorough_in_vain = manner.is_thorough and not found.depends_on_rounds
         if not (is_laxer_in_vain or is_thorough_in_vain):
             search = PathSearch(trace, constants, report, manner, trace.crashes or ()).run()
-            is_complete &= search.is_complete
+            cut_short += [] if search.is_complete else [manner]
             found = max(found, search, key=_how_good)
+    is_complete = True
+    for manner in cut_short:
+        if found.accepted:
+            break
+        patient = replace(manner, patience=PATIENCE)
+        search = PathSearch(trace, constants, report, patient, trace.crashes or ()).run()
+        is_complete &= search.is_complete
+        found = max(found, search, key=_how_good)
     return found, is_complete
 
 

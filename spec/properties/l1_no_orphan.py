@@ -54,7 +54,7 @@ def no_transaction_ends_as_a_log_line(s: State, c: Constants, t: int) -> bool:
 @always(
     "L1",
     clause="passed_over",
-    resembles=("A07", "B14"),
+    resembles=("A07", "B14", "B51", "B55"),
     needs=("null_half or undecodable_half or power_loss or retention",),
     t=each("transactions"),
 )

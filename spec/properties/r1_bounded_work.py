@@ -30,7 +30,7 @@ def no_round_tries_a_write_until_its_time_limit(s: State, c: Constants) -> bool:
 @always(
     "R1",
     clause="forks",
-    resembles=("A08", "B16"),
+    resembles=("A08", "B16", "B50"),
     needs=(
         "null_half or undecodable_half or undecodable_op or crash or power_loss or offset_regression or acting_slave"
         " or graceful_stop or retention",
@@ -51,7 +51,7 @@ def no_half_is_put_back_for_another(s: State, c: Constants, t: int) -> bool:
 @always(
     "R1",
     clause="too_many_copies",
-    resembles=("A08", "A09"),
+    resembles=("A08", "A09", "B50"),
     needs=("room_for_a_copy_too_many",),
     t=each("transactions"),
 )

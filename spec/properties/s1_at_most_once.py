@@ -87,12 +87,12 @@ def a_late_op_delivers_once(s: State, c: Constants, t: int) -> bool:
 @always(
     "S1",
     clause="forked_copy",
-    resembles=("A08", "A29", "B16"),
+    resembles=("A08", "A29", "B16", "B50"),
     needs=("null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop or retention",),
     t=each("transactions"),
 )
 def a_forked_copy_delivers_once(s: State, c: Constants, t: int) -> bool:
-    """A half that was put back twice, after the half offset went back, is delivered once."""
+    """A half that was put back twice, as the half offset went back or files were deleted, is delivered once."""
     return not (is_delivered_twice(s, t) and s.transaction[t].cause == Cause.FORKED_COPY)
 
 

@@ -19,8 +19,9 @@ from spec.state import State
     h=each("half_slots"),
 )
 def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> bool:
-    """Between rounds, no op message below the op offset names a half at or above the half offset."""
-    return s.round.running or o >= s.offsets.op or not s.op[o].names.has(h) or h < s.offsets.half
+    """Between rounds, no op message below the op offset names a half that is there, at or above the half offset."""
+    is_ahead = h >= max(s.offsets.half, s.gone.halves)
+    return s.round.running or o >= s.offsets.op or not s.op[o].names.has(h) or not is_ahead
 
 
 @always(
@@ -35,8 +36,8 @@ def no_passed_op_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> b
     h=each("half_slots"),
 )
 def no_op_that_a_restart_passes_names_a_half_ahead(s: State, c: Constants, o: int, h: int) -> bool:
-    """No op message below the saved op offset names a half at or above the saved half offset."""
-    return o >= s.saved.op or not s.op[o].names.has(h) or h < s.saved.half
+    """No op message below the saved op offset names a half that is there, at or above the saved half offset."""
+    return o >= s.saved.op or not s.op[o].names.has(h) or h < max(s.saved.half, s.gone.halves)
 
 
 @sometimes("S7")

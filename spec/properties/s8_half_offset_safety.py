@@ -32,7 +32,7 @@ def a_discarded_half_leaves_a_record(s: State, c: Constants, h: int) -> bool:
 @always(
     "S8",
     clause="neither_settled_nor_copied",
-    resembles=("B14",),
+    resembles=("B14", "B55"),
     needs=("power_loss or retention",),
     h=each("half_slots"),
 )
@@ -44,7 +44,7 @@ def a_passed_half_lives_on(s: State, c: Constants, h: int) -> bool:
 @always(
     "S8",
     clause="passed_over",
-    resembles=("A07", "A08", "B51"),
+    resembles=("A07", "A08", "B51", "B55"),
     needs=("null_half or undecodable_half or retention",),
     h=each("half_slots"),
 )

@@ -69,7 +69,7 @@ def no_check_ahead_of_an_unread_op(s: State, c: Constants, t: int) -> bool:
 @always(
     "S9",
     clause="forked_copy",
-    resembles=("A08", "B16"),
+    resembles=("A08", "B16", "B50"),
     needs=(
         "immunity",
         "null_half or crash or power_loss or offset_regression or acting_slave or graceful_stop",

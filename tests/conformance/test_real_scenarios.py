@@ -18,7 +18,7 @@ from conformance.real.scenarios import SCENARIOS
 from tests.conformance.decoded_store import decoded_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 CHECK_TIMES = "TRANSACTION_CHECK_TIMES"
 
@@ -49,7 +49,8 @@ class LedBroker:
     check_interval_ms = 1_000
     run = Path("run")
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.settings = settings
         self.sent: list[tuple[Message, Plan]] = []
         self.commands: Counter[str] = Counter()
         self.offsets = itertools.count()
@@ -63,8 +64,8 @@ class LedBroker:
 
 def led(name: str, monkeypatch: pytest.MonkeyPatch) -> LedBroker:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    monkeypatch.setattr("conformance.real.scenario_runs.utime", lambda *_: None)
-    broker = LedBroker()
+    monkeypatch.setattr("conformance.real.defect_runs.utime", lambda *_: None)
+    broker = LedBroker(SCENARIOS[name].settings)
     SCENARIOS[name].lead(broker)  # type: ignore[arg-type]
     return broker
 

@@ -6182,7 +6182,7 @@ ALateOpDeliversOnce(t) ==
             \/ transaction[t].cause = "UNREAD_OP"
     IN  ~(IsDeliveredTwice(t) /\ is_late)
 
-\* A half that was put back twice, after the half offset went back, is delivered once.
+\* A half that was put back twice, as the half offset went back or files were deleted, is delivered once.
 AForkedCopyDeliversOnce(t) == ~(IsDeliveredTwice(t) /\ transaction[t].cause = "FORKED_COPY")
 
 \* A delivered message is not delivered again because the op offset passed its op message too early.
@@ -6287,13 +6287,16 @@ AFirstHalfIsCommitted(h) == half[h].settled = "COMMITTED" /\ IsFirstHalf(h)
 ----------------------------------------------------------------------------------------------------
 \* S7, op-offset safety: the op offset has not passed an op message that names a half no round has looked at.
 
-\* Between rounds, no op message below the op offset names a half at or above the half offset.
+\* Between rounds, no op message below the op offset names a half at or above the half offset that is still there.
 NoPassedOpNamesAHalfAhead(o, h) ==
-    round.running \/ o >= offsets.op \/ h \notin op[o].names \/ h < offsets.half
+    LET is_ahead == h >= (IF offsets.half >= gone.halves THEN offsets.half ELSE gone.halves)
+    IN  round.running \/ o >= offsets.op \/ h \notin op[o].names \/ ~is_ahead
 
-\* No op message below the saved op offset names a half at or above the saved half offset.
+\* No op message below the saved op offset names a half at or above the saved half offset that is still there.
 NoOpThatARestartPassesNamesAHalfAhead(o, h) ==
-    o >= saved.op \/ h \notin op[o].names \/ h < saved.half
+    \/ o >= saved.op
+    \/ h \notin op[o].names
+    \/ h < (IF saved.half >= gone.halves THEN saved.half ELSE gone.halves)
 
 \* Some op message is behind the op offset.
 TheOpOffsetMoves == offsets.op > 0

@@ -6,6 +6,7 @@ A rule reads only what the store holds. It says "looks like", because two causes
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from spark_trace_analysis.audit.rules.state import TransactionState
@@ -118,7 +119,10 @@ def _late_op_batch(history: History, _states: list[TransactionState], at: Circum
 def _stale_end_of_ops(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
     """B06: put back although its op stood in the op queue already; the round had looked there before (4.6+)."""
     return is_since(at.version, "4.6.0") and any(
-        _op_before_put_back(copy) and not copy.children[0].is_immunity_put_back for copy in history.copies
+        _op_before_put_back(copy)
+        and not copy.children[0].is_immunity_put_back
+        and not _is_put_back_twice_in_a_round(copy, at)
+        for copy in history.copies
     )
 
 
@@ -142,9 +146,11 @@ def _offset_ahead_of_queue(history: History, states: list[TransactionState], at:
     return states[0] is TransactionState.LOST and _is_offset_ahead(history, at)
 
 
-def _forked_copies(history: History, _states: list[TransactionState], _at: Circumstances) -> bool:
+def _forked_copies(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
     """B16: one copy was put back twice, or discarded twice: the half offset went back over it."""
-    return any(len(copy.children) > 1 for copy in history.copies) or len(history.discards) > 1
+    return len(history.discards) > 1 or any(
+        len(copy.children) > 1 and not _is_put_back_twice_in_a_round(copy, at) for copy in history.copies
+    )
 
 
 def _check_count_from_producer(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
@@ -168,6 +174,11 @@ def _flag_lost(history: History, _states: list[TransactionState], _at: Circumsta
     return any(flag != 0 and delivery.flag == 0 for flag in flags for delivery in history.deliveries)
 
 
+def _read_for_another(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
+    """B50: one copy was put back again and again in one round, in place of halves whose file was deleted."""
+    return any(_is_put_back_twice_in_a_round(copy, at) for copy in history.copies)
+
+
 RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool]] = {
     "A02": _lost_op_offset,
     "A09": _never_really_checked,
@@ -189,6 +200,7 @@ RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool
     "B31": _discard_not_written,
     "B32": _flag_lost,
     "B47": _unread_op,
+    "B50": _read_for_another,
 }
 """Catalogue id to the rule that recognises it."""
 
@@ -199,6 +211,15 @@ def _op_before_put_back(copy: HalfCopy) -> bool:
         return False
     put_back = copy.children[0].commit_log_offset
     return any(op.commit_log_offset < put_back for op in copy.ops)
+
+
+def _is_put_back_twice_in_a_round(copy: HalfCopy, at: Circumstances) -> bool:
+    """Whether two copies of it stand nearer together than rounds do, each of which meets a half once.
+
+    No file of the log may be missing otherwise: only a half that is gone is given another one's record.
+    """
+    times = sorted(child.store_timestamp for child in copy.children)
+    return not at.log_is_complete and any(later - earlier < at.check_interval_ms for earlier, later in pairwise(times))
 
 
 def _delivered_before_put_back(history: History, copy: HalfCopy) -> bool:

@@ -29,7 +29,7 @@ def name_in(line: str) -> str:
     return re.split("[ ,]", line, maxsplit=1)[0]
 
 
-@pytest.mark.parametrize("profile", sampled(distinct(VERSIONS), 2))
+@pytest.mark.parametrize("profile", sampled(distinct(VERSIONS), 3))
 def test_b01_is_named_in_the_first_lines_for_each_release(profile: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "--profile", profile, "--property", "S1"]) == ExitCode.SAFETY_VIOLATED
     lines = capsys.readouterr().out.splitlines()

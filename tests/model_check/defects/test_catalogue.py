@@ -39,8 +39,8 @@ QUESTIONS = {name: search for name, _, search in questions()}
 PROPERTIES = {f"S{n}" for n in range(1, 11)} | {f"L{n}" for n in range(1, 6)} | {"R1", "M1"}
 
 
-def test_there_are_58_reported_and_57_latent_defects_in_order() -> None:
-    wanted = [f"A{n:02}" for n in range(1, 59)] + [f"B{n:02}" for n in (*range(1, 55), 56, 57, 58)]
+def test_there_are_58_reported_and_58_latent_defects_in_order() -> None:
+    wanted = [f"A{n:02}" for n in range(1, 59)] + [f"B{n:02}" for n in range(1, 59)]
     assert list(catalogue()) == wanted
 
 

@@ -99,7 +99,9 @@ def test_every_schedule_of_a_release_on_tiny_shows_a_defect_that_its_clause_rese
                 (judged,) = chosen_clauses(TRANSACTIONAL_MESSAGES, [one.clause])
                 open_here = {i for i in judged.resembles if not is_repaired(i, switches_of(profile))}
                 assert not any(is_repaired(i, switches_of(profile)) for i in ids), one
-                assert bool(ids) == bool(open_here), one
+                searches = [catalogue()[i].search for i in open_here]
+                may_occur = any(found is None or set(found.faults) <= set(one.faults) for found in searches)
+                assert may_occur <= bool(ids) <= bool(open_here), one
                 if not set(ids) <= open_here:
                     more.append((profile, one.clause, ids))
     assert more == [

@@ -54,7 +54,7 @@ NANO = str(Path(__file__).parents[1] / "instances" / "nano.toml")
         pytest.param("odd", "5.3.3", ["clock_skew"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.4.0", ["acting_slave"], marks=pytest.mark.sweep),
         pytest.param(NANO, "5.3.3", ["power_loss", "put_failure"], marks=pytest.mark.sweep),
-        (NANO, "fixed", ["offset_regression", "role_change"]),
+        pytest.param(NANO, "fixed", ["offset_regression", "role_change"], marks=pytest.mark.sweep),
     ],
 )
 def test_the_protocol_has_the_numbers_of_the_compiled_search(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.golden_stores import golden_stores
+from model_check.trace_validation import check_thread
+from model_check.trace_validation import validate as validation
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.path_search import SHORTEST_RESTART_MS, Verdict
 from model_check.trace_validation.validate import validate
@@ -207,3 +209,15 @@ def test_a_record_that_names_a_half_that_is_not_there_is_refused(name: str, kind
     assert verdict.divergence is not None
     assert verdict.divergence.number == at
     assert f"stored: {half} of " in verdict.divergence.guard
+
+
+@pytest.mark.parametrize(("patience", "is_explained"), [(1, False), (validation.PATIENCE, True)])
+def test_a_search_that_was_cut_short_goes_on_for_longer(
+    monkeypatch: pytest.MonkeyPatch, patience: int, is_explained: bool
+) -> None:
+    monkeypatch.setattr(check_thread, "LEAST_TRIES", 0)
+    monkeypatch.setattr(check_thread, "TRIES_PER_EVENT", 1)
+    monkeypatch.setattr(validation, "PATIENCE", patience)
+    monkeypatch.setattr(validation, "MOST_CRASHES", 0)
+    found = verdict_of("5.3.3/five", golden_trace("5.3.3/five").alone)
+    assert (found.accepted, found.is_complete) == (is_explained, is_explained)
