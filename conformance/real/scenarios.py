@@ -80,6 +80,10 @@ SCENARIOS: Final = {
         {"transactionTimeOut": str(defect_runs.TIMEOUT_OF_ENTRIES_MS)},
         leads_beyond="records are cut out of the log",
     ),
+    "dropped_checks": RealScenario(
+        defect_runs.dropped_checks,
+        {"transactionCheckInterval": "45000", "transactionTimeOut": "2000"},
+    ),
     "gone_half": RealScenario(
         defect_runs.gone_half,
         {

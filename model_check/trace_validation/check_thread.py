@@ -16,9 +16,10 @@ from model_check.trace_validation.observed import EventKind, ObservedEvent, Trac
 from model_check.trace_validation.round_choices import Manner, RoundChoices, differs, impossible, may_come_from, sources
 from model_check.trace_validation.round_steps import SILENT_ENDS, RoundSteps, View, views_between
 from model_check.trace_validation.tried_states import Goal, TriedStates
-from spec.chapters import broker, check_round, putting_back
+from spec.chapters import broker, check_round, putting_back, shutdown
 from spec.half import immunity
 from spec.language import Refused
+from spec.state import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,8 @@ class CheckThread:
         self.steps = RoundSteps(work, trace, manner.patience * (LEAST_TRIES + TRIES_PER_EVENT * len(trace.events)))
         self.attempts: dict[int, Attempt] = {}
         self.impossible: set[int] = set()
-        self._tried = TriedStates(work, trace, max(crashes, default=-1))
+        self._last_crash = max(crashes, default=-1)
+        self._tried = TriedStates(work, trace, self._last_crash)
         self._died: dict[tuple[int, int, int], list[int]] = {}
 
     def ways_to(self, number: int, earlier: int) -> Iterator[None]:
@@ -165,6 +167,13 @@ class CheckThread:
     def _die(self, gap: int, clock: int) -> Iterator[None]:
         """The process dies; what follows depends on nothing of its check service but the offsets that were saved."""
         now = max(clock, self.trace.events[gap - 1].time)
+        if self.work.state.role == Role.STOPPING:
+            mark = self.work.mark()
+            if self.work.take(shutdown.stop, now=now, before=gap) is None:
+                self.steps.clock = now
+                yield
+            self.work.back(mark)
+            return
         for half, op in self.work.offsets_since_crash():
             if any(now >= then for then in self._died.get((gap, half, op), ())):
                 continue
@@ -207,6 +216,21 @@ class CheckThread:
             if self.steps.take(check_round.begin_round, now, views[place].before):
                 yield from self._go_on(goal, views, place, now)
             self.work.back(mark)
+        yield from self._begin_the_last(goal, views, clock, likely, places)
+
+    def _begin_the_last(
+        self, goal: Goal, views: Sequence[View], clock: int, likely: int, places: Sequence[int]
+    ) -> Iterator[None]:
+        """A broker from 5.4.0 on that is to stop runs one more round at once, whose checks nobody sends (B52)."""
+        s = self.work.state
+        if not self.work.constants.joins_round_first or goal.number > self._last_crash or s.role != Role.MASTER:
+            return
+        for place, now in self.choices.starts(views, places, clock, likely):
+            mark = self.work.mark()
+            self.steps.look(views[place])
+            if self.steps.take(shutdown.begin_stop, now, views[place].before):
+                yield from self._go_on(goal, views, place, now)
+            self.work.back(mark)
 
     def _write(self, number: int, event: ObservedEvent, view: View, clock: int) -> Iterator[None]:
         """The record itself, if the cursor stands on a half that it may come from."""
@@ -219,7 +243,7 @@ class CheckThread:
         for action, now in self.choices.ways(number, event, clock):
             mark = self.work.mark()
             self.steps.look_at(number)
-            if action is putting_back.put_back_and_check:
+            if action in (putting_back.put_back_and_check, putting_back.put_back_unasked):
                 self.producers.settle_what_was_unknown(number, event.transaction, now)
             is_late = self.producers.is_overdue(event.transaction, now)
             charged = len(self.work.assumed)
@@ -239,8 +263,9 @@ class CheckThread:
 
     def _end(self, goal: Goal, views: Sequence[View], at: int, clock: int) -> Iterator[None]:
         s = self.work.state
-        if s.round.cursor == s.offsets.half and s.round.first_op == s.offsets.op and not list(s.round.done):
-            return  # it would leave all as it was, only later
+        leaves_all = s.round.cursor == s.offsets.half and s.round.first_op == s.offsets.op and not list(s.round.done)
+        if leaves_all and s.role != Role.STOPPING:
+            return  # it would be as it was, only later
         is_at_a_half = s.round.cursor < s.half_length
         now = max(clock, s.half[s.round.cursor].stored_at) if is_at_a_half else clock
         for action in SILENT_ENDS:

@@ -42,6 +42,9 @@ MOST_GAPS = 12
 MOST_EARLIER_GAPS = 12
 """How many places before it."""
 
+MOST_STOPS = 2
+"""How many places for the end of a stop are tried behind the record that is to be explained, the next ones."""
+
 SHORTEST_RESTART_MS = 300
 """No broker is back sooner; a shorter silence is no place for a crash."""
 
@@ -176,7 +179,19 @@ class PathSearch:
         likely.sort(key=lambda gap: -silence[gap])
         behind = [gap for gap in likely if gap >= self.resumable_from]
         before = [gap for gap in likely if gap < self.resumable_from]
-        return behind[:MOST_GAPS] + before[:MOST_EARLIER_GAPS]
+        return self._ends_of_a_stop() + behind[:MOST_GAPS] + before[:MOST_EARLIER_GAPS]
+
+    def _ends_of_a_stop(self) -> list[int]:
+        """The next events before which a broker may have started again that wrote this one as it stopped (B52)."""
+        if not self.constants.joins_round_first:
+            return []
+        events = self.trace.events
+        return [
+            gap
+            for gap in range(self.reached + 1, len(events))
+            if events[gap].kind is EventKind.OFFSETS_SAVED
+            or events[gap].time - events[gap - 1].time >= SHORTEST_RESTART_MS
+        ][:MOST_STOPS]
 
     @property
     def still_lingering(self) -> dict[int, int] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from spec.chapters import discarding, putting_back
 from spec.language import NONE, Refused
+from spec.state import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,7 +108,9 @@ class RoundChoices:
         if event.kind is EventKind.DISCARDED:
             late = c.discards_instead_of_checking
             return [(discarding.discard_instead_of_check, event.time) if late else (discarding.discard_half, clock)]
-        check: tuple[ActionFunction, int] = putting_back.put_back_and_check, event.time
+        is_stopping = self.work.state.role == Role.STOPPING
+        ask: ActionFunction = putting_back.put_back_unasked if is_stopping else putting_back.put_back_and_check
+        check = ask, event.time
         immune: tuple[ActionFunction, int] = putting_back.put_back_immune_half, clock
         if event.half in self.trace.checked or event.original == NONE:
             return [check]

@@ -69,7 +69,8 @@ class TriedStates:
         when = (at, clock, self._work.state.round_ended_at)
         may_be_saved = frozenset(self._work.offsets_since_crash()) if goal.number <= self._last_crash else None
         own = (values[p] for p in self._own)
-        key = (goal.number, goal.is_crash, may_be_saved, self._freshness(goal.number), *own)
+        role = self._work.state.role
+        key = (goal.number, goal.is_crash, role, may_be_saved, self._freshness(goal.number), *own)
         tried = self._tried.setdefault(key, [])
         if any(all(a <= b for a, b in zip(earlier, when, strict=True)) for earlier in tried):
             return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from spec.chapters import broker, end_transaction, putting_back
+from spec.chapters import broker, end_transaction, putting_back, shutdown
 from spec.language import Action, RangeViolation, Refused, Step, take
 from spec.state import State
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
@@ -31,13 +31,14 @@ ASSUMABLE_FAULTS: Final = (
     "late_end",
     "slow_round",
     "slow_dispatch",
+    "graceful_stop",
     "crash",
 )
 """The faults that an explanation may need, the first to be left out first.
 
-They are what happens to the messages of a producer that works, and to a broker that is killed. With more of them there
-would be an explanation for almost everything: what only a lost log, a failed write, an offset that goes back or an
-acting slave explains is refused.
+They are what happens to the messages of a producer that works, and to a broker that is stopped or killed. With more of
+them there would be an explanation for almost everything: what only a lost log, a failed write, an offset that goes back
+or an acting slave explains is refused.
 """
 
 _SETTLING: Final = frozenset({end_transaction.store_real_message, end_transaction.write_op, end_transaction.buffer_op})
@@ -166,7 +167,7 @@ class Workspace:
         """The half and op offsets that may be saved: those since the last crash, the latest first."""
         found: dict[tuple[int, int], None] = {}
         for step in reversed(self.path):
-            if step.step.action.function is broker.crash:
+            if step.step.action.function in (broker.crash, shutdown.stop):
                 break
             found.setdefault(step.offsets)
         found.setdefault((self.state.saved.half, self.state.saved.op))
@@ -202,7 +203,7 @@ class Workspace:
 
     def _subject(self, action: ActionFunction) -> int:
         """A check that comes too early concerns its transaction, once; other faults are one each."""
-        if action is putting_back.put_back_and_check:
+        if action in (putting_back.put_back_and_check, putting_back.put_back_unasked):
             return self.state.half[self.state.round.cursor - 1].transaction
         return len(self.path)
 

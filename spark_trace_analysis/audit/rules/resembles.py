@@ -179,6 +179,15 @@ def _read_for_another(history: History, _states: list[TransactionState], at: Cir
     return any(_is_put_back_twice_in_a_round(copy, at) for copy in history.copies)
 
 
+def _check_at_a_stop(history: History, _states: list[TransactionState], at: Circumstances) -> bool:
+    """B52: put back again before the next round was due, by the one that a broker runs as it stops (5.4.0)."""
+    return is_since(at.version, "5.4.0") and any(
+        child.store_timestamp - copy.store_timestamp < at.check_interval_ms
+        for copy in history.copies[1:]
+        for child in copy.children
+    )
+
+
 RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool]] = {
     "A02": _lost_op_offset,
     "A09": _never_really_checked,
@@ -201,6 +210,7 @@ RULES: dict[str, Callable[[History, list[TransactionState], Circumstances], bool
     "B32": _flag_lost,
     "B47": _unread_op,
     "B50": _read_for_another,
+    "B52": _check_at_a_stop,
 }
 """Catalogue id to the rule that recognises it."""
 

@@ -21,7 +21,7 @@ WORLDS: dict[tuple[str, ...], set[str]] = {
     ("late_end", "slow_round"): {"late_end"},
     ("bad_store_status", "clock_skew"): set(),
     ("offline_producer", "restarted_producer"): set(),
-    ("graceful_stop",): {"crash", "late_end"},
+    ("graceful_stop",): {"crash", "graceful_stop", "late_end"},
     ("crash", "slow_round", "slow_dispatch", "slow_local", "lose_end", "lose_check", "late_end", "duplicate_end"): {
         "crash",
         "late_end",
@@ -42,8 +42,6 @@ CASES = [
     for faults in WORLDS
     # In a batch, an entry of a commit and one of a rollback of the same half can't be told apart.
     if "wrong_end" not in faults or not PROFILES[profile].batches_ops
-    # From 5.4.0 on a stop lets one more round run before its time (B52); validation knows rounds at their time only.
-    if "graceful_stop" not in faults or not PROFILES[profile].joins_round_first
     # A repaired service puts halves back unasked while no producer is there; validation takes producers to be there.
     if "offline_producer" not in faults or profile != "fixed"
 ]

@@ -141,6 +141,14 @@ def half_put_back_twice(writer: StoreWriter) -> None:
     writer.commit(writer.put_back(half))
 
 
+def put_back_too_soon(writer: StoreWriter) -> None:
+    writer.commit(writer.put_back(writer.put_back(writer.half()), after_ms=900))
+
+
+def put_back_an_interval_later(writer: StoreWriter) -> None:
+    writer.commit(writer.put_back(writer.put_back(writer.half(), after_ms=500)))
+
+
 def discarded_twice(writer: StoreWriter) -> None:
     copy = writer.put_back(writer.half())
     writer.discard(copy)
@@ -194,6 +202,9 @@ CASES: list[tuple[str, Callable[[StoreWriter], None], str]] = [
     ("5.3.3", twin_halves, "A39"),
     ("5.3.3", half_put_back_twice, "B16"),
     ("5.3.3", discarded_twice, "B16"),
+    ("5.4.0", put_back_too_soon, "B52"),
+    ("5.3.3", put_back_too_soon, ""),
+    ("5.4.0", put_back_an_interval_later, ""),
     ("5.3.3", passed_over, "B13"),
     ("5.3.3", check_count_from_the_producer, "B26"),
     ("5.3.3", flag_is_gone, "B32"),
