@@ -55,15 +55,13 @@ def is_dead_half(s: State, c: Constants, h: int) -> bool:
 
 
 def acts(s: State, c: Constants, h: int) -> bool:
-    """A round may come to the half, or something that names it is on its way or may come back."""
-    return (
-        is_ahead(s, c, h)
-        or s.half[h].end != End.NONE
-        or s.half[h].check_in_flight
-        or s.batch.names.has(h)
-        or may_be_named_again(s, c, h)
-        or may_be_lost(s, c, h)
-    )
+    """A round may come to the half, or something that names it is on its way."""
+    return may_be_read(s, c, h) or s.half[h].end != End.NONE or s.half[h].check_in_flight or s.batch.names.has(h)
+
+
+def may_be_read(s: State, c: Constants, h: int) -> bool:
+    """A round may come to the half, now or when something has gone wrong."""
+    return is_ahead(s, c, h) or may_be_named_again(s, c, h) or may_be_lost(s, c, h)
 
 
 def is_ahead(s: State, c: Constants, h: int) -> bool:
@@ -116,9 +114,9 @@ def has_a_lasting_copy(s: State, c: Constants, h: int) -> bool:
 
 
 def is_referred_to(s: State, c: Constants, h: int) -> bool:
-    """It is the first half of a transaction that goes on, or the original of a copy that does."""
+    """It is the first half of a transaction that goes on, or a round may ask whether it is settled, for another one."""
     return any(s.transaction[t].first_half == h and goes_on(s, c, t) for t in range(c.transactions)) or any(
-        s.half[k].original == h and k < s.half_length and acts(s, c, k) for k in range(c.half_slots)
+        s.half[k].original == h and k < s.half_length and may_be_read(s, c, k) for k in range(c.half_slots)
     )
 
 

@@ -48,6 +48,8 @@ class Forecast:
         An event to the rollbacks whose entries may be in the op buffer before it, and not before the event before it.
     earlier_op : dict
         An op message to the one before it.
+    never_written : list
+        Deliveries whose entries no op message holds, and no crash has lost.
     unsent : frozenset
         Events that need an END_TRANSACTION which no producer logged; empty without such a log.
     """
@@ -74,7 +76,8 @@ class Forecast:
                     self.earlier_op[number] = last_op
                 last_op = number
                 self.rollbacks_in[number] = self._settle(number, event.names, waiting)
-        self._find_late_entries(trace, waiting)
+        self.never_written = sorted(number for numbers in waiting.values() for number in numbers)
+        self._find_late_entries(trace, self.never_written)
         self.buffered_behind.update(lingering)
         self.buffered_before = self._earliest_rollbacks(trace)
         self.unsent = frozenset() if trace.requests is None else frozenset(self._without_request(trace, trace.requests))
@@ -104,9 +107,9 @@ class Forecast:
                 self.buffered_behind[delivery] = last_op
         waiting.clear()
 
-    def _find_late_entries(self, trace: Trace, waiting: dict[int, list[int]]) -> None:
+    def _find_late_entries(self, trace: Trace, deliveries: Iterable[int]) -> None:
         ops = list(self.rollbacks_in)
-        for delivery in sorted(number for numbers in waiting.values() for number in numbers):
+        for delivery in deliveries:
             following = next((op for op in ops if op > delivery), None)
             if following is not None and trace.events[following].time - trace.events[delivery].time <= HANDLING_MS:
                 self.buffered_behind[delivery] = following

@@ -166,8 +166,8 @@ class PathSearch:
         return is_round or number in self._producers.cut_short
 
     @property
-    def places_for_a_crash(self) -> list[int]:
-        """Events before which one more crash might explain where the search failed; the likeliest first.
+    def places_for_a_crash(self) -> list[tuple[int, ...]]:
+        """Events before which further crashes might explain where the search failed; the likeliest first.
 
         A crash behind the check service's last record needs no other explanation of what was explained. The process
         must have died behind what a crash would have cut short.
@@ -177,21 +177,30 @@ class PathSearch:
         silence = {gap: events[gap].time - events[gap - 1].time for gap in gaps if gap not in self.crashes}
         likely = [gap for gap in silence if silence[gap] >= SHORTEST_RESTART_MS]
         likely.sort(key=lambda gap: -silence[gap])
-        behind = [gap for gap in likely if gap >= self.resumable_from]
-        before = [gap for gap in likely if gap < self.resumable_from]
+        behind = [(gap,) for gap in likely if gap >= self.resumable_from]
+        before = [(gap,) for gap in likely if gap < self.resumable_from]
         return self._ends_of_a_stop() + behind[:MOST_GAPS] + before[:MOST_EARLIER_GAPS]
 
-    def _ends_of_a_stop(self) -> list[int]:
-        """The next events before which a broker may have started again that wrote this one as it stopped (B52)."""
+    def _ends_of_a_stop(self) -> list[tuple[int, ...]]:
+        """The next events before which a broker may have started again that wrote this one as it stopped (B52).
+
+        It would have written what waits in the batch: whose entry no op message holds, that died in an earlier process.
+        """
         if not self.constants.joins_round_first:
             return []
+        died = {self._restarts(number + 1, self.reached + 1) for number in self._forecast.never_written}
+        lost = sorted(gap for restarts in died for gap in restarts[:1])
+        return [(*lost, gap) for gap in self._restarts(self.reached + 1, len(self.trace.events))[:MOST_STOPS]]
+
+    def _restarts(self, first: int, end: int) -> tuple[int, ...]:
+        """The events of a range before which a broker may have started."""
         events = self.trace.events
-        return [
+        return tuple(
             gap
-            for gap in range(self.reached + 1, len(events))
+            for gap in range(first, end)
             if events[gap].kind is EventKind.OFFSETS_SAVED
             or events[gap].time - events[gap - 1].time >= SHORTEST_RESTART_MS
-        ][:MOST_STOPS]
+        )
 
     @property
     def still_lingering(self) -> dict[int, int] | None:

@@ -104,7 +104,7 @@ def _with_one_more_misfortune(sofar: PathSearch, report: Report | None) -> Itera
     if not sofar.a_crash_may_help:
         return
     lingering = sofar.still_lingering
-    ways = [(tuple(sorted((*sofar.crashes, gap))), sofar.lingering) for gap in sofar.places_for_a_crash]
+    ways = [(tuple(sorted({*sofar.crashes, *gaps})), sofar.lingering) for gaps in sofar.places_for_a_crash]
     ways += [] if lingering is None else [(sofar.crashes, lingering)]
     may_be_laxer = is_explained = False
     for manner in MANNERS:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 from model_check.trace_validation.round_steps import SILENT_ENDS, SILENT_PASSES
 from model_check.trace_validation.workspace import ASSUMABLE_FAULTS
-from spec.chapters import broker, check_round, discarding
+from spec.chapters import broker, check_round, discarding, shutdown
 from spec.constants import Constants
 from spec.language import take
 from spec.state import State
@@ -30,6 +30,8 @@ _SILENT = frozenset(
         check_round.end_round_at_time_limit,
         broker.persist_offsets,
         broker.crash,
+        shutdown.begin_stop,
+        shutdown.stop,
     }
 )
 """Steps that precede the event that they stand before; all others lead to it."""
