@@ -15,6 +15,7 @@ import numpy as np
 
 from spark_trace_analysis.audit.rules.state import TransactionState
 from spark_trace_analysis.records.transaction_record import NOTHING, RecordKind
+from spark_trace_analysis.records.version import is_since
 
 if TYPE_CHECKING:
     from spark_trace_analysis.audit.columns.bucket import Bucket, Flags, Numbers
@@ -63,6 +64,8 @@ def straight_histories(bucket: Bucket, at: Circumstances) -> Straight:
     is_delivered, is_discarded = deliveries == 1, discards == 1
     is_straight &= np.where(is_delivered, _is_its_delivery(bucket, last, ends, put_backs, at), True)
     is_straight &= np.where(is_discarded, _is_unanswered(bucket), True)
+    if is_since(at.version, "5.4.0"):
+        is_straight &= bucket.all_of(_is_due(bucket, kind, at))
     is_straight &= _is_settled(bucket, last, ends, put_backs, at, is_delivered=is_delivered)
     is_straight &= is_delivered | is_discarded | (bucket.op_counts == 1)
     numbers = np.flatnonzero(is_straight)
@@ -88,6 +91,14 @@ def _continues(bucket: Bucket, kind: Any) -> Flags:
         np.where(kind == RecordKind.PUT_BACK, renews, is_last & (kind > RecordKind.PUT_BACK)),
     )
     return flags
+
+
+def _is_due(bucket: Bucket, kind: Any, at: Circumstances) -> Flags:
+    """Whether no record is a copy of a copy that was put back sooner than rounds follow each other (B52)."""
+    time = bucket.column("store_timestamp")
+    before = np.maximum(np.arange(len(kind)) - 1, 0)
+    is_copy = kind == RecordKind.PUT_BACK
+    return np.asarray(~(is_copy & is_copy[before]) | (time - time[before] >= at.check_interval_ms), bool)
 
 
 def _is_its_delivery(bucket: Bucket, last: Numbers, delivery: Numbers, put_backs: Numbers, at: Circumstances) -> Flags:

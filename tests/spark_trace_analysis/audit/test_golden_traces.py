@@ -191,7 +191,9 @@ def test_the_repair_of_b01_is_refused_where_an_immune_copy_of_a_settled_half_is_
     assert (expected is not None) is name.endswith("/immunity")
     assert verdict.accepted is (expected is None)
     if verdict.divergence is not None:
-        assert verdict.divergence.number == expected
+        assert expected is not None
+        later = verdict.divergence.number - expected
+        assert later > 0 if "graceful_stop" in verdict.faults else later == 0, "a stop explains that one, not the next"
         assert verdict.divergence.guard == "require: no op message that was pulled names its original"
         assert verdict.divergence.nearest[0].startswith("pass_half_of_settled_original at half ")
 
