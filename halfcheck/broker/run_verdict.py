@@ -1,0 +1,110 @@
+"""What a run of a broker broke: the properties that its trace breaks, and the transactions that its store tells of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reference.format.broker_conf import BrokerConf
+    from spark_trace_analysis.audit.audit import Audit
+
+_MOST_EVENTS_EXPLAINED = 6_000
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenProperty:
+    """A property that the trace breaks.
+
+    Attributes
+    ----------
+    property_id, sentence
+        ``S1``, and what it claims.
+    event
+        The number of events up to the violation.
+    """
+
+    property_id: str
+    sentence: str
+    event: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """The verdict of one run.
+
+    Attributes
+    ----------
+    broken
+        In the order in which properties are judged.
+    audit
+        What became of each transaction; None where there is no store any more.
+    """
+
+    broken: tuple[BrokenProperty, ...]
+    audit: Audit | None
+
+    @property
+    def resembles(self) -> dict[str, list[str]]:
+        """By id of a defect the unique keys of the transactions that look like it."""
+        found: dict[str, list[str]] = {}
+        for row in () if self.audit is None else self.audit.transactions:
+            for defect in row.resembles:
+                found.setdefault(defect, []).append(row.unique_key)
+        return dict(sorted(found.items()))
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        broken = [{"property": each.property_id, "claims": each.sentence, "event": each.event} for each in self.broken]
+        counts = {} if self.audit is None else self.audit.counts
+        return json.dumps({"broken": broken, "resembles": self.resembles, "transactions": counts}, indent=2)
+
+
+def judge_run(trace: Path | None, store: Path, conf: BrokerConf, release: str) -> RunVerdict:
+    """Judge a run that is over.
+
+    Parameters
+    ----------
+    trace
+        What was recorded; None if nothing was.
+    store, conf, release
+        What it left, its settings, and the release that it was.
+    """
+    from spark_trace_analysis.audit.audit_store import Question, audit_store
+
+    question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
+    audit = audit_store(store, release, None, question) if (store / "commitlog").is_dir() else None
+    return RunVerdict(() if trace is None else tuple(_broken_in(trace, conf, release)), audit)
+
+
+def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProperty]:
+    """By the expressions, which need no compiler; the same properties as ``halfcheck analyze``."""
+    import pyarrow as pa
+
+    from model_check.instances import constants_for
+    from model_check.releases import profile_for
+    from spark_trace_analysis.ingest.recorded_run import record_run
+    from spark_trace_analysis.judge.by_expressions import judge_file
+    from spark_trace_analysis.judge.properties import ALL
+    from spark_trace_analysis.traces.runs import RunSettings
+
+    if not trace.stat().st_size:
+        return []
+    profile, _ = profile_for(release)
+    settings = RunSettings.of(constants_for(profile, (), "tiny"))._replace(
+        check_max=conf.or_default("transactionCheckMax", release),
+        timeout=conf.or_default("transactionTimeOut", release),
+    )
+    with TemporaryDirectory(prefix="halfcheck-") as folder:
+        run = record_run(trace, Path(folder) / "run", profile, settings).run
+        content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
+        rows: list[dict[str, Any]] = list(judge_file(content, ALL, settings))
+    sentences = {each.property_id: each.sentence for each in ALL}
+    return [
+        BrokenProperty(row["property"], sentences[row["property"]], row["shortest_events"])
+        for row in rows
+        if row["violations"]
+    ]
