@@ -142,6 +142,16 @@ class RealBroker:
         client.settle(seconds, self.check_interval_ms, int(self.settings["transactionCheckMax"]))
 
     @property
+    def name_server_port(self) -> int:
+        """Where its name server listens."""
+        return self._ports.name_server
+
+    @property
+    def broker_port(self) -> int:
+        """Where the broker listens."""
+        return self._ports.broker
+
+    @property
     def check_interval_ms(self) -> int:
         """``transactionCheckInterval``."""
         return int(self.settings["transactionCheckInterval"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
 
 _MOST_EVENTS_EXPLAINED = 6_000
+_FLAG_LOST = "B32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,17 @@ def judge_run(trace: Path | None, store: Path, conf: BrokerConf, release: str) -
 
     question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
     audit = audit_store(store, release, None, question) if (store / "commitlog").is_dir() else None
-    return RunVerdict(() if trace is None else tuple(_broken_in(trace, conf, release)), audit)
+    broken = () if trace is None else tuple(_broken_in(trace, conf, release))
+    verdict = RunVerdict(broken, audit)
+    if audit is not None and _FLAG_LOST not in verdict.resembles:
+        # Every copy loses the flag; a message that has none loses nothing.
+        verdict = replace(verdict, broken=tuple(each for each in broken if each.property_id != "S6"))
+    return verdict
 
 
 def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProperty]:
     """By the expressions, which need no compiler; the same properties as ``halfcheck analyze``."""
+    import polars as pl
     import pyarrow as pa
 
     from model_check.instances import constants_for
@@ -101,7 +108,10 @@ def _broken_in(trace: Path, conf: BrokerConf, release: str) -> list[BrokenProper
     with TemporaryDirectory(prefix="halfcheck-") as folder:
         run = record_run(trace, Path(folder) / "run", profile, settings).run
         content = pa.py_buffer((run.folder / run.manifest.files[0].name).read_bytes())
-        rows: list[dict[str, Any]] = list(judge_file(content, ALL, settings))
+        # What producers decided, a broker's trace does not show.
+        seen = set(pl.read_parquet(content.to_pybytes(), columns=["event"])["event"].unique())
+        asked = [each for each in ALL if not each.needs or each.needs in seen]
+        rows: list[dict[str, Any]] = list(judge_file(content, asked, settings))
     sentences = {each.property_id: each.sentence for each in ALL}
     return [
         BrokenProperty(row["property"], sentences[row["property"]], row["shortest_events"])

@@ -18,6 +18,9 @@ SCENARIO: Final = Path(__file__).with_name("scenario.txt")
 CHECK_MAX: Final = 8
 """``transactionCheckMax`` of the scenario's brokers."""
 
+BATCH_SECONDS: Final = 2
+"""A stop within ``transactionOpBatchInterval`` of a commit would deliver it twice (B03), which is no client's doing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -35,7 +38,11 @@ class ScenarioClient:
     ----------
     events
         What it has said so far.
+    kinds
+        Of consumers that get every message; there is one more, which gets none.
     """
+
+    kinds = ("cluster", "broadcast", "orderly")
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.events: list[Event] = []
@@ -114,11 +121,17 @@ class ScenarioClient:
         return sum(event.name == name and event.key == key and event.more.startswith(more) for event in self.events)
 
     def outcome(self) -> dict[str, dict[str, list[str]]]:
-        """By key and name of event what was said, sorted."""
+        """By key and name of event what was said, sorted.
+
+        A consumer may get a message again, as what it has told of how far it is dies with a broker; so what it got once
+        and what it got twice is the same here.
+        """
         told: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for event in self.events:
             if event.name in {"sent", "checked", "consumed", "pulled"}:
-                told[event.key][event.name].append(event.more)
+                said = told[event.key][event.name]
+                if event.name != "consumed" or event.more not in said:
+                    said.append(event.more)
         return {key: {name: sorted(each) for name, each in sorted(told[key].items())} for key in sorted(told)}
 
 
@@ -133,11 +146,11 @@ def lead(client: ScenarioClient, crash: Callable[[], None], restart: Callable[[]
         Seconds for the longest thing that is waited for: the retries and the dead letter behind 10 s and 30 s of the
         broker's clock, and all checks of the one that is never known.
     """
-    for kind in ("cluster", "broadcast", "tagged", "orderly"):
+    for kind in (*client.kinds, "tagged"):
         client.order(f"consume {kind}")
     client.order("phase 1")
     for key in ("committed", "checked", "checked-twice", "plain"):
-        for kind in ("cluster", "broadcast", "orderly"):
+        for kind in client.kinds:
             client.wait_for("consumed", key, kind, patience)
     client.wait_for("consumed", "retried", "cluster 1", patience)
     client.wait_for("consumed", "dead-letter", "cluster 2", patience)
@@ -146,9 +159,12 @@ def lead(client: ScenarioClient, crash: Callable[[], None], restart: Callable[[]
     client.drain("TRANS_CHECK_MAX_TIME_TOPIC", "never-known", patience)
     client.order("phase 2")
     crash()
-    client.wait_for("consumed", "after-crash", "cluster", patience)
+    for kind in client.kinds:
+        client.wait_for("consumed", "after-crash", kind, patience)
+    time.sleep(BATCH_SECONDS)
     restart()
     client.order("phase 3", seconds=90)
-    client.wait_for("consumed", "after-restart", "cluster", patience)
+    for kind in client.kinds:
+        client.wait_for("consumed", "after-restart", kind, patience)
     client.order("drain Orders")
     client.order("end", seconds=30)
