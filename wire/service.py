@@ -91,7 +91,7 @@ class Service:
             on_ready(Told(listener.address, control.address, control.token))
             await self._stopping.wait()
         finally:
-            control.stop()
+            await control.stop()
             listener.stop()
             if threads is not None:
                 threads.cancel()
@@ -100,6 +100,8 @@ class Service:
             node.stop()
             node.recorder.close()
             node.close()
+            while node.connections:  # each is closed, and its end is told by the loop
+                await asyncio.sleep(0)
         return node
 
     def stop(self) -> None:

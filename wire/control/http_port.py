@@ -54,6 +54,7 @@ class ControlPort:
         self._node = node
         self._port = port
         self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None] | None] = set()
 
     async def listen(self) -> None:
         """Begin to listen.
@@ -70,19 +71,33 @@ class ControlPort:
             raise WireError(message) from None
         self.address = f"{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
 
-    def stop(self) -> None:
-        """Listen no more."""
+    async def stop(self) -> None:
+        """Listen no more, and end what is under way."""
         if self._server is not None:
             self._server.close()
+        for task in [task for task in self._open if task is not None]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._open.add(task)
+        try:
+            await self._serve_one(reader, writer)
+        finally:
+            self._open.discard(task)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
             code, answer = await asyncio.wait_for(self._answer(reader), _PATIENCE_SECONDS)
             body = json.dumps(answer).encode() + b"\n"
             head = f"HTTP/1.1 {code} {_REASONS[code]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
             writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + body)
             await writer.drain()
-        writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, object]:
         try:

@@ -166,5 +166,5 @@ def lead(client: ScenarioClient, crash: Callable[[], None], restart: Callable[[]
     client.order("phase 3", seconds=90)
     for kind in client.kinds:
         client.wait_for("consumed", "after-restart", kind, patience)
-    client.order("drain Orders")
+    client.order("drain Orders", seconds=180)
     client.order("end", seconds=30)
