@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reference.versions.versions import VERSIONS
+from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
 from tests.wire.one_producer import COMMIT, ROLLBACK, TOPIC, UNKNOWN, OneProducer
-from wire.broker_thread import BrokerThread
-from wire.node.start import Start
 from wire.remoting.client import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 DISCARDED = "TRANS_CHECK_MAX_TIME_TOPIC"
-MINUTE = 60_000
-
-
-@contextmanager
-def broker(
-    folder: Path, profile: str = "5.5.1", *, speed: float | None = None, **conf: object
-) -> Iterator[BrokerThread]:
-    """A broker whose clock stands still unless it is pushed."""
-    path = folder / "broker.conf"
-    path.write_text("".join(f"{key}={value}\n" for key, value in conf.items()), encoding="utf-8")
-    start = Start.of(profile, folder / "store", path, speed=speed, restart_ms=10)
-    with BrokerThread(start, trace=folder / "trace.jsonl") as running:
-        yield running
 
 
 @pytest.mark.parametrize("profile", VERSIONS)
@@ -196,8 +180,3 @@ def test_an_operator_changes_settings_that_bear_on_transactions_and_no_others(tm
         assert (check := client.check(0.1)) is not None
         assert check.key == "once"
         assert client.check(0.1) is None
-
-
-def wait_until_it_serves(running: BrokerThread) -> None:
-    while not running.controller.status()["is_up"]:
-        pass

@@ -23,8 +23,8 @@ class Connection(asyncio.Protocol):
 
     Parameters
     ----------
-    on_command
-        Called for each command that comes.
+    on_command, on_read
+        Called for each command that comes, and when all that came at once were.
     on_open, on_close
         Called once each; the second with why it ended where that was the client's fault, else with an empty text.
 
@@ -39,12 +39,14 @@ class Connection(asyncio.Protocol):
     def __init__(
         self,
         on_command: Callable[[Connection, RemotingCommand], None],
+        on_read: Callable[[], None],
         on_open: Callable[[Connection], None],
         on_close: Callable[[Connection, str], None],
     ) -> None:
         self.address = ""
         self.is_open = False
         self._on_command = on_command
+        self._on_read = on_read
         self._on_open = on_open
         self._on_close = on_close
         self._frames = FrameReader()
@@ -71,6 +73,8 @@ class Connection(asyncio.Protocol):
                 self._on_command(self, command)
         except MalformedFrameError as error:
             self.close(str(error))
+        finally:
+            self._on_read()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever ended it
         """See :class:`asyncio.Protocol`."""

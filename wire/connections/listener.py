@@ -67,7 +67,7 @@ class Listener:
             connection.close()
 
     def _connect(self) -> Connection:
-        return Connection(self._take, self._open, self._close)
+        return Connection(self._take, self._read, self._open, self._close)
 
     def _open(self, connection: Connection) -> None:
         self._node.connections[connection.address] = connection
@@ -82,6 +82,11 @@ class Listener:
                 notify_group(node, group)
         if why:
             node.say(f"{connection.address}: connection closed: {why}")
+
+    def _read(self) -> None:
+        """What was just stored is in its queue before anybody asks for it."""
+        if self._node.is_up:
+            self._node.run_threads()
 
     def _take(self, connection: Connection, command: RemotingCommand) -> None:
         if command.is_response:

@@ -30,7 +30,7 @@ class Controller:
         if not host or not port.isdecimal():
             message = f"{address!r}: expected the control port's HOST:PORT, as the broker printed it"
             raise BadOrderError(message)
-        self._host, self._port, self._token = host, int(port), token
+        self.host, self.port, self.token = host, int(port), token
 
     def order(self, name: str, **arguments: object) -> dict[str, Any]:
         """Give an order, and wait until it is carried out; gives what is answered.
@@ -42,14 +42,14 @@ class Controller:
         WireError
             Nobody answers there, the token is wrong, or it can't be done now.
         """
-        connection = HTTPConnection(self._host, self._port, timeout=_SECONDS)
+        connection = HTTPConnection(self.host, self.port, timeout=_SECONDS)
         try:
-            headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request("POST", f"/{name}", json.dumps(arguments), headers)
             response = connection.getresponse()
             answer = json.loads(response.read())
         except (OSError, ValueError) as error:
-            message = f"{self._host}:{self._port}: no control port answers there: {error}"
+            message = f"{self.host}:{self.port}: no control port answers there: {error}"
             raise WireError(message) from None
         finally:
             connection.close()

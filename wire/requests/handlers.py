@@ -62,6 +62,18 @@ HANDLERS: Final[dict[int, Handler]] = {
     RequestCode.GET_KV_CONFIG: name_server.get_kv_config,
 }
 
+READS: Final = frozenset(
+    {
+        RequestCode.PULL_MESSAGE,
+        RequestCode.LITE_PULL_MESSAGE,
+        RequestCode.GET_MAX_OFFSET,
+        RequestCode.QUERY_CONSUMER_OFFSET,
+        RequestCode.QUERY_MESSAGE,
+        RequestCode.GET_TOPIC_STATS_INFO,
+    }
+)
+"""What looks into queues: records that were stored before are dispatched first, however close behind them it comes."""
+
 
 def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
     """The answer to a request; None where there is none, or not yet.
@@ -75,6 +87,8 @@ def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
     refused = node.faults.refusal(request, is_done=False)
     if refused is not None:
         return refused
+    if code in READS and node.is_up and node.broker.message_store.is_behind:
+        node.run_threads()
     handler = HANDLERS.get(code)
     if handler is None:
         remark = f" request type {code} not supported"
