@@ -10,7 +10,7 @@ from wire.node.start import Start
 from wire.service import Ports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 MINUTE = 60_000
@@ -26,7 +26,8 @@ def broker(
     host: str = "127.0.0.1",
     restart_ms: int = 10,
     log: list[str] | None = None,
-    **conf: object,
+    conf: Mapping[str, object] | None = None,
+    **more: object,
 ) -> Iterator[BrokerThread]:
     """A broker whose clock stands still unless it is pushed.
 
@@ -34,11 +35,11 @@ def broker(
     ----------
     log
         Gets the lines of its log.
-    conf
+    conf, more
         Settings of ``broker.conf``.
     """
     path = folder / "broker.conf"
-    path.write_text("".join(f"{key}={value}\n" for key, value in conf.items()), encoding="utf-8")
+    path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
     start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
     say = (lambda _: None) if log is None else log.append
     with BrokerThread(start, ports=Ports(host), trace=folder / "trace.jsonl", say=say) as running:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _HEART_BEAT_V2_SINCE = (5, 2, 0)
 """The first release whose broker knows a heartbeat without subscriptions (``ClientManageProcessor#heartBeatV2``)."""
+_SPARES_BROADCAST_SINCE = (5, 3, 1)
 
 
 def heart_beat(node: BrokerNode, request: Request) -> RemotingCommand:
@@ -58,8 +59,13 @@ def unregister_client(node: BrokerNode, request: Request) -> RemotingCommand:
 
 
 def notify_group(node: BrokerNode, name: str) -> None:
-    """Tell each client of a group that there are others now (``Broker2Client#notifyConsumerIdsChanged``)."""
+    """Tell each client of a group that there are others now (``Broker2Client#notifyConsumerIdsChanged``).
+
+    From 5.3.1 on not where each reads all for itself (``ConsumerManager#isBroadcastMode``).
+    """
     group = node.consumers.find(name)
+    if group is not None and group.message_model == "BROADCASTING":
+        group = None if release_numbers(node.start.release) >= _SPARES_BROADCAST_SINCE else group
     for address in [] if group is None else list(group.clients):
         connection = node.connections.get(address)
         if connection is not None:
