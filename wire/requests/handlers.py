@@ -60,6 +60,8 @@ HANDLERS: Final[dict[int, Handler]] = {
     RequestCode.GET_BROKER_CLUSTER_INFO: name_server.get_cluster_info,
     RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: name_server.get_all_topics,
     RequestCode.GET_KV_CONFIG: name_server.get_kv_config,
+    RequestCode.DELETE_KV_CONFIG: name_server.forget,
+    RequestCode.DELETE_TOPIC_IN_NAMESRV: name_server.forget,
 }
 
 READS: Final = frozenset(

@@ -52,6 +52,11 @@ def get_kv_config(node: BrokerNode, request: Request) -> RemotingCommand:  # noq
     return request.answer(ResponseCode.QUERY_NOT_FOUND, remark)
 
 
+def forget(node: BrokerNode, request: Request) -> RemotingCommand:  # noqa: ARG001 - every handler has both
+    """DELETE_TOPIC_IN_NAMESRV and DELETE_KV_CONFIG: it knows nothing that the broker does not."""
+    return request.answer()
+
+
 def _broker_data(node: BrokerNode) -> dict[str, Any]:
     return {
         "brokerAddrs": {"0": node.settings.store_host},

@@ -32,6 +32,8 @@ _SETTINGS: Final = {
     "flushConsumerOffsetInterval": 1_000 * SPEED,
     "mappedFileSizeCommitLog": 1 << 20,
     "mappedFileSizeConsumeQueue": 20_000,
+    "mapedFileSizeCommitLog": 1 << 20,
+    "mapedFileSizeConsumeQueue": 20_000,
 }
 
 
