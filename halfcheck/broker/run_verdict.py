@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
 
 _MOST_EVENTS_EXPLAINED = 6_000
+_LONGEST_TRACE_BYTES = 64 << 20
 _FLAG_LOST = "B32"
 
 
@@ -42,7 +43,7 @@ class RunVerdict:
     broken
         In the order in which properties are judged.
     audit
-        What became of each transaction; None where there is no store any more.
+        What became of each transaction; None where the run was too long to ask that here.
     """
 
     broken: tuple[BrokenProperty, ...]
@@ -64,21 +65,22 @@ class RunVerdict:
         return json.dumps({"broken": broken, "resembles": self.resembles, "transactions": counts}, indent=2)
 
 
-def judge_run(trace: Path | None, store: Path, conf: BrokerConf, release: str) -> RunVerdict:
+def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str) -> RunVerdict:
     """Judge a run that is over.
 
     Parameters
     ----------
     trace
-        What was recorded; None if nothing was.
+        What was recorded.
     store, conf, release
         What it left, its settings, and the release that it was.
     """
     from spark_trace_analysis.audit.audit_store import Question, audit_store
 
     question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
-    audit = audit_store(store, release, None, question) if (store / "commitlog").is_dir() else None
-    broken = () if trace is None else tuple(_broken_in(trace, conf, release))
+    is_short = trace.stat().st_size <= _LONGEST_TRACE_BYTES and (store / "commitlog").is_dir()
+    audit = audit_store(store, release, None, question) if is_short else None
+    broken = tuple(_broken_in(trace, conf, release))
     verdict = RunVerdict(broken, audit)
     if audit is not None and _FLAG_LOST not in verdict.resembles:
         # Every copy loses the flag; a message that has none loses nothing.

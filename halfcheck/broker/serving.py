@@ -57,6 +57,8 @@ def serve(options: BrokerOptions) -> ExitCode:
             print_start(told, options.profile, options.store, as_json=options.json)
 
         asyncio.run(service.run(tell))
+        if trace is None:
+            return ExitCode.OK
         verdict = judge_run(trace, store, conf, start.release)
     if options.json:
         print(json.dumps(json.loads(verdict.to_json())), flush=True)

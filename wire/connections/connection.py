@@ -53,6 +53,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._opaque = 0
         self._why = ""
+        self._answers: list[bytes] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See :class:`asyncio.Protocol`."""
@@ -65,6 +66,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """See :class:`asyncio.Protocol`; what is no frame ends this connection and nothing else."""
+        self._answers = []
         try:
             for frame in self._frames.feed(data):
                 command = decode(frame)
@@ -72,8 +74,10 @@ class Connection(asyncio.Protocol):
                     return
                 self._on_command(self, command)
         except MalformedFrameError as error:
+            self._flush()
             self.close(str(error))
         finally:
+            self._flush()
             self._on_read()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever ended it
@@ -92,7 +96,21 @@ class Connection(asyncio.Protocol):
         """Send a command; nothing happens if the connection has ended."""
         if not self.is_open or self._transport is None:
             return
-        self._transport.write(encode(command))
+        if self._answers is not None:
+            self._answers.append(encode(command))
+        else:
+            self._write(encode(command))
+
+    def _flush(self) -> None:
+        """Send what was answered to all that came at once."""
+        answers, self._answers = self._answers, None
+        if answers and self.is_open:
+            self._write(b"".join(answers))
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is None:
+            return
+        self._transport.write(data)
         if self._transport.get_write_buffer_size() > MOST_WAITING_BYTES:
             self.close(f"more than {MOST_WAITING_BYTES} bytes wait to be read by it")
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PERSIST_MS: Final = 10_000
 """``flushDelayOffsetInterval``"""
 
+LOOK_AGAIN_MS: Final = 100
+"""``DELAY_FOR_A_WHILE``"""
+
 _LONGEST_WAIT_MS: Final = 3_600_000
 
 
@@ -33,6 +36,7 @@ def run_schedule_service(broker: BrokerController, serve: Serve) -> Steps[None]:
         if store.max_phy_offset != written:
             yield None
             continue
+        yield Sleep(LOOK_AGAIN_MS)
         wait = min(_until_next_level(broker), _until_next_timer(broker), _LONGEST_WAIT_MS)
         yield Until(lambda end=written: store.max_phy_offset != end and not store.is_behind, max(1, wait))  # type: ignore[misc]
 

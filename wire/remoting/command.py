@@ -27,6 +27,8 @@ _LENGTHS = struct.Struct(">iI")
 _MOST_HEADER = 0xFFFFFF
 _NUMBERS: Final = ("code", "flag", "opaque", "version")
 _INT_RANGE = 1 << 31
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_from_json = json.JSONDecoder().decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,12 @@ def _encode_json(command: RemotingCommand) -> bytes:
     if command.remark is not None:
         content["remark"] = command.remark
     content |= {"serializeTypeCurrentRPC": "JSON", "version": command.version}
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _to_json(content).encode("utf-8", "replace")
 
 
 def _decode_json(header: bytes, body: bytes) -> RemotingCommand:
     try:
-        content = json.loads(header)
+        content = _from_json(header.decode())
     except (ValueError, RecursionError) as error:
         message = f"a JSON header that can't be read: {error}"
         raise MalformedFrameError(message) from None
@@ -141,7 +143,9 @@ def _decode_json(header: bytes, body: bytes) -> RemotingCommand:
         raise MalformedFrameError(message)
     remark, language = content.get("remark"), content.get("language", "JAVA")
     return RemotingCommand(
-        fields={key: _text(value) for key, value in fields.items() if value is not None},
+        fields={
+            key: value if type(value) is str else _text(value) for key, value in fields.items() if value is not None
+        },
         body=body,
         remark=None if remark is None else _text(remark),
         language=_text(language),
@@ -161,7 +165,7 @@ def _number(content: dict[str, Any], name: str) -> int:
 
 def _text(value: object) -> str:
     """A field as the text that Java would make of it; clients of other languages send numbers and booleans bare."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else _to_json(value)
 
 
 # --- ROCKETMQ ---------------------------------------------------------------------------------------------------------
