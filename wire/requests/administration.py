@@ -9,6 +9,7 @@ from wire.remoting.codes import MQ_VERSIONS, ResponseCode
 from wire.requests.broker_properties import parse_properties_text, properties_of, with_properties
 from wire.requests.json_bodies import body_of, object_in, queue_key, table_by_queue
 from wire.requests.offsets import store_timestamp_at
+from wire.requests.request import legal_name
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def update_topic(node: BrokerNode, request: Request) -> RemotingCommand:
     """UPDATE_AND_CREATE_TOPIC."""
-    node.broker.admin_broker_processor.update_topic(request.text("topic"), request.number("readQueueNums"))
+    node.broker.admin_broker_processor.update_topic(request.name("topic"), request.number("readQueueNums"))
     entry = node.broker.topic_config_manager.table[request.text("topic")]
     changed = {"perm": request.number("perm", 6), "writeQueueNums": request.number("writeQueueNums")}
     if any(entry[name] != value for name, value in changed.items()):
@@ -51,7 +52,7 @@ def get_all_topic_config(node: BrokerNode, request: Request) -> RemotingCommand:
 def update_group(node: BrokerNode, request: Request) -> RemotingCommand:
     """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: the group is made; what is said of it otherwise is kept, and not heeded."""
     data = object_in(request.body, "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP")
-    name = str(data.get("groupName", ""))
+    name = legal_name(str(data.get("groupName", "")))
     groups = node.broker.subscription_group_manager
     groups.create(name)
     groups.add(name, groups.table[name] | {key: value for key, value in data.items() if value is not None})

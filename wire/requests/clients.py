@@ -13,6 +13,7 @@ from wire.errors import BadRequestError
 from wire.node.consumer_groups import Consumer
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests.json_bodies import body_of, object_in, queue_key
+from wire.requests.request import legal_name
 
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
@@ -33,7 +34,7 @@ def heart_beat(node: BrokerNode, request: Request) -> RemotingCommand:
     for producer in _named(data, "producerDataSet"):
         node.channels.register_producer(str(producer["groupName"]), address)
     for each in _named(data, "consumerDataSet"):
-        group = str(each["groupName"])
+        group = legal_name(str(each["groupName"]))
         node.broker.subscription_group_manager.create(group)
         node.broker.topic_config_manager.create(retry_topic(group), 1)
         consumer = Consumer(address, client_id, request.command.language, request.command.version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Final
 
 from wire.errors import BadRequestError, MalformedFrameError
@@ -76,6 +77,9 @@ READS: Final = frozenset(
 )
 """What looks into queues: records that were stored before are dispatched first, however close behind them it comes."""
 
+_NOT_AS_EXPECTED: Final = (ValueError, KeyError, TypeError, AttributeError, OverflowError, struct.error)
+"""What Python throws where Java would throw something of its own at a request of a strange form."""
+
 
 def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
     """The answer to a request; None where there is none, or not yet.
@@ -99,5 +103,7 @@ def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
         answer = node.serve(node.broker, lambda: handler(node, request))
     except (BadRequestError, MalformedFrameError) as error:
         return request.answer(ResponseCode.SYSTEM_ERROR, str(error))
+    except _NOT_AS_EXPECTED as error:
+        return request.answer(ResponseCode.SYSTEM_ERROR, f"a field or the body is not as expected: {error!r}")
     node.poke()
     return None if answer is None else node.faults.refuse_answer(request, answer)

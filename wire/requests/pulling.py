@@ -59,7 +59,7 @@ class Pull:
 
 def pull_message(node: BrokerNode, request: Request) -> RemotingCommand | None:
     """Give messages of a queue; where there are none, wait for the next one if the client wants to."""
-    broker, group, topic = node.broker, request.text("consumerGroup"), request.text("topic")
+    broker, group, topic = node.broker, request.name("consumerGroup"), request.text("topic")
     broker.subscription_group_manager.create(group)
     config = broker.topic_config_manager.table.get(topic)
     if config is None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wire.errors import BadRequestError
 from wire.remoting.codes import ResponseCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand
+
+_LONGEST_NAME = 255
+_LEGAL = re.compile(f"[%|a-zA-Z0-9_-]{{1,{_LONGEST_NAME}}}")
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +45,16 @@ class Request:
             message = f"the custom field <{name}> is null"
             raise BadRequestError(message)
         return value
+
+    def name(self, field: str, default: str | None = None) -> str:
+        """A field that names a topic or a group; it may become the name of a folder.
+
+        Raises
+        ------
+        BadRequestError
+            It is missing, or has characters that RocketMQ refuses.
+        """
+        return legal_name(self.text(field, default))
 
     def number(self, name: str, default: int | None = None) -> int:
         """A field that is a whole number.
@@ -83,6 +97,23 @@ class Request:
             remark=remark,
             version=self.version,
         )
+
+
+def legal_name(name: str) -> str:
+    """The same name, if a topic or a group may have it (``TopicValidator#validateTopic``).
+
+    Raises
+    ------
+    BadRequestError
+        It may not.
+    """
+    if not _LEGAL.fullmatch(name):
+        message = (
+            f"The specified topic or group {name[:40]!r} contains illegal characters, "
+            f"allowing only {_LEGAL.pattern} and at most {_LONGEST_NAME} of them"
+        )
+        raise BadRequestError(message)
+    return name
 
 
 def _java_text(value: object) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_back_processor import MAX_RECONSUME_TIMES, consumer_send_msg_back
 from reference.broker.processor.send_message_processor import TRACE_SWITCH, SendMessageRequest
-from reference.format.properties import MESSAGE_REGION, UNIQUE_KEY, properties_map
+from reference.format.properties import MESSAGE_REGION, REAL_TOPIC, UNIQUE_KEY, properties_map
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.system_topics import dead_letter_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_batch
+from wire.requests.request import legal_name
 
 if TYPE_CHECKING:
     from reference.broker.processor.send_message_processor import SendMessageResponse
@@ -43,11 +44,13 @@ _STORED: Final = (
 def send_message(node: BrokerNode, request: Request) -> RemotingCommand:
     """Store a message, as a half if it says so."""
     names = _V2 if request.command.code != RequestCode.SEND_MESSAGE else {name: name for name in _V2}
-    topic, queue_id = request.text(names["topic"]), request.number(names["queueId"])
+    topic, queue_id = request.name(names["topic"]), request.number(names["queueId"])
     wrong = _create_topic(node, request, topic, request.number(names["defaultTopicQueueNums"], 4), queue_id)
     if wrong is not None:
         return wrong
     properties = properties_map(request.text(names["properties"], ""))
+    if REAL_TOPIC in properties:
+        legal_name(properties[REAL_TOPIC])
     reconsume_times = request.number(names["reconsumeTimes"], 0)
     if topic.startswith(_RETRY) and reconsume_times > request.number(names["maxReconsumeTimes"], MAX_RECONSUME_TIMES):
         topic, queue_id = dead_letter_topic(topic.removeprefix(_RETRY)), 0
@@ -145,7 +148,7 @@ def _handle_end(node: BrokerNode, request: Request, header: EndTransactionReques
 
 def send_back(node: BrokerNode, request: Request) -> RemotingCommand:
     """CONSUMER_SEND_MSG_BACK: later once more, in the end a dead letter."""
-    group = request.text("group")
+    group = request.name("group")
     node.broker.subscription_group_manager.create(group)
     most = request.number("maxReconsumeTimes", MAX_RECONSUME_TIMES)
     offset = CommitLogOffset(request.number("offset"))
