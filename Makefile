@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients coverage-tests sweeps bench-tests lint defects fuzz golden real-broker fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -68,6 +68,9 @@ real-broker: setup ## lead a real broker through a scenario and keep its store (
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
 
+test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go"; wants Maven and Go)
+	@$(BIN)/python -m tests.wire.clients $(ARGS)
+
 golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
 	@$(BIN)/python -m conformance.golden --schedules $(ARGS)
 
@@ -117,6 +120,9 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
+
+bench-wire: setup ## transactions a second through a broker on the wire; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS)
+	$(BIN)/python -m benchmarks.wire $(ARGS)
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)
 	$(BIN)/python -m benchmarks.spark $(ARGS)

@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "analyze": "halfcheck.commands.analyze",
     "audit": "halfcheck.commands.audit",
     "diff": "halfcheck.commands.diff",
+    "broker": "halfcheck.commands.broker",
     "verdicts": "halfcheck.commands.verdicts",
 }
 """Command name to the module that holds it, in the order of the overview."""

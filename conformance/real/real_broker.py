@@ -39,6 +39,8 @@ class RealBroker:
         What ``meta.json`` calls the run.
     settings
         Settings of ``broker.conf`` that differ from the short intervals and small files of each run.
+    store
+        A store that the broker goes on from; a copy of it.
 
     Attributes
     ----------
@@ -59,8 +61,10 @@ class RealBroker:
         jars: Path,
         scenario: str,
         settings: Mapping[str, str] | None = None,
+        store: Path | None = None,
     ) -> None:
         self._release = release
+        self._from_store = store
         self._classes = f"{jars.resolve()}/*"
         self._ports = free_ports()
         self._exit = ExitStack()
@@ -74,6 +78,8 @@ class RealBroker:
             undo.callback(shutil.rmtree, self.run, ignore_errors=True)
             for folder in ("home", "store", "kept"):
                 (self.run / folder).mkdir()
+            if self._from_store is not None:
+                shutil.copytree(self._from_store, self.run / "store", dirs_exist_ok=True)
             write_configuration(self.run, self._release, self._ports, self.settings)
             self._processes = undo.enter_context(Processes(self.run, self._ports.name_server_address))
             self._name_server = self._boot(
@@ -140,6 +146,16 @@ class RealBroker:
     def settle(self, client: Client, seconds: float) -> None:
         """Wait until a client's transactions are over, see :meth:`conformance.real.client.Client.settle`."""
         client.settle(seconds, self.check_interval_ms, int(self.settings["transactionCheckMax"]))
+
+    @property
+    def name_server_port(self) -> int:
+        """Where its name server listens."""
+        return self._ports.name_server
+
+    @property
+    def broker_port(self) -> int:
+        """Where the broker listens."""
+        return self._ports.broker
 
     @property
     def check_interval_ms(self) -> int:

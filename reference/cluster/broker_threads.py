@@ -50,8 +50,9 @@ class BrokerThreads:
     def _run_check_service(self) -> Steps[None]:
         """``TransactionalMessageCheckService#run``."""
         broker = self._broker
-        service, interval = broker.check_service, broker.settings.transaction_check_interval_ms
+        service = broker.check_service
         while True:
+            interval = broker.settings.transaction_check_interval_ms
             yield Sleep(max(0, interval - (broker.clock.elapsed - service.waits_since)))
             check_round = self._serve(broker, broker.begin_check_round)
             while check_round is not None and not check_round.is_over:

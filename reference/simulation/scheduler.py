@@ -69,6 +69,8 @@ class Scheduler:
     ----------
     seed
         Decides all that is left open; the same seed on the same threads gives the same run.
+    longest_step_ms
+        The most that passes on the clock in a step; 0 where somebody else lets the time pass.
 
     Attributes
     ----------
@@ -95,8 +97,9 @@ class Scheduler:
     (['half', 'op'], ['HALF', 'OP'])
     """
 
-    def __init__(self, seed: int, clock: VirtualClock) -> None:
+    def __init__(self, seed: int, clock: VirtualClock, longest_step_ms: int = LONGEST_STEP_MS) -> None:
         self.clock = clock
+        self._longest_step_ms = longest_step_ms
         self.random = Random(seed)
         self.threads: list[Thread] = []
         self.steps = 0
@@ -106,6 +109,28 @@ class Scheduler:
     def digest(self) -> str:
         """What stands for the order of all steps so far: who ran, and when."""
         return self._digest.hexdigest()
+
+    @property
+    def next_instant(self) -> int | None:
+        """The earliest time at which a thread wakes by the clock, perhaps past; None if none waits for one."""
+        return min((thread.wakes_at for thread in self.threads if thread.wakes_at is not None), default=None)
+
+    def run_due(self, until: int, most_steps: int) -> bool:
+        """Run what can run up to an instant, to which the clock is advanced in the end.
+
+        False if `most_steps` were taken before that: the clock stands where it stood, and there may be more to do.
+        """
+        for _ in range(most_steps):
+            ready = [thread for thread in self.threads if self._is_ready(thread)]
+            if ready:
+                self._step(ready[self.random.randrange(len(ready))] if len(ready) > 1 else ready[0])
+                continue
+            instant = self.next_instant
+            if instant is None or instant > until:
+                self.clock.advance(max(0, until - self.clock.elapsed))
+                return True
+            self.clock.advance(instant - self.clock.elapsed)
+        return False
 
     def start(self, name: str, steps: Steps[object], process: object = None) -> Thread:
         """Start a thread."""
@@ -136,12 +161,12 @@ class Scheduler:
             ready = [thread for thread in self.threads if self._is_ready(thread)]
             if ready:
                 return ready[self.random.randrange(len(ready))] if len(ready) > 1 else ready[0]
-            instants = [thread.wakes_at for thread in self.threads if thread.wakes_at is not None]
-            if not instants:
+            instant = self.next_instant
+            if instant is None:
                 names = ", ".join(thread.name for thread in self.threads) or "no thread is left"
                 message = f"nothing can run any more: {names}"
                 raise NothingCanRunError(message)
-            self.clock.advance(min(instants) - self.clock.elapsed)
+            self.clock.advance(instant - self.clock.elapsed)
 
     def _is_ready(self, thread: Thread) -> bool:
         if thread.wakes_at is not None and thread.wakes_at <= self.clock.elapsed:
@@ -159,7 +184,7 @@ class Scheduler:
             self._let_wait(thread, wait)
         if thread.is_over and thread in self.threads:
             self.threads.remove(thread)
-        self.clock.advance(self.random.randint(0, LONGEST_STEP_MS))
+        self.clock.advance(self.random.randint(0, self._longest_step_ms))
 
     def _let_wait(self, thread: Thread, wait: Sleep | Until | None) -> None:
         now = self.clock.elapsed

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
-from spark_trace_analysis.ingest.stored_rows import ENDS_OF_A_PROCESS, name_entries
+from spark_trace_analysis.ingest.stored_rows import ENDS_OF_A_PROCESS, PUT_BACKS, name_entries
 from spec.language import NONE
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _Reader:
                     born=life.born(self.timeout),
                     immunity=life.immunity_ms(self.timeout),
                 )
-            case "put_back_for_check" | "put_back_for_immunity":
+            case event if event in PUT_BACKS:
                 return self._put_back(row)
             case "message_delivered":
                 return ObservedEvent(

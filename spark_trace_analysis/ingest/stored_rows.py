@@ -22,10 +22,10 @@ PUT_BACK: Final = "put_back"
 """A put-back of which it is not known what it was for."""
 
 _COMMIT = OUTCOMES.index("commit")
-_PUT_BACKS = frozenset(
+PUT_BACKS: Final = frozenset(
     EVENTS[place] for place in (events.put_back_for_check, events.put_back_for_immunity, events.put_back_unasked)
 )
-_SHOWN = _PUT_BACKS | {"half_stored", "message_delivered", "op_stored", "half_discarded"}
+_SHOWN = PUT_BACKS | {"half_stored", "message_delivered", "op_stored", "half_discarded"}
 ENDS_OF_A_PROCESS: Final = frozenset({"crashed", "power_lost", "stopped"})
 
 
@@ -72,7 +72,7 @@ def as_a_store_shows_it(trace: RecordedTrace, *, with_discards: bool) -> Recorde
     for row in name_entries(trace.rows):
         if row.event == "half_stored":
             transaction_of[row.half] = row.transaction
-        elif row.event in _PUT_BACKS:
+        elif row.event in PUT_BACKS:
             transaction_of[row.copy] = row.transaction
         if row.event in _SHOWN and (with_discards or row.event != "half_discarded"):
             rows.append(replace(_without_what_is_not_shown(row, transaction_of), trace=0, action=""))
@@ -84,7 +84,7 @@ def _without_what_is_not_shown(row: Row, transaction_of: dict[int, int]) -> Row:
         return replace(row, transaction=transaction_of.get(row.half, row.transaction), check_times=NONE, outcome=0)
     if row.event == "half_discarded":
         return replace(row, half=NONE, op=NONE)
-    if row.event in _PUT_BACKS:
+    if row.event in PUT_BACKS:
         return replace(row, event=PUT_BACK, half=NONE, op=NONE)
     return replace(row, check_times=NONE)
 

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).parents[2]
-PACKAGES: Final = ("conformance", "fuzz", "halfcheck", "model_check", "reference", "spark_trace_analysis", "spec")
+PACKAGES: Final = (
+    "conformance",
+    "fuzz",
+    "halfcheck",
+    "model_check",
+    "reference",
+    "spark_trace_analysis",
+    "spec",
+    "wire",
+)
 ACTIONS: Final = [action.name for action in TRANSACTIONAL_MESSAGES.actions]
 FAULTS_ONLY: Final = set(FAULTS) - set(ACTIONS)
 

@@ -20,6 +20,7 @@ PACKAGES: Final = (
     "reference",
     "spark_trace_analysis",
     "spec",
+    "wire",
 )
 
 MOST_LINES_OF_A_FILE: Final = 350

@@ -19,6 +19,7 @@ PACKAGES: Final = (
     "setup",
     "spark_trace_analysis",
     "spec",
+    "wire",
 )
 NOT_OURS: Final = {".git", ".venv", "build", "report"}
 

@@ -28,11 +28,18 @@ ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
 MAX_RECONSUME_TIMES: Final = 16
 
 
-def consumer_send_msg_back(broker: BrokerController, group: str, offset: CommitLogOffset) -> Response:
+def consumer_send_msg_back(
+    broker: BrokerController,
+    group: str,
+    offset: CommitLogOffset,
+    delay_level: int = 0,
+    max_reconsume_times: int = MAX_RECONSUME_TIMES,
+) -> Response:
     """Store a message once more that a consumer of a group gave back (``#consumerSendMsgBack``).
 
-    Up to the 16th time it waits in the queue of a delay level, each time of the next one, and goes to the group's retry
-    topic then; after that it goes to the group's dead letter topic, and nobody delivers it again.
+    Up to the last time it waits in the queue of a delay level, each time of the next one unless the consumer names one,
+    and goes to the group's retry topic then; after that, and where the consumer names a negative level, it goes to the
+    group's dead letter topic, and nobody delivers it again.
     """
     record = broker.message_store.look_message_by_offset(offset)
     if record is None:
@@ -42,12 +49,12 @@ def consumer_send_msg_back(broker: BrokerController, group: str, offset: CommitL
     properties.setdefault(RETRY_TOPIC, message.topic)
     properties[WAIT_STORE_OK] = "false"
     properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
-    if record.reconsume_times >= MAX_RECONSUME_TIMES:
+    if record.reconsume_times >= max_reconsume_times or delay_level < 0:
         topic, queue_id = dead_letter_topic(group), 0
         broker.topic_config_manager.create(topic, 1)
     else:
         broker.topic_config_manager.create(retry_topic(group), 1)
-        level = min(3 + record.reconsume_times, len(DELAYS_MS))
+        level = min(delay_level or 3 + record.reconsume_times, len(DELAYS_MS))
         properties |= {DELAY_TIME_LEVEL: str(level), REAL_TOPIC: retry_topic(group), REAL_QUEUE_ID: "0"}
         topic, queue_id = SCHEDULE_TOPIC, queue_id_of_level(level)
     copy = copy_to(broker, message, topic, queue_id)

@@ -1,0 +1,1 @@
+"""What ``halfcheck broker`` does beside serving: its options as a start, and what a run broke when it is over."""

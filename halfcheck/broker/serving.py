@@ -1,0 +1,84 @@
+"""``halfcheck broker`` from its options to its verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import typer
+
+from halfcheck.broker.broker_options import Clock
+from halfcheck.broker.run_verdict import judge_run
+from halfcheck.errors import ExitCode
+from halfcheck.printing.broker import print_start, print_verdict
+from model_check.releases import profile_for
+from reference.format.broker_conf import BrokerConf, read_broker_conf
+from reference.versions.versions import switches_of
+from wire.control.controller import order_of_words
+from wire.node.start import Start
+from wire.service import Ports, Service
+
+if TYPE_CHECKING:
+    from halfcheck.broker.broker_options import BrokerOptions
+    from wire.service import Told
+
+
+def serve(options: BrokerOptions) -> ExitCode:
+    """Serve until it is told to stop, then say what the run broke."""
+    _require_sound(options)
+    conf = BrokerConf() if options.broker_conf is None else read_broker_conf(options.broker_conf)
+    orders = [order_of_words(shlex.split(text)) for text in options.order or ()]
+    with ExitStack() as stack:
+        temporary = Path(stack.enter_context(TemporaryDirectory(prefix="halfcheck-")))
+        store = options.store or temporary / "store"
+        trace = options.trace or (temporary / "trace.jsonl" if options.record else None)
+        start = Start.of(
+            options.profile,
+            store,
+            options.broker_conf,
+            speed=options.speed if options.clock is Clock.REAL else None,
+            seed=options.seed,
+            restart_ms=options.restart_ms,
+        )
+        service = Service(
+            start,
+            Ports(options.listen, options.port, options.control_port),
+            trace,
+            orders,
+            lambda line: typer.echo(f"halfcheck: {line}", err=True),
+        )
+
+        def tell(told: Told) -> None:
+            print_start(told, options.profile, options.store, as_json=options.json)
+
+        asyncio.run(service.run(tell))
+        if trace is None:
+            return ExitCode.OK
+        verdict = judge_run(trace, store, conf, start.release)
+    if options.json:
+        print(json.dumps(json.loads(verdict.to_json())), flush=True)
+    else:
+        print_verdict(verdict, options.trace)
+    return ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK
+
+
+def _require_sound(options: BrokerOptions) -> None:
+    if options.speed <= 0:
+        message = f"--speed {options.speed}: expected a number above 0; 1 is real time, --clock virtual stands still"
+        raise typer.BadParameter(message)
+    if options.trace is not None and options.trace.is_dir():
+        message = f"--trace {options.trace}: a directory; give a file for the trace"
+        raise typer.BadParameter(message)
+    if options.at is not None:
+        message = f"--at {options.at}: only with control; --port and --listen say where a broker listens"
+        raise typer.BadParameter(message)
+    try:
+        switches_of(options.profile)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    profile_for(options.profile.partition("+")[0].partition("-")[0])

@@ -1,0 +1,101 @@
+"""The command line of a broker on the wire: what it prints, what control answers, how it stops, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from halfcheck.errors import ExitCode
+from tests.wire.one_producer import COMMIT, OneProducer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def halfcheck(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "halfcheck", "broker", *words]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """A broker of the command line, and what it has printed at its start."""
+    command = [sys.executable, "-m", "halfcheck", "broker", "--port", "0", "--store", str(folder / "store"), "--json"]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process, json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    order = "fault fault=double_end key=order-7"
+    options = "--profile", "5.3.3", "--clock", "virtual", "--trace", str(trace), "--order", order
+    with served(tmp_path, *options) as (process, told):
+        with OneProducer(told["address"]) as producer:
+            producer.end(producer.half("order-7"), COMMIT)
+            assert producer.keys() == ["order-7", "order-7"]
+        control = "control", "push-clock", "ms=10000", "--at", told["control"]
+        pushed = halfcheck(*control, HALFCHECK_TOKEN=told["token"])
+        assert (pushed.returncode, pushed.stderr) == (ExitCode.OK, "")
+        refused = halfcheck(*control, "--token", "wrong")
+        assert refused.returncode == ExitCode.BAD_CONTENT
+        assert refused.stderr.count("\n") == 1
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (ExitCode.SAFETY_VIOLATED, "")
+    verdict = json.loads(out)
+    assert [each["property"] for each in verdict["broken"]] == ["S1"]
+    assert list(verdict["resembles"]) == ["A13"]
+    assert verdict["transactions"]["doubled"] == 1
+    assert "message_delivered" in trace.read_text(encoding="utf-8")
+    compared = [sys.executable, "-m", "halfcheck", "diff", str(trace), "spec:5.3.3"]
+    explained = subprocess.run(compared, capture_output=True, text=True, check=False)
+    assert explained.returncode == ExitCode.OK, explained.stdout + explained.stderr
+
+
+def test_a_store_is_one_brokers_and_is_gone_on_with(tmp_path: Path) -> None:
+    options = "--profile", "4.9.7", "--clock", "virtual"
+    with served(tmp_path, *options) as (process, told):
+        second = halfcheck("--port", "0", "--store", str(tmp_path / "store"))
+        assert second.returncode == ExitCode.BAD_CONTENT
+        assert "another broker uses this store" in second.stderr
+        with OneProducer(told["address"]) as producer:
+            producer.end(producer.half("kept"), COMMIT)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        assert process.returncode == ExitCode.OK
+    with served(tmp_path, *options) as (_, told), OneProducer(told["address"]) as producer:
+        assert producer.keys() == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["start"], ExitCode.BAD_OPTION, "'start': expected nothing, to start a broker, or control and an order"),
+        (["control", "status"], ExitCode.BAD_OPTION, "--at HOST:PORT and --token TOKEN"),
+        (["control", "fly", "--at", "127.0.0.1:1", "--token", "t"], ExitCode.BAD_CONTENT, "no control port answers"),
+        (["control", "crash", "now", "--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "'now': expected NAME=VALUE"),
+        (["--profile", "6.0.0"], ExitCode.BAD_OPTION, "no version '6.0.0'"),
+        (["--speed", "0"], ExitCode.BAD_OPTION, "--speed 0.0: expected a number above 0"),
+        (["--order", "fault fault=fire"], ExitCode.BAD_OPTION, "fault 'fire': expected one of"),
+        (["--listen", "192.0.2.77"], ExitCode.BAD_CONTENT, "can't listen there"),
+        (["--at", "127.0.0.1:1"], ExitCode.BAD_OPTION, "only with control"),
+        (["--broker-conf", "missing.conf"], ExitCode.BAD_CONTENT, "missing.conf"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(words: list[str], code: ExitCode, told: str) -> None:
+    outcome = halfcheck(*words, "--port", "0")
+    assert outcome.returncode == code
+    assert told in outcome.stderr
+    assert outcome.stderr.count("\n") == 1

@@ -1,0 +1,172 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.producer.LocalTransactionState;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.TransactionListener;
+import org.apache.rocketmq.client.producer.TransactionMQProducer;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * The Java client of any release with a scenario: a table of messages, each with its phase, its key, what its local
+ * transaction comes to, what its checks are answered, and how often the consumer cannot consume it.
+ *
+ * Arguments: the name server's address and the file of the scenario. A command a line on stdin (phase N, drain TOPIC, end),
+ * an event a line on stdout.
+ */
+public class ScenarioClient {
+    static final String TOPIC = "Orders";
+    static final Map<String, String[]> PLANS = new LinkedHashMap<>();
+    static final Map<String, AtomicInteger> CHECKS = new ConcurrentHashMap<>();
+
+    public static void main(String[] arguments) throws Exception {
+        String nameServer = arguments[0];
+        for (String line : Files.readAllLines(Paths.get(arguments[1]), StandardCharsets.UTF_8)) {
+            String[] columns = line.trim().split("\\s+");
+            if (columns.length == 5 && !columns[0].startsWith("#")) PLANS.put(columns[1], columns);
+        }
+        TransactionMQProducer producer = new TransactionMQProducer("order-service");
+        producer.setNamesrvAddr(nameServer);
+        producer.setInstanceName("producer");
+        producer.setTransactionListener(new Planned());
+        producer.setSendMsgTimeout(15_000);
+        producer.setHeartbeatBrokerInterval(1_000);
+        producer.start();
+        List<DefaultMQPushConsumer> consumers = new ArrayList<>();
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        say("ready", "", "");
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            String[] words = line.trim().split("\\s+");
+            try {
+                switch (words[0]) {
+                    case "phase": send(producer, words[1]); break;
+                    case "consume": consumers.add(consumer(nameServer, words[1])); break;
+                    case "drain": drain(nameServer, words[1]); break;
+                    case "end":
+                        for (DefaultMQPushConsumer consumer : consumers) consumer.shutdown();
+                        producer.shutdown();
+                        break;
+                    default: throw new IllegalArgumentException(line);
+                }
+                say("done", line, "");
+            } catch (Exception problem) {
+                say("failed", line, problem.toString().replace('\n', ' '));
+            }
+            if (words[0].equals("end")) Runtime.getRuntime().halt(0);
+        }
+    }
+
+    static void send(TransactionMQProducer producer, String phase) throws Exception {
+        for (String[] plan : PLANS.values()) {
+            if (!plan[0].equals(phase)) continue;
+            Message message = new Message(TOPIC, "paid", plan[1], (plan[1] + "|an order").getBytes(StandardCharsets.UTF_8));
+            SendResult sent = plan[2].equals("PLAIN") ? producer.send(message)
+                : producer.sendMessageInTransaction(message, null);
+            say("sent", plan[1], sent.getSendStatus().name());
+        }
+    }
+
+    static DefaultMQPushConsumer consumer(String nameServer, String kind) throws Exception {
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer("group-" + kind);
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName("consumer-" + kind);
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        if (kind.equals("broadcast")) broadcast(consumer);
+        consumer.setMaxReconsumeTimes(2);
+        consumer.setHeartbeatBrokerInterval(1_000);
+        consumer.subscribe(TOPIC, kind.equals("tagged") ? "unpaid" : "*");
+        if (kind.equals("orderly"))
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
+                for (MessageExt message : messages) consumed(kind, message);
+                return ConsumeOrderlyStatus.SUCCESS;
+            });
+        else
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                boolean fails = false;
+                for (MessageExt message : messages) {
+                    consumed(kind, message);
+                    int failures = kind.equals("cluster") ? Integer.parseInt(PLANS.get(keyOf(message))[4]) : 0;
+                    fails |= message.getReconsumeTimes() < failures;
+                }
+                return fails ? ConsumeConcurrentlyStatus.RECONSUME_LATER : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            });
+        consumer.start();
+        return consumer;
+    }
+
+    /** {@code setMessageModel(BROADCASTING)}; the enum has moved between releases. */
+    static void broadcast(DefaultMQPushConsumer consumer) throws Exception {
+        Class<?> model = consumer.getMessageModel().getClass();
+        Object broadcasting = model.getMethod("valueOf", String.class).invoke(null, "BROADCASTING");
+        consumer.getClass().getMethod("setMessageModel", model).invoke(consumer, broadcasting);
+    }
+
+    static void consumed(String kind, MessageExt message) {
+        say("consumed", keyOf(message), kind + " " + message.getReconsumeTimes());
+    }
+
+    static void drain(String nameServer, String topic) throws Exception {
+        DefaultMQPullConsumer consumer = new DefaultMQPullConsumer("group-drain");
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName("drain");
+        consumer.start();
+        try {
+            List<MessageQueue> queues = new ArrayList<>(consumer.fetchSubscribeMessageQueues(topic));
+            Collections.sort(queues);
+            for (MessageQueue queue : queues) {
+                PullResult pulled = consumer.pull(queue, "*", 0, 32, 5_000);
+                while (pulled.getPullStatus() == PullStatus.FOUND) {
+                    for (MessageExt message : pulled.getMsgFoundList()) say("pulled", keyOf(message), topic);
+                    pulled = consumer.pull(queue, "*", pulled.getNextBeginOffset(), 32, 5_000);
+                }
+            }
+        } finally {
+            consumer.shutdown();
+        }
+    }
+
+    static final class Planned implements TransactionListener {
+        @Override
+        public LocalTransactionState executeLocalTransaction(Message message, Object argument) {
+            return LocalTransactionState.valueOf(PLANS.get(message.getKeys())[2]);
+        }
+
+        @Override
+        public LocalTransactionState checkLocalTransaction(MessageExt message) {
+            String[] answers = PLANS.get(keyOf(message))[3].split(",");
+            int check = CHECKS.computeIfAbsent(keyOf(message), key -> new AtomicInteger()).incrementAndGet();
+            String answer = answers[Math.min(check, answers.length) - 1];
+            say("checked", keyOf(message), answer);
+            return LocalTransactionState.valueOf(answer);
+        }
+    }
+
+    static String keyOf(MessageExt message) {
+        return new String(message.getBody(), StandardCharsets.UTF_8).split("\\|")[0];
+    }
+
+    static synchronized void say(String event, String key, String more) {
+        System.out.println(event + "\t" + key + "\t" + more);
+        System.out.flush();
+    }
+}

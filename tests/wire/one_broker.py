@@ -1,0 +1,52 @@
+"""A broker on the wire in a thread, for one test."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from wire.broker_thread import BrokerThread
+from wire.node.start import Start
+from wire.service import Ports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MINUTE = 60_000
+
+
+@contextmanager
+def broker(
+    folder: Path,
+    profile: str = "5.5.1",
+    *,
+    speed: float | None = None,
+    seed: int = 7,
+    host: str = "127.0.0.1",
+    restart_ms: int = 10,
+    log: list[str] | None = None,
+    conf: Mapping[str, object] | None = None,
+    **more: object,
+) -> Iterator[BrokerThread]:
+    """A broker whose clock stands still unless it is pushed.
+
+    Parameters
+    ----------
+    log
+        Gets the lines of its log.
+    conf, more
+        Settings of ``broker.conf``.
+    """
+    path = folder / "broker.conf"
+    path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
+    start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
+    say = (lambda _: None) if log is None else log.append
+    with BrokerThread(start, ports=Ports(host), trace=folder / "trace.jsonl", say=say) as running:
+        yield running
+
+
+def wait_until_it_serves(running: BrokerThread) -> None:
+    """Wait until a process serves that had died."""
+    while not running.controller.status()["is_up"]:
+        pass

@@ -1,0 +1,99 @@
+"""A broker on the wire in a thread of this process, for tests in Python."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Self
+
+from wire.control.controller import Controller
+from wire.errors import WireError
+from wire.service import Ports, Service, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from wire.node.start import Start
+
+_START_SECONDS = 60
+
+
+class BrokerThread:
+    """A broker, from entering the context until it is stopped or left.
+
+    Parameters
+    ----------
+    start, ports, trace, say
+        As :class:`wire.service.Service` takes them.
+
+    Attributes
+    ----------
+    address
+        Where clients find broker and name server.
+    controller
+        Gives it orders.
+
+    Raises
+    ------
+    WireError, StoreError
+        It does not start.
+    """
+
+    def __init__(
+        self,
+        start: Start,
+        *,
+        ports: Ports | None = None,
+        trace: Path | None = None,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._service = Service(start, ports or Ports(), trace, (), say)
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="halfcheck broker", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        if not self._ready.wait(_START_SECONDS):
+            message = f"the broker did not start within {_START_SECONDS} s"
+            raise WireError(message)
+        self._raise_failure()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop it as told, in the order of its release; nothing happens if it has stopped.
+
+        Raises
+        ------
+        Exception
+            What has ended it before.
+        """
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._service.stop)
+        self._thread.join()
+        self._raise_failure()
+
+    def _run(self) -> None:
+        try:
+            self._loop.run_until_complete(self._service.run(self._tell, heeds_signals=False))
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that waits
+            self._failure = error
+        finally:
+            self._ready.set()
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    def _tell(self, told: Told) -> None:
+        self.address = told.address
+        self.controller = Controller(told.control, told.token)
+        self._ready.set()
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure

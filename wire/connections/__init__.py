@@ -1,0 +1,1 @@
+"""The port, and the connections of clients: frames in, frames out."""

@@ -1,0 +1,120 @@
+"""One connection of a client: frames in, frames out, and what is known of who is on the other side."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from wire.errors import MalformedFrameError
+from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode
+from wire.remoting.frames import FrameReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from wire.remoting.codes import RequestCode
+
+MOST_WAITING_BYTES: Final = 64 << 20
+"""What may wait to be sent to a client that reads nothing; beyond it, the connection is closed."""
+
+
+class Connection(asyncio.Protocol):
+    """A client's connection.
+
+    Parameters
+    ----------
+    on_command, on_read
+        Called for each command that comes, and when all that came at once were.
+    on_open, on_close
+        Called once each; the second with why it ended where that was the client's fault, else with an empty text.
+
+    Attributes
+    ----------
+    address
+        ``127.0.0.1:4242`` of the other side, which names the channel.
+    is_open
+        False once it has ended.
+    """
+
+    def __init__(
+        self,
+        on_command: Callable[[Connection, RemotingCommand], None],
+        on_read: Callable[[], None],
+        on_open: Callable[[Connection], None],
+        on_close: Callable[[Connection, str], None],
+    ) -> None:
+        self.address = ""
+        self.is_open = False
+        self._on_command = on_command
+        self._on_read = on_read
+        self._on_open = on_open
+        self._on_close = on_close
+        self._frames = FrameReader()
+        self._transport: asyncio.Transport | None = None
+        self._opaque = 0
+        self._why = ""
+        self._answers: list[bytes] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See :class:`asyncio.Protocol`."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - asyncio's own promise for streams
+        host, port = transport.get_extra_info("peername")[:2]
+        self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._transport = transport
+        self.is_open = True
+        self._on_open(self)
+
+    def data_received(self, data: bytes) -> None:
+        """See :class:`asyncio.Protocol`; what is no frame ends this connection and nothing else."""
+        self._answers = []
+        try:
+            for frame in self._frames.feed(data):
+                command = decode(frame)
+                if not self.is_open:
+                    return
+                self._on_command(self, command)
+        except MalformedFrameError as error:
+            self._flush()
+            self.close(str(error))
+        finally:
+            self._flush()
+            self._on_read()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever ended it
+        """See :class:`asyncio.Protocol`."""
+        self.is_open = False
+        self._on_close(self, self._why)
+
+    def close(self, why: str = "") -> None:
+        """End it now; what waits to be sent is dropped."""
+        if self.is_open and self._transport is not None:
+            self._why = why
+            self.is_open = False
+            self._transport.abort()
+
+    def send(self, command: RemotingCommand) -> None:
+        """Send a command; nothing happens if the connection has ended."""
+        if not self.is_open or self._transport is None:
+            return
+        if self._answers is not None:
+            self._answers.append(encode(command))
+        else:
+            self._write(encode(command))
+
+    def _flush(self) -> None:
+        """Send what was answered to all that came at once."""
+        answers, self._answers = self._answers, None
+        if answers and self.is_open:
+            self._write(b"".join(answers))
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is None:
+            return
+        self._transport.write(data)
+        if self._transport.get_write_buffer_size() > MOST_WAITING_BYTES:
+            self.close(f"more than {MOST_WAITING_BYTES} bytes wait to be read by it")
+
+    def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int) -> None:
+        """Ask the client something that it does not answer (``Broker2Client``)."""
+        self._opaque += 1
+        self.send(RemotingCommand(code, fields, body, self._opaque, ONEWAY_FLAG, version=version))

@@ -1,0 +1,124 @@
+"""A Python object that gives orders to a broker over its control port."""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPConnection
+from typing import Any
+
+from wire.control.orders import ORDERS
+from wire.errors import BadOrderError, WireError
+
+_SECONDS = 60
+
+
+class Controller:
+    """The other side of a control port.
+
+    Parameters
+    ----------
+    address, token
+        As the broker printed them at its start.
+
+    Examples
+    --------
+    ``Controller("127.0.0.1:4711", token).fault("double_end", key="order-7")``
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            message = f"{address!r}: expected the control port's HOST:PORT, as the broker printed it"
+            raise BadOrderError(message)
+        self.host, self.port, self.token = host, int(port), token
+
+    def order(self, name: str, **arguments: object) -> dict[str, Any]:
+        """Give an order, and wait until it is carried out; gives what is answered.
+
+        Raises
+        ------
+        BadOrderError
+            The broker does not know it, or not so.
+        WireError
+            Nobody answers there, the token is wrong, or it can't be done now.
+        """
+        connection = HTTPConnection(self.host, self.port, timeout=_SECONDS)
+        try:
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+            connection.request("POST", f"/{name}", json.dumps(arguments), headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+        except (OSError, ValueError) as error:
+            message = f"{self.host}:{self.port}: no control port answers there: {error}"
+            raise WireError(message) from None
+        finally:
+            connection.close()
+        if response.status == 200:
+            return dict(answer)
+        kind = BadOrderError if response.status in (400, 404) else WireError
+        raise kind(answer.get("error", f"HTTP {response.status}"))
+
+    def status(self) -> dict[str, Any]:
+        """What the broker is doing."""
+        return self.order("status")
+
+    def push_clock(self, ms: int) -> None:
+        """Let time pass at once, and all that is due in it happen."""
+        self.order("push_clock", ms=ms)
+
+    def step_clock(self, ms: int) -> None:
+        """Set the broker's wall clock forward or back."""
+        self.order("step_clock", ms=ms)
+
+    def crash(self, at_write: int = 0) -> None:
+        """Kill the process now, or at one of its next writes; it starts again by itself."""
+        self.order("crash", at_write=at_write)
+
+    def restart(self) -> None:
+        """Stop the process as told, and start the next one."""
+        self.order("restart")
+
+    def role(self, role: str) -> None:
+        """Let it become a slave, an acting master or the master."""
+        self.order("role", role=role)
+
+    def unreachable_producer(self, group: str, *, ends: bool = False) -> None:
+        """Let no check reach a producer group, or let them reach it again."""
+        self.order("unreachable_producer", group=group, ends=ends)
+
+    def fault(self, fault: str, **settings: object) -> None:
+        """Let a fault befall messages or requests; see :class:`wire.node.faults.Fault` for its settings."""
+        self.order("fault", fault=fault, **settings)
+
+    def clear(self) -> None:
+        """End all faults."""
+        self.order("clear")
+
+
+def order_of_words(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """An order in words of a command line: its name, then ``NAME=VALUE`` each, values in JSON or bare texts.
+
+    Raises
+    ------
+    BadOrderError
+        There is none, or a word is no ``NAME=VALUE``.
+
+    Examples
+    --------
+    >>> order_of_words(["push-clock", "ms=60000"]), order_of_words(["role", "role=slave"])
+    (('push_clock', {'ms': 60000}), ('role', {'role': 'slave'}))
+    """
+    if not words:
+        message = f"an order is missing; there are {', '.join(sorted(ORDERS))}"
+        raise BadOrderError(message)
+    arguments: dict[str, Any] = {}
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            message = f"{word!r}: expected NAME=VALUE, such as ms=60000"
+            raise BadOrderError(message)
+        try:
+            arguments[name] = json.loads(value)
+        except ValueError:
+            arguments[name] = value
+    return words[0].replace("-", "_"), arguments

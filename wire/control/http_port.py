@@ -1,0 +1,141 @@
+"""The control port: HTTP on loopback, an order a POST, JSON in and out, and a token without which nothing is done.
+
+It speaks as much of HTTP/1.1 as a client of the standard library needs, and closes the connection behind each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from reference.errors import BrokerError
+from reference.format.errors import StoreError
+from wire.control.orders import carry_out
+from wire.errors import BadOrderError, WireError
+
+if TYPE_CHECKING:
+    from wire.node.broker_node import BrokerNode
+
+LOOPBACK: Final = "127.0.0.1"
+_MOST_BODY: Final = 1 << 16
+_MOST_HEADERS: Final = 64
+_PATIENCE_SECONDS: Final = 10.0
+_REASONS: Final = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    404: "Not Found",
+    409: "Conflict",
+    413: "Content Too Large",
+}
+
+
+class ControlPort:
+    """The port.
+
+    Parameters
+    ----------
+    token
+        What a request must show as ``Authorization: Bearer TOKEN``; without one it is drawn.
+
+    Attributes
+    ----------
+    address
+        ``127.0.0.1:PORT``, once it listens; it never listens anywhere else.
+    """
+
+    def __init__(self, node: BrokerNode, port: int = 0, token: str | None = None) -> None:
+        self.token = secrets.token_urlsafe(24) if token is None else token
+        self.address = ""
+        self._node = node
+        self._port = port
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None] | None] = set()
+
+    async def listen(self) -> None:
+        """Begin to listen.
+
+        Raises
+        ------
+        WireError
+            The port is taken.
+        """
+        try:
+            self._server = await asyncio.start_server(self._serve, LOOPBACK, self._port, limit=_MOST_BODY)
+        except OSError as error:
+            message = f"{LOOPBACK}:{self._port}: the control port can't listen there: {error.strerror}"
+            raise WireError(message) from None
+        self.address = f"{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
+
+    async def stop(self) -> None:
+        """Listen no more, and end what is under way."""
+        if self._server is not None:
+            self._server.close()
+        for task in [task for task in self._open if task is not None]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._open.add(task)
+        try:
+            await self._serve_one(reader, writer)
+        finally:
+            self._open.discard(task)
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+            code, answer = await asyncio.wait_for(self._answer(reader), _PATIENCE_SECONDS)
+            body = json.dumps(answer).encode() + b"\n"
+            head = f"HTTP/1.1 {code} {_REASONS[code]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+            writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + body)
+            await writer.drain()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> tuple[int, object]:
+        try:
+            words = (await reader.readline()).decode("latin-1").split()
+            headers = await _headers(reader)
+            length = int(headers.get("content-length", "0"))
+        except ValueError as error:
+            return 400, {"error": f"not a request of HTTP/1.1: {error}"}
+        if not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {self.token}".encode()):
+            return 401, {"error": "Authorization: Bearer TOKEN is missing or wrong; the token is printed at the start"}
+        if not 0 <= length <= _MOST_BODY:
+            return 413, {"error": f"a body of {length} bytes; at most {_MOST_BODY} were expected"}
+        if len(words) != 3 or words[0] not in ("GET", "POST"):
+            return 400, {"error": "expected POST /ORDER with a JSON object, or GET /status"}
+        return self._carry_out(words[1].strip("/"), await reader.readexactly(length))
+
+    def _carry_out(self, name: str, body: bytes) -> tuple[int, object]:
+        try:
+            arguments: Any = json.loads(body) if body else {}
+        except (ValueError, RecursionError) as error:
+            return 400, {"error": f"the body is no JSON: {error}"}
+        if not isinstance(arguments, dict):
+            return 400, {"error": f"the body is a {type(arguments).__name__}; an object was expected"}
+        try:
+            return 200, carry_out(self._node, name or "status", arguments)
+        except BadOrderError as error:
+            return 404 if "order '" in str(error) else 400, {"error": str(error)}
+        except (BrokerError, StoreError, WireError) as error:
+            return 409, {"error": str(error)}
+
+
+async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for _ in range(_MOST_HEADERS):
+        line = (await reader.readline()).decode("latin-1").strip()
+        if not line:
+            return headers
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
+    message = f"more than {_MOST_HEADERS} headers"
+    raise ValueError(message)

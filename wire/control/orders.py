@@ -1,0 +1,180 @@
+"""What a broker on the wire can be told, each order with what it takes: of the control port, an option, a fixture."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from reference.broker.broker_settings import BrokerRole
+from wire.errors import BadOrderError
+from wire.node.faults import fault_of
+from wire.remoting.codes import RequestCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from wire.node.broker_node import BrokerNode
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order.
+
+    Attributes
+    ----------
+    takes
+        The names of what it takes, with the type of each.
+    does
+        Does it, and gives what is answered.
+    about
+        A line of help.
+    """
+
+    takes: Mapping[str, type]
+    does: Callable[[BrokerNode, Arguments], object]
+    about: str
+
+
+def carry_out(node: BrokerNode, name: str, arguments: Mapping[str, Any]) -> object:
+    """Carry out an order.
+
+    Raises
+    ------
+    BadOrderError
+        There is no such order, it takes something else, or it can't be done now.
+    """
+    order = ORDERS.get(name)
+    if order is None:
+        message = f"order {name!r}: expected one of {', '.join(sorted(ORDERS))}"
+        raise BadOrderError(message)
+    if name != "fault":
+        _require_arguments(name, order, arguments)
+    return order.does(node, dict(arguments))
+
+
+def _require_arguments(name: str, order: Order, arguments: Mapping[str, Any]) -> None:
+    for key, value in arguments.items():
+        wanted = order.takes.get(key)
+        if wanted is None:
+            message = f"{name}: {key!r} is nothing that it takes; it takes {', '.join(order.takes) or 'nothing'}"
+            raise BadOrderError(message)
+        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+            message = f"{name}: {key} is {value!r}, expected {_NAMES[wanted]}"
+            raise BadOrderError(message)
+
+
+def _status(node: BrokerNode, _: Arguments) -> object:
+    store = node.broker.message_store if node.is_up else None
+    return {
+        "profile": node.start.release,
+        "address": node.settings.store_host,
+        "is_up": node.is_up,
+        "role": node.role.value,
+        "now": node.clock.now,
+        "elapsed": node.clock.elapsed,
+        "speed": node.pace.speed,
+        "seed": node.start.seed,
+        "died": node.died,
+        "connections": len(node.connections),
+        "producers": node.channels.groups(),
+        "commit_log_end": None if store is None else int(store.max_phy_offset),
+        "writes": node.disk.writes,
+        "faults": [_shown(fault) for fault in node.faults.active if not fault.is_over],
+        "befell": node.faults.done,
+    }
+
+
+def _shown(fault: Any) -> dict[str, object]:
+    shown = asdict(fault)
+    shown["request"] = fault.request.name
+    return {"fault": shown.pop("kind"), **shown}
+
+
+def _push_clock(node: BrokerNode, arguments: Arguments) -> object:
+    by_ms = arguments.get("ms", 0)
+    if by_ms <= 0:
+        message = f"push_clock: ms is {by_ms}, expected a positive number of milliseconds"
+        raise BadOrderError(message)
+    node.pace.push(by_ms)
+    while not node.run_threads():
+        pass
+    node.poke()
+    return {"now": node.clock.now}
+
+
+def _step_clock(node: BrokerNode, arguments: Arguments) -> object:
+    node.step_clock(arguments.get("ms", 0))
+    return {"now": node.clock.now}
+
+
+def _crash(node: BrokerNode, arguments: Arguments) -> object:
+    at_write = arguments.get("at_write", 0)
+    if at_write < 0:
+        message = f"crash: at_write is {at_write}, expected 0 for now, or the number of a write from now on"
+        raise BadOrderError(message)
+    if at_write:
+        node.disk.crash_at(at_write)
+    else:
+        node.crash()
+    return {"writes": node.disk.writes}
+
+
+def _restart(node: BrokerNode, _: Arguments) -> object:
+    node.restart()
+    return {}
+
+
+def _change_role(node: BrokerNode, arguments: Arguments) -> object:
+    names = [role.value for role in BrokerRole]
+    if arguments.get("role") not in names:
+        message = f"role {arguments.get('role')!r}: expected one of {', '.join(names)}"
+        raise BadOrderError(message)
+    node.change_role(BrokerRole(arguments["role"]))
+    return {"role": node.role.value}
+
+
+def _unreachable(node: BrokerNode, arguments: Arguments) -> object:
+    group = arguments.get("group", "")
+    if not group:
+        message = "unreachable_producer: group is missing; name the producer group"
+        raise BadOrderError(message)
+    if arguments.get("ends", False):
+        node.channels.unreachable.discard(group)
+    else:
+        node.channels.unreachable.add(group)
+    return {"unreachable": sorted(node.channels.unreachable)}
+
+
+def _fault(node: BrokerNode, arguments: Arguments) -> object:
+    node.faults.add(fault_of(arguments))
+    return {"faults": len(node.faults.active)}
+
+
+def _clear(node: BrokerNode, _: Arguments) -> object:
+    node.faults.clear()
+    node.channels.unreachable.clear()
+    node.disk.resume()
+    return {}
+
+
+_NAMES: Final = {int: "a whole number", str: "a text", bool: "true or false"}
+
+ORDERS: Final[dict[str, Order]] = {
+    "status": Order({}, _status, "what the broker is doing"),
+    "push_clock": Order({"ms": int}, _push_clock, "let time pass at once, and all that is due in it happen"),
+    "step_clock": Order({"ms": int}, _step_clock, "set the wall clock forward or back, while no time passes"),
+    "crash": Order({"at_write": int}, _crash, "kill the process now, or at a write from now on; it starts again"),
+    "restart": Order({}, _restart, "stop as told in the release's order, and start again"),
+    "role": Order({"role": str}, _change_role, "become slave, acting_master or master"),
+    "unreachable_producer": Order(
+        {"group": str, "ends": bool}, _unreachable, "no check reaches a group, until ends=true"
+    ),
+    "fault": Order({}, _fault, "what is to befall messages and requests; see the page of faults"),
+    "clear": Order({}, _clear, "no fault any more; what was held back goes on"),
+}
+"""By name."""
+
+REQUESTS: Final = tuple(code.name for code in RequestCode)
+"""What a refusal may name."""

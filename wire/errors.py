@@ -1,0 +1,23 @@
+"""What can be wrong with what comes over a connection, and with what a broker on the wire is asked to do."""
+
+from __future__ import annotations
+
+
+class WireError(Exception):
+    """The root of this family; the message is one line that names the value and what was expected."""
+
+    exit_code: int = 150
+
+
+class MalformedFrameError(WireError):
+    """Bytes on a connection that are no remoting command: the connection is closed, and nothing else disturbed."""
+
+
+class BadRequestError(WireError):
+    """A request lacks a field or has one that is no number; the broker answers SYSTEM_ERROR, as RocketMQ does."""
+
+
+class BadOrderError(WireError):
+    """The control port was asked for something that it does not know or that can't be done now."""
+
+    exit_code: int = 151

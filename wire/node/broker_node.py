@@ -1,0 +1,277 @@
+"""The broker's process and what is around it: its clock, its store, its clients, its death and its return."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reference.broker.broker_controller import BrokerController
+from reference.broker.broker_settings import BrokerRole
+from reference.client.producer_messages import RemotingError
+from reference.cluster.broker_threads import BrokerThreads
+from reference.errors import BrokerIsDownError
+from reference.format.errors import DiskHasStoppedError
+from reference.simulation.scheduler import Scheduler, Sleep, Steps
+from reference.simulation.virtual_clock import VirtualClock
+from reference.store.message_store import MessageStore
+from reference.store.store_checkpoint import StoreCheckpoint
+from wire.errors import WireError
+from wire.node.consumer_groups import ConsumerGroups
+from wire.node.crashing_disk import CrashingDisk
+from wire.node.faults import Faults
+from wire.node.held_pulls import HeldPulls
+from wire.node.pace import MOST_STEPS, Pace
+from wire.node.producer_channels import CheckQueue, ProducerChannels
+from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
+from wire.node.trace_file import TraceFile
+from wire.remoting.codes import MQ_VERSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wire.connections.connection import Connection
+    from wire.node.start import Start
+
+T = TypeVar("T")
+
+LOCK: str = "lock"
+"""The file by which a broker keeps a second one out of its store (``DefaultMessageStore#start``)."""
+
+
+class BrokerNode:
+    """One broker on the wire.
+
+    Attributes
+    ----------
+    start
+        What it was started with.
+    version
+        What it calls itself in answers.
+    clock, pace, scheduler
+        Its time, how that goes, and its threads.
+    connections
+        By address of the other side.
+    recorder
+        Takes the rows of the trace.
+    channels, consumers, pulls, faults
+        Its producers, its consumers, the pulls that wait, and what is done to it.
+    died, booted_at
+        How often its process died, and when the one that serves began, by its clock.
+    role, settings
+        What a process is to its group, and its settings, also as an operator has changed them.
+    on_death, on_return
+        Called when the process has died, and when the next one serves.
+    say
+        Takes what an operator would find in the broker's log, a line each.
+    """
+
+    def __init__(self, start: Start, say: Callable[[str], None]) -> None:
+        self.start = start
+        self.say = say
+        self.version = MQ_VERSIONS.get(start.release, max(MQ_VERSIONS.values()))
+        self.disk = CrashingDisk(start.store)
+        self._lock = _lock_store(start)
+        now = max(int(time.time() * 1_000), StoreCheckpoint(self.disk).physic_msg_timestamp)
+        self.clock = VirtualClock(now)
+        self.pace = Pace(self.clock, start.speed)
+        self.scheduler = Scheduler(start.seed, self.clock, longest_step_ms=0)
+        self.recorder = TraceFile(self.clock, None)
+        self.connections: dict[str, Connection] = {}
+        self.channels = ProducerChannels(start.switches)
+        self.consumers = ConsumerGroups()
+        self.pulls = HeldPulls(self)
+        self.faults = Faults(self, start.seed)
+        self.role = BrokerRole.MASTER
+        self.settings = start.settings
+        self.died = 0
+        self.booted_at = now
+        self.on_death: Callable[[], None] = lambda: None
+        self.on_return: Callable[[], Any] = lambda: None
+        self._broker: BrokerController | None = None
+        self._poked = asyncio.Event()
+        self._returning: asyncio.Task[None] | None = None
+
+    # --- the process --------------------------------------------------------------------------------------------------
+
+    @property
+    def broker(self) -> BrokerController:
+        """The process that serves.
+
+        Raises
+        ------
+        BrokerIsDownError
+            None does.
+        """
+        if self._broker is None:
+            message = "the broker's process is gone; the next one has not started yet"
+            raise BrokerIsDownError(message)
+        return self._broker
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a process serves."""
+        return self._broker is not None
+
+    def boot(self) -> None:
+        """Start a process on what the store holds.
+
+        Raises
+        ------
+        StoreError
+            The store can't be opened.
+        """
+        start = self.start
+        self.disk.resume()
+        self.consumers.clear()
+        store = MessageStore(start.switches, self.clock, self.disk, start.config)
+        store.dispatches_at_once = False
+        broker = BrokerController(
+            start.switches, self.settings, self.clock, store, self.recorder, self.channels, role=self.role
+        )
+        broker.check_requests = CheckQueue(self.channels, self.faults.send_check)
+        threads = BrokerThreads(broker, self.serve, lambda: Sleep(0)).by_name()
+        threads["schedule service"] = run_schedule_service(broker, self.serve)
+        threads["save delays"] = save_delay_offsets(broker, self.serve)
+        threads["wake pulls"] = self.pulls.wake(broker)
+        for name, steps in threads.items():
+            self.scheduler.start(name, _until_death(steps), broker)
+        self._broker = broker
+        self.booted_at = self.clock.now
+
+    def serve(self, broker: BrokerController, work: Callable[[], T]) -> T:
+        """Do something that may write; the process dies with its disk.
+
+        Raises
+        ------
+        RemotingError
+            It is gone, or just died.
+        """
+        try:
+            return work()
+        except DiskHasStoppedError as error:
+            self.say(f"the broker's process died: {error}")
+            if broker is self._broker:
+                self.crash()
+            raise RemotingError(str(error)) from error
+        except BrokerIsDownError as error:
+            raise RemotingError(str(error)) from error
+
+    def crash(self) -> None:
+        """Kill the process (SIGKILL): its connections end, its memory is gone; the next one comes after a while."""
+        broker = self._broker
+        if broker is None:
+            return
+        self.died += 1
+        self._broker = None
+        broker.crash()
+        broker.message_store.close()
+        self.scheduler.kill(broker)
+        self.pulls.forget()
+        for connection in list(self.connections.values()):
+            connection.close()
+        self.on_death()
+        self._returning = asyncio.get_running_loop().create_task(self._return())
+
+    async def _return(self) -> None:
+        await asyncio.sleep(self.start.restart_ms / 1_000)
+        self.boot()
+        self.poke()
+        await self.on_return()
+
+    def restart(self) -> None:
+        """Stop the process as told, and start the next one at once; its connections end in between."""
+        self.stop()
+        for connection in list(self.connections.values()):
+            connection.close()
+        self.boot()
+        self.poke()
+
+    def stop(self) -> None:
+        """Stop the process as told, in the order of its release (``BrokerController#shutdown``)."""
+        broker = self._broker
+        if broker is None:
+            return
+        self._broker = None
+        self.pulls.forget()
+        with suppress(DiskHasStoppedError):
+            broker.shutdown()
+        self.scheduler.kill(broker)
+
+    def close(self) -> None:
+        """Give the store back."""
+        if self._returning is not None:
+            self._returning.cancel()
+        self._lock.close()
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    def poke(self) -> None:
+        """Something has happened for which a thread of the broker may wait."""
+        self._poked.set()
+
+    async def run(self) -> None:
+        """Let the broker's threads run as time goes, until it is cancelled."""
+        while True:
+            self._poked.clear()
+            is_done = self.run_threads()
+            seconds = self.pace.seconds_until(self.scheduler.next_instant) if is_done else 0.0
+            if seconds == 0.0:
+                await asyncio.sleep(0)
+                continue
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._poked.wait(), seconds)
+
+    def run_threads(self) -> bool:
+        """Let them run up to now; False if there is more to do."""
+        if self.scheduler.run_due(self.pace.target, MOST_STEPS):
+            return True
+        if self.pace.speed is None:
+            # A pass that gets no further ends by the clock; where nobody pushes that, the pass takes its own time.
+            self.clock.advance(1)
+        return False
+
+    def step_clock(self, by_ms: int) -> None:
+        """Set the broker's wall clock, while no time passes."""
+        self.clock.step(by_ms)
+        self.poke()
+
+    def change_role(self, role: BrokerRole) -> None:
+        """Become a slave, or the master again."""
+        broker = self.broker
+        self.role = role
+        if role is BrokerRole.MASTER:
+            broker.change_to_master()
+        else:
+            broker.change_to_slave()
+        self.poke()
+
+
+def _until_death(steps: Steps[None]) -> Steps[None]:
+    """A thread of the broker ends where its process dies."""
+    try:
+        yield from steps
+    except RemotingError:
+        return
+
+
+def _lock_store(start: Start) -> Any:
+    """Keep a second broker out of the store.
+
+    Raises
+    ------
+    WireError
+        Another one is in it.
+    """
+    file = (start.store / LOCK).open("w")
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        message = f"{start.store}: another broker uses this store; stop it, or give --store another place"
+        raise WireError(message) from None
+    file.write("lock")
+    file.flush()
+    return file

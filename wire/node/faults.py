@@ -1,0 +1,255 @@
+"""What a test does to a broker: messages on the network lost, doubled, late or overtaken, requests refused.
+
+A fault is named like the action of the specification that it stands for, where there is one; what befalls the process
+itself (crash, role, clock) is asked of the node at once and is nothing that waits here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from reference.client.producer_messages import RemotingError
+from reference.format.properties import KEYS, UNIQUE_KEY
+from reference.simulation.scheduler import Sleep, Steps
+from wire.errors import BadOrderError
+from wire.node.check_requests import check_command
+from wire.remoting.codes import RequestCode, ResponseCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
+    from reference.broker.transaction.transactional_message_check_listener import CheckTransactionStateRequest
+    from wire.node.broker_node import BrokerNode
+    from wire.remoting.command import RemotingCommand
+    from wire.requests.request import Request
+
+END_FAULTS: Final = {"lose_end", "double_end", "delay_end", "overtake"}
+CHECK_FAULTS: Final = {"lose_check", "double_check", "delay_check", "overtake_check"}
+REFUSALS: Final = {"refuse", "refuse_answer"}
+KINDS: Final = tuple(sorted(END_FAULTS | CHECK_FAULTS | REFUSALS))
+"""``refuse`` answers without doing what was asked, ``refuse_answer`` does it and answers the same."""
+
+
+@dataclass(slots=True)
+class Fault:
+    """What befalls some of the messages of a kind.
+
+    Attributes
+    ----------
+    kind
+        One of :data:`KINDS`.
+    times
+        How many messages it still befalls; None for all.
+    chance
+        With which probability, drawn from the seed.
+    delay_ms
+        By how much of the broker's time one is late.
+    key
+        Only a transaction whose message has this key, or this unique key; empty for all.
+    request, code, remark
+        Of a refusal: the kind of request, and what is answered.
+    befell
+        How many it has befallen.
+    """
+
+    kind: str
+    times: int | None = 1
+    chance: float = 1.0
+    delay_ms: int = 1_000
+    key: str = ""
+    request: RequestCode = RequestCode.SEND_MESSAGE_V2
+    code: int = int(ResponseCode.SYSTEM_BUSY)
+    remark: str = "refused by a test"
+    befell: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it befalls nothing any more."""
+        return self.times == 0
+
+
+@dataclass(slots=True)
+class _Held:
+    """A message that the next one of its kind overtakes."""
+
+    kind: str
+    go_on: Callable[[], None] = field(repr=False)
+
+
+class Faults:
+    """The network between the broker and its producers, and what it does to their messages.
+
+    Attributes
+    ----------
+    active
+        What is to befall messages, in the order in which it was asked for.
+    done
+        By kind of fault how often it befell a message.
+    """
+
+    def __init__(self, node: BrokerNode, seed: int) -> None:
+        self.active: list[Fault] = []
+        self.done: dict[str, int] = {}
+        self._node = node
+        self._random = Random(seed)
+        self._held: list[_Held] = []
+
+    def add(self, fault: Fault) -> None:
+        """Ask for a fault."""
+        self.active.append(fault)
+
+    def clear(self) -> None:
+        """Ask for none any more; what was held back goes on."""
+        self.active.clear()
+        held, self._held = self._held, []
+        for each in held:
+            each.go_on()
+
+    def take_end(self, header: EndTransactionRequestHeader, handle: Callable[[], None]) -> None:
+        """An END_TRANSACTION comes out of the network; `handle` lets the broker do it."""
+        record = None
+        if any(fault.key for fault in self.active):
+            record = self._node.broker.message_store.look_message_by_offset(header.commit_log_offset)
+        names = {} if record is None else record.properties
+        self._carry("end", END_FAULTS, names, handle)
+
+    def send_check(self, check: CheckTransactionStateRequest, channel: str | None) -> None:
+        """The broker sends a check to a producer (``Broker2Client#checkProducerTransactionState``)."""
+        connection = self._node.connections.get(channel or "")
+        if connection is None:
+            return
+        fields, body = check_command(self._node.broker, check)
+        version = self._node.version
+
+        def send() -> None:
+            connection.call_oneway(RequestCode.CHECK_TRANSACTION_STATE, fields, body, version)
+
+        self._carry("check", CHECK_FAULTS, check.properties, send)
+
+    def refusal(self, request: Request, *, is_done: bool) -> RemotingCommand | None:
+        """What is answered instead, if the request is to be refused."""
+        wanted = "refuse_answer" if is_done else "refuse"
+        for fault in self.active:
+            if fault.kind == wanted and fault.request == request.command.code and self._befalls(fault, {}):
+                return request.answer(fault.code, fault.remark)
+        return None
+
+    def refuse_answer(self, request: Request, answer: RemotingCommand) -> RemotingCommand:
+        """The answer to what was done, with another code if that is asked for; its fields stay."""
+        refused = self.refusal(request, is_done=True)
+        return answer if refused is None else replace(answer, code=refused.code, remark=refused.remark)
+
+    def _carry(self, what: str, kinds: set[str], properties: Mapping[str, str], go_on: Callable[[], None]) -> None:
+        """Bring a message to the other side, or do to it what is asked for."""
+        overtaken = [each for each in self._held if each.kind == what]
+        fault = next((each for each in self.active if each.kind in kinds and self._befalls(each, properties)), None)
+        kind = "" if fault is None else fault.kind
+        if kind.startswith("overtake"):
+            self._held.append(_Held(what, self._guarded(go_on)))
+            return
+        if kind.startswith("delay") and fault is not None:
+            self._later(fault.delay_ms, go_on)
+        elif not kind.startswith("lose"):
+            go_on()
+            if kind.startswith("double"):
+                self._guarded(go_on)()
+        for each in overtaken:
+            self._held.remove(each)
+            each.go_on()
+
+    def _befalls(self, fault: Fault, properties: Mapping[str, str]) -> bool:
+        if fault.is_over:
+            return False
+        if fault.key and fault.key not in (properties.get(UNIQUE_KEY), *properties.get(KEYS, "").split(" ")):
+            return False
+        if fault.chance < 1 and self._random.random() >= fault.chance:
+            return False
+        fault.befell += 1
+        if fault.times is not None:
+            fault.times -= 1
+        self.done[fault.kind] = self.done.get(fault.kind, 0) + 1
+        return True
+
+    def _later(self, delay_ms: int, go_on: Callable[[], None]) -> None:
+        """Go on when so much of the broker's time has passed."""
+
+        def wait() -> Steps[None]:
+            yield Sleep(delay_ms)
+            self._guarded(go_on)()
+
+        self._node.scheduler.start("late message", wait())
+        self._node.poke()
+
+    def _guarded(self, go_on: Callable[[], None]) -> Callable[[], None]:
+        """What comes later may find its broker gone, or kill it; either way it is lost."""
+
+        def carry() -> None:
+            if not self._node.is_up:
+                return
+            try:
+                self._node.serve(self._node.broker, go_on)
+            except RemotingError:
+                return
+
+        return carry
+
+
+def fault_of(order: Mapping[str, Any]) -> Fault:
+    """A fault as the control port, an option or a fixture names it.
+
+    Raises
+    ------
+    BadOrderError
+        There is no such fault, or something about it is not as expected.
+
+    Examples
+    --------
+    >>> fault_of({"fault": "delay_end", "delay_ms": 5_000, "key": "order-7"}).delay_ms
+    5000
+    """
+    given = dict(order)
+    kind = given.pop("fault", None)
+    if kind not in KINDS:
+        message = f"fault {kind!r}: expected one of {', '.join(KINDS)}"
+        raise BadOrderError(message)
+    fault = Fault(str(kind))
+    for name, value in given.items():
+        setattr(fault, *_setting(name, value))
+    return fault
+
+
+def _setting(name: str, value: Any) -> tuple[str, Any]:
+    if name == "request":
+        if value not in RequestCode.__members__:
+            message = f"request {value!r}: expected a kind of request such as SEND_MESSAGE_V2 or HEART_BEAT"
+            raise BadOrderError(message)
+        return name, RequestCode[value]
+    wanted: dict[str, tuple[type, ...]] = {
+        "times": (int, type(None)), "chance": (int, float), "delay_ms": (int,), "key": (str,), "code": (int,),
+        "remark": (str,),
+    }  # fmt: skip
+    if name not in wanted:
+        message = f"{name!r}: a fault has {', '.join(['fault', *wanted, 'request'])}"
+        raise BadOrderError(message)
+    is_right = isinstance(value, wanted[name]) and not isinstance(value, bool)
+    if (
+        not is_right
+        or (name in ("times", "delay_ms") and value is not None and value < 0)
+        or (name == "chance" and not 0 <= value <= 1)
+    ):
+        message = f"{name} is {value!r}: expected {_EXPECTED[name]}"
+        raise BadOrderError(message)
+    return name, value
+
+
+_EXPECTED: Final = {
+    "times": "a number of messages, or null for all",
+    "chance": "a number from 0 to 1",
+    "delay_ms": "milliseconds of the broker's clock",
+    "key": "a key or a unique key of a message",
+    "code": "a response code",
+    "remark": "a text",
+}

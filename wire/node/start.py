@@ -1,0 +1,80 @@
+"""What a broker on the wire is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from reference.broker.broker_settings import BrokerSettings
+from reference.format.broker_conf import broker_conf_of, settings
+from reference.store.message_store_config import MessageStoreConfig
+from reference.versions.versions import switches_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reference.versions.switches import VersionSwitches
+
+_NAMES = {"brokerName": "broker_name", "brokerClusterName": "broker_cluster_name"}
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Release, settings and store of a broker.
+
+    Attributes
+    ----------
+    release
+        Such as ``5.3.3``: the profile without its switches.
+    store
+        ``storePathRootDir``.
+    speed
+        How many seconds of the broker's clock are a real one; None where only the control port moves it.
+    seed
+        Decides what is left open: the order of threads, and which requests faults with a chance befall.
+    restart_ms
+        Real milliseconds from a crash until the next process listens.
+    conf
+        ``broker.conf`` as it was given, for GET_BROKER_CONFIG.
+    auto_create_topic
+        ``autoCreateTopicEnable``: whoever sends to a topic that is not there makes it.
+    """
+
+    release: str
+    switches: VersionSwitches
+    settings: BrokerSettings
+    config: MessageStoreConfig
+    store: Path
+    speed: float | None = 1.0
+    seed: int = 0
+    restart_ms: int = 300
+    conf: tuple[tuple[str, str], ...] = ()
+    auto_create_topic: bool = True
+
+    @classmethod
+    def of(cls, profile: str, store: Path, broker_conf: Path | None = None, **more: object) -> Self:
+        """Read ``broker.conf`` and choose the version.
+
+        Raises
+        ------
+        BrokenConfigError
+            ``broker.conf`` can't be understood.
+        """
+        switches = switches_of(profile)
+        release = profile.partition("+")[0].partition("-")[0]
+        given = () if broker_conf is None else tuple(settings(broker_conf))
+        source = broker_conf or "broker.conf"
+        own = BrokerSettings.of_broker_conf(broker_conf_of(source, given), release)
+        named = {_NAMES[each.key]: each.value.strip() for each in given if each.key in _NAMES}
+        return cls(
+            release,
+            switches,
+            replace(own, **named),  # type: ignore[arg-type]
+            MessageStoreConfig.of_broker_conf(source, given, switches),
+            store,
+            conf=tuple((each.key, each.value) for each in given),
+            auto_create_topic=all(
+                each.value.strip().lower() != "false" for each in given if each.key == "autoCreateTopicEnable"
+            ),
+            **more,  # type: ignore[arg-type]
+        )

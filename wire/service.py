@@ -1,0 +1,109 @@
+"""A whole broker on the wire: node, port and control port, from its start until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from wire.connections.listener import Listener
+from wire.control.http_port import LOOPBACK, ControlPort
+from wire.control.orders import carry_out
+from wire.node.broker_node import BrokerNode
+from wire.node.trace_file import TraceFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from wire.node.start import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where it listens; a port of 0 is chosen by the machine."""
+
+    host: str = LOOPBACK
+    port: int = 0
+    control_port: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What whoever has started it wants to know: where clients and the control port are, and the token."""
+
+    address: str
+    control: str
+    token: str
+
+
+@dataclass(slots=True)
+class Service:
+    """One broker.
+
+    Parameters
+    ----------
+    start, ports
+        What and where.
+    trace
+        Where its trace goes; None for none.
+    orders
+        Carried out when it has started: names and arguments of :mod:`wire.control.orders`.
+    say
+        Takes the lines of its log.
+    """
+
+    start: Start
+    ports: Ports = field(default_factory=Ports)
+    trace: Path | None = None
+    orders: Sequence[tuple[str, dict[str, Any]]] = ()
+    say: Callable[[str], None] = lambda _: None
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self, on_ready: Callable[[Told], None], *, heeds_signals: bool = True) -> BrokerNode:
+        """Serve until :meth:`stop`, SIGTERM or Ctrl-C; the node as it is behind its shutdown.
+
+        Raises
+        ------
+        WireError, StoreError
+            A port is taken, or the store can't be used.
+        BadOrderError
+            One of the orders is none.
+        """
+        self.start.store.mkdir(parents=True, exist_ok=True)
+        node = BrokerNode(self.start, self.say)
+        node.recorder = TraceFile(node.clock, self.trace)
+        listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
+        threads = None
+        try:
+            await listener.listen()
+            node.boot()
+            await control.listen()
+            for name, arguments in self.orders:
+                carry_out(node, name, arguments)
+            threads = asyncio.create_task(node.run())
+            threads.add_done_callback(lambda _: self._stopping.set())
+            if heeds_signals:
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
+            on_ready(Told(listener.address, control.address, control.token))
+            await self._stopping.wait()
+        finally:
+            await control.stop()
+            listener.stop()
+            if threads is not None:
+                threads.cancel()
+                with suppress(asyncio.CancelledError):
+                    await threads
+            node.stop()
+            node.recorder.close()
+            node.close()
+            while node.connections:  # each is closed, and its end is told by the loop
+                await asyncio.sleep(0)
+        return node
+
+    def stop(self) -> None:
+        """Tell it to stop; from its own event loop."""
+        self._stopping.set()
