@@ -6287,12 +6287,12 @@ AFirstHalfIsCommitted(h) == half[h].settled = "COMMITTED" /\ IsFirstHalf(h)
 ----------------------------------------------------------------------------------------------------
 \* S7, op-offset safety: the op offset has not passed an op message that names a half no round has looked at.
 
-\* Between rounds, no op message below the op offset names a half at or above the half offset that is still there.
+\* Between rounds, no op message below the op offset names a half that is there, at or above the half offset.
 NoPassedOpNamesAHalfAhead(o, h) ==
     LET is_ahead == h >= (IF offsets.half >= gone.halves THEN offsets.half ELSE gone.halves)
     IN  round.running \/ o >= offsets.op \/ h \notin op[o].names \/ ~is_ahead
 
-\* No op message below the saved op offset names a half at or above the saved half offset that is still there.
+\* No op message below the saved op offset names a half that is there, at or above the saved half offset.
 NoOpThatARestartPassesNamesAHalfAhead(o, h) ==
     \/ o >= saved.op
     \/ h \notin op[o].names
