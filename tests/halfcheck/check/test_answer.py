@@ -112,7 +112,7 @@ def test_an_instance_that_cannot_see_a_defect_says_where_it_is_seen(capsys: pyte
     )
     told = capsys.readouterr().out.splitlines()
     assert told[0].endswith("none of 1 guarantee is broken here, and 1 in other instances")
-    assert told[1].startswith("R1.too_many_copies (A08, A09) holds in tiny (it needs room for one copy more than")
+    assert told[1].startswith("R1.too_many_copies (A08, A09, B50) holds in tiny (it needs room for one copy more than")
     assert "; broken in odd with crash, 8 steps: " in told[1]
     assert not any("cannot occur here" in line or "to the bounds" in line for line in told)
 
