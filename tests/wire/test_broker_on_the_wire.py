@@ -138,6 +138,8 @@ def test_a_pull_waits_for_the_next_message_and_no_longer_than_it_asks(tmp_path: 
             "commitOffset": 0, "suspendTimeoutMillis": 20_000, "subscription": "paid", "subVersion": 0,
         }  # fmt: skip
         waiting = reader.send(RequestCode.PULL_MESSAGE, fields)
+        while not running.controller.status()["waiting_pulls"]:
+            pass
         client.send_message("second", is_half=False)
         assert reader.answer_to(waiting).code == ResponseCode.SUCCESS
         nothing = reader.call(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 2, "suspendTimeoutMillis": 100})
