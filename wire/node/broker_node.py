@@ -213,7 +213,12 @@ class BrokerNode:
         self._poked.set()
 
     async def run(self) -> None:
-        """Let the broker's threads run as time goes, until it is cancelled."""
+        """Let the broker's threads run as time goes, until it is cancelled.
+
+        A timer sets the event that is waited for, as ``asyncio.wait_for`` forgets in 3.11 that it was cancelled where
+        that and the event come together.
+        """
+        loop = asyncio.get_running_loop()
         while True:
             self._poked.clear()
             is_done = self.run_threads()
@@ -221,8 +226,12 @@ class BrokerNode:
             if seconds == 0.0:
                 await asyncio.sleep(0)
                 continue
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._poked.wait(), seconds)
+            timer = None if seconds is None else loop.call_later(seconds, self._poked.set)
+            try:
+                await self._poked.wait()
+            finally:
+                if timer is not None:
+                    timer.cancel()
 
     def run_threads(self) -> bool:
         """Let them run up to now; False if there is more to do."""
