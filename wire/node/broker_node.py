@@ -169,6 +169,7 @@ class BrokerNode:
         broker.crash()
         broker.message_store.close()
         self.scheduler.kill(broker)
+        self.faults.forget()
         self.pulls.forget()
         for connection in list(self.connections.values()):
             connection.close()
@@ -195,6 +196,7 @@ class BrokerNode:
         if broker is None:
             return
         self._broker = None
+        self.faults.forget()
         self.pulls.forget()
         with suppress(DiskHasStoppedError):
             broker.shutdown()
