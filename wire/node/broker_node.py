@@ -62,8 +62,8 @@ class BrokerNode:
         How often its process died, and when the one that serves began, by its clock.
     role, settings
         What a process is to its group, and its settings, also as an operator has changed them.
-    on_death, on_return
-        Called when the process has died, and when the next one serves.
+    on_death, on_return, on_failure
+        Called when the process has died, when the next one serves, and when none can.
     say
         Takes what an operator would find in the broker's log, a line each.
     """
@@ -90,6 +90,7 @@ class BrokerNode:
         self.booted_at = now
         self.on_death: Callable[[], None] = lambda: None
         self.on_return: Callable[[], Any] = lambda: None
+        self.on_failure: Callable[[BaseException], None] = lambda _: None
         self._broker: BrokerController | None = None
         self._poked = asyncio.Event()
         self._returning: asyncio.Task[None] | None = None
@@ -175,6 +176,12 @@ class BrokerNode:
             connection.close()
         self.on_death()
         self._returning = asyncio.get_running_loop().create_task(self._return())
+        self._returning.add_done_callback(self.note_end)
+
+    def note_end(self, task: asyncio.Task[None]) -> None:
+        """A task of the broker is over, which is a failure unless it was cancelled or has done what it was for."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.on_failure(error)
 
     async def _return(self) -> None:
         await asyncio.sleep(self.start.restart_ms / 1_000)
