@@ -49,9 +49,10 @@ CLIENTS: Final = {
 
 PATIENCE_SECONDS: Final = 150.0
 
-GO_TIMEOUT_SECONDS: Final = 65
-"""The Go client sends a heartbeat every 30 s, and nobody can tell it otherwise: a broker that was killed knows of its
-producer again only then, or at the one behind it, and all checks until then are counted and reach nobody (B19)."""
+GO_SECONDS: Final = 65, 4
+"""``transactionTimeOut`` and ``transactionCheckInterval``. The Go client sends a heartbeat every 30 s, and nobody can tell
+it otherwise: a broker that was killed knows of its producer again only then, or at the one behind it, and all checks
+until then are counted and reach nobody (B19). What it is asked while it has not answered yet, it answers as well."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,8 +107,8 @@ def _ask_mqadmin() -> bool:
 
 def _lead_ours(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     with TemporaryDirectory(prefix="halfcheck-clients-") as folder:
-        timeout = GO_TIMEOUT_SECONDS if name == "go" else 3
-        with our_broker(CLIENTS[name], Path(folder), timeout) as broker:
+        timeout, interval = GO_SECONDS if name == "go" else (3, 1)
+        with our_broker(CLIENTS[name], Path(folder), timeout, interval) as broker:
             outcome = _lead(name, broker)
         return outcome, broker.verdict | {"explained": _explained(Path(folder), CLIENTS[name])}
 
