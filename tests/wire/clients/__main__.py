@@ -50,9 +50,9 @@ CLIENTS: Final = {
 PATIENCE_SECONDS: Final = 150.0
 
 GO_SECONDS: Final = 65, 4
-"""``transactionTimeOut`` and ``transactionCheckInterval``. The Go client sends a heartbeat every 30 s, and nobody can tell
-it otherwise: a broker that was killed knows of its producer again only then, or at the one behind it, and all checks
-until then are counted and reach nobody (B19). What it is asked while it has not answered yet, it answers as well."""
+"""``transactionTimeOut`` and ``transactionCheckInterval``. The Go client sends a heartbeat every 30 s, and nobody can
+tell it otherwise: a broker that was killed knows of its producer again only then, or at the one behind it, and all
+checks until then are counted and reach nobody (B19). What it is asked before it has answered, it answers as well."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
