@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from wire.control.controller import Controller
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from wire.node.broker_node import BrokerNode
     from wire.node.start import Start
 
 _START_SECONDS = 60
@@ -65,6 +67,16 @@ class BrokerThread:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def call_soon(self, work: Callable[[BrokerNode], None]) -> None:
+        """Let the broker's own thread do something to it."""
+        node = self._service.node
+        if node is not None:
+            self._loop.call_soon_threadsafe(work, node)
+
+    def join(self, seconds: float) -> None:
+        """Wait until it has ended by itself, at most so long."""
+        self._thread.join(seconds)
+
     def stop(self) -> None:
         """Stop it as told, in the order of its release; nothing happens if it has stopped.
 
@@ -74,7 +86,8 @@ class BrokerThread:
             What has ended it before.
         """
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._service.stop)
+            with suppress(RuntimeError):  # its loop was closed just now
+                self._loop.call_soon_threadsafe(self._service.stop)
         self._thread.join()
         self._raise_failure()
 

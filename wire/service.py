@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +52,11 @@ class Service:
         Carried out when it has started: names and arguments of :mod:`wire.control.orders`.
     say
         Takes the lines of its log.
+
+    Attributes
+    ----------
+    node
+        The broker, from :meth:`run` on.
     """
 
     start: Start
@@ -60,7 +64,9 @@ class Service:
     trace: Path | None = None
     orders: Sequence[tuple[str, dict[str, Any]]] = ()
     say: Callable[[str], None] = lambda _: None
+    node: BrokerNode | None = field(default=None, init=False)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _failure: BaseException | None = field(default=None, init=False)
 
     async def run(self, on_ready: Callable[[Told], None], *, heeds_signals: bool = True) -> BrokerNode:
         """Serve until :meth:`stop`, SIGTERM or Ctrl-C; the node as it is behind its shutdown.
@@ -73,10 +79,11 @@ class Service:
             One of the orders is none.
         """
         self.start.store.mkdir(parents=True, exist_ok=True)
-        node = BrokerNode(self.start, self.say)
+        node = self.node = BrokerNode(self.start, self.say)
         node.recorder = TraceFile(node.clock, self.trace)
+        node.on_failure = self._fail
         listener, control = Listener(node, self.ports.host, self.ports.port), ControlPort(node, self.ports.control_port)
-        threads = None
+        threads: asyncio.Task[None] | None = None
         try:
             await listener.listen()
             node.boot()
@@ -84,7 +91,7 @@ class Service:
             for name, arguments in self.orders:
                 carry_out(node, name, arguments)
             threads = asyncio.create_task(node.run())
-            threads.add_done_callback(lambda _: self._stopping.set())
+            threads.add_done_callback(node.note_end)
             if heeds_signals:
                 for number in (signal.SIGINT, signal.SIGTERM):
                     asyncio.get_running_loop().add_signal_handler(number, self._stopping.set)
@@ -95,14 +102,20 @@ class Service:
             listener.stop()
             if threads is not None:
                 threads.cancel()
-                with suppress(asyncio.CancelledError):
-                    await threads
+                await asyncio.wait({threads})
             node.stop()
             node.recorder.close()
             node.close()
             while node.connections:  # each is closed, and its end is told by the loop
                 await asyncio.sleep(0)
+        if self._failure is not None:
+            raise self._failure
         return node
+
+    def _fail(self, error: BaseException) -> None:
+        """The broker can't go on; it is stopped as far as it can be, and the error is raised."""
+        self._failure = error
+        self._stopping.set()
 
     def stop(self) -> None:
         """Tell it to stop; from its own event loop."""

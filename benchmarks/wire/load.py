@@ -18,24 +18,26 @@ from wire.remoting.codes import RequestCode
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, encode
 from wire.remoting.messages import properties_text
 
-TOLD: Final = re.compile(rb'"msgId":"[0-9A-F]{16}([0-9A-F]{16})".*?"queueOffset":"(\d+)","transactionId":"([0-9A-F]+)"')
-"""Where the half lies, in an answer to SEND_MESSAGE_V2."""
+TOLD: Final = re.compile(rb'"msgId":"[0-9A-F]{16}([0-9A-F]{16})".*?"queueOffset":"(\d+)".*"opaque":(\d+)')
+"""Where the half lies, and which one it is, in an answer to SEND_MESSAGE_V2."""
 
 BODY: Final = b"x" * 100
 
 
-def half(key: str) -> bytes:
+def half(number: int) -> bytes:
     """SEND_MESSAGE_V2 of a half."""
+    key = f"{number:032X}"
     properties = {"KEYS": key, "UNIQ_KEY": key, "TRAN_MSG": "true", "PGROUP": "load", "WAIT": "true"}
     fields = {
         "a": "load", "b": "Load", "c": "TBW102", "d": "4", "e": "1", "f": "4", "g": str(int(time.time() * 1_000)),
         "h": "0", "i": properties_text(properties), "j": "0", "k": "false", "m": "false",
     }  # fmt: skip
-    return encode(RemotingCommand(RequestCode.SEND_MESSAGE_V2, fields, BODY, opaque=1))
+    return encode(RemotingCommand(RequestCode.SEND_MESSAGE_V2, fields, BODY, opaque=number))
 
 
-def commit(key: str, queue_offset: str, commit_log_offset: int) -> bytes:
+def commit(number: int, queue_offset: str, commit_log_offset: int) -> bytes:
     """END_TRANSACTION of it, one-way as clients send it."""
+    key = f"{number:032X}"
     fields = {
         "producerGroup": "load",
         "tranStateTableOffset": queue_offset,
@@ -45,7 +47,7 @@ def commit(key: str, queue_offset: str, commit_log_offset: int) -> bytes:
         "msgId": key,
         "transactionId": key,
     }
-    return encode(RemotingCommand(RequestCode.END_TRANSACTION, fields, opaque=2, flag=ONEWAY_FLAG))
+    return encode(RemotingCommand(RequestCode.END_TRANSACTION, fields, opaque=0, flag=ONEWAY_FLAG))
 
 
 class Load:
@@ -72,7 +74,7 @@ class Load:
 
     def _half(self) -> bytes:
         self._sent += 1
-        return half(f"{self._sent:032X}")
+        return half(self._sent)
 
     def _read(self, connection: socket.socket, held: bytearray) -> None:
         held += connection.recv(1 << 16)
@@ -83,7 +85,7 @@ class Load:
             if told is None:
                 message = "an answer to a half names no place; is the broker what it is thought to be?"
                 raise SystemExit(message)
-            out += [commit(told[3].decode(), told[2].decode(), int(told[1], 16)), self._half()]
+            out += [commit(int(told[3]), told[2].decode(), int(told[1], 16)), self._half()]
             self.done += 1
         connection.sendall(b"".join(out))
 

@@ -42,6 +42,8 @@ class Release:
     """The release from which all jars come that are not named in `own`."""
     own: tuple[str, ...] = ()
     """The artifacts that were published of this version, where not all of them were."""
+    artifacts: tuple[str, ...] = ARTIFACTS
+    """What is asked for; Maven adds what it needs."""
 
     @property
     def is_5(self) -> bool:
@@ -85,6 +87,10 @@ RELEASES: Final = {
     )
 }
 """By version; of 5.5.1 name server, client and the rest were not published, so that they are those of 5.5.0."""
+
+
+TOOLS: Final = Release("tools-5.5.0", "5.5.0", artifacts=("rocketmq-tools",))
+"""``mqadmin``, which is no broker; its jars and their hashes are named like a release's."""
 
 
 def release_called(version: str) -> Release:
@@ -181,7 +187,7 @@ def pom(release: Release) -> str:
     lines = (
         f"    <dependency><groupId>{GROUP_ID}</groupId><artifactId>{artifact}</artifactId>"
         f"<version>{release.base}</version></dependency>"
-        for artifact in ARTIFACTS
+        for artifact in release.artifacts
     )
     return _POM.format(dependencies="\n".join(lines))
 

@@ -125,9 +125,11 @@ def _queue_offsets(key: str, queues: object) -> dict[int, QueueOffset]:
     if not isinstance(queues, dict) or "@" not in key:
         message = f"the entry {key!r} is not a table of queues"
         raise ValueError(message)
+    # Some clients say -1 where they have read nothing, which a broker keeps and takes for none; its own are never so.
+    least = 0 if key.endswith(f"@{TRANSACTION_GROUP}") else -1
     offsets = {}
     for queue_id, offset in queues.items():
-        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0 or not queue_id.isdecimal():
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < least or not queue_id.isdecimal():
             message = f"{key} has the offset {offset!r} in queue {queue_id}"
             raise ValueError(message)
         offsets[int(queue_id)] = QueueOffset(offset)

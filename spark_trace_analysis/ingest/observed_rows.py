@@ -119,7 +119,7 @@ class _Reader:
         original = self.originals.get(row.half, NONE)
         if row.event == "put_back_for_check":
             self.checked.add(row.copy)
-        elif original == NONE:
+        elif row.event == "put_back_for_immunity" and original == NONE:
             original = row.half
         self.originals[row.copy] = original
         life = self.lives.get(row.transaction)

@@ -14,7 +14,7 @@ import pytest
 
 from reference.broker.broker_controller import BrokerController
 from reference.broker.broker_settings import BrokerSettings
-from reference.broker.consumer_offset_manager import ConsumerOffsetManager
+from reference.broker.consumer_offset_manager import NO_OFFSET, ConsumerOffsetManager
 from reference.broker.processor.end_transaction_processor import EndTransactionRequestHeader
 from reference.broker.processor.send_message_processor import SendMessageRequest
 from reference.broker.response import ILLEGAL_OPERATION, SUCCESS, SYSTEM_ERROR
@@ -154,6 +154,15 @@ def test_a_queue_that_is_read_at_an_offset_that_there_is_not_says_so(
     found = one.broker.message_store.get_message(HALF_TOPIC, 0, QueueOffset(offset), 1)
     assert (found.status, found.records) == (status, ())
     assert 0 <= found.next_begin_offset <= 1
+
+
+def test_an_offset_of_minus_one_of_a_consumer_is_kept_and_is_none() -> None:
+    disk = MemoryDisk()
+    disk.write(OFFSET_FILE, b'{"offsetTable":{"T@readers":{0:-1,1:3}}}')
+    offsets = ConsumerOffsetManager(disk, VERSIONS["5.3.3"], OneBroker("5.3.3").clock)
+    assert [offsets.query_offset("T", queue_id, "readers") for queue_id in (0, 1, 2)] == [NO_OFFSET, 3, NO_OFFSET]
+    offsets.persist()
+    assert b"0:-1" in (disk.read(OFFSET_FILE) or b"")
 
 
 @pytest.mark.parametrize("offset", ["-1", "1.5", '"7"', "true", "null"])

@@ -24,6 +24,7 @@ def broker(
     speed: float | None = None,
     seed: int = 7,
     host: str = "127.0.0.1",
+    port: int = 0,
     restart_ms: int = 10,
     log: list[str] | None = None,
     conf: Mapping[str, object] | None = None,
@@ -42,7 +43,7 @@ def broker(
     path.write_text("".join(f"{key}={value}\n" for key, value in {**(conf or {}), **more}.items()), encoding="utf-8")
     start = Start.of(profile, folder / "store", path, speed=speed, seed=seed, restart_ms=restart_ms)
     say = (lambda _: None) if log is None else log.append
-    with BrokerThread(start, ports=Ports(host), trace=folder / "trace.jsonl", say=say) as running:
+    with BrokerThread(start, ports=Ports(host, port), trace=folder / "trace.jsonl", say=say) as running:
         yield running
 
 

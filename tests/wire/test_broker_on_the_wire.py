@@ -94,6 +94,22 @@ def test_what_was_stored_outlives_a_crash_and_what_waited_in_memory_does_not(pro
             assert answer.code == ResponseCode.SUCCESS
 
 
+def test_offsets_below_none_outlive_a_restart_as_none(tmp_path: Path) -> None:
+    """The Go client commits -1 for queues of which it has read nothing."""
+    told = [("readers", TOPIC, -1), ("readers", "Other", -7), ("CID_RMQ_SYS_TRANS", "RMQ_SYS_TRANS_HALF_TOPIC", -1)]
+    with broker(tmp_path) as running:
+        with OneProducer(running.address) as client:
+            client.send_message("first", is_half=False)
+            for group, topic, offset in told:
+                fields = {"consumerGroup": group, "topic": topic, "queueId": 1, "commitOffset": offset}
+                assert client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields).code == ResponseCode.SUCCESS
+            running.controller.push_clock(MINUTE)
+            running.controller.restart()
+        with OneProducer(running.address) as client:
+            asked = {"consumerGroup": "readers", "topic": TOPIC, "queueId": 1, "setZeroIfNotFound": False}
+            assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, asked).code == ResponseCode.QUERY_NOT_FOUND
+
+
 def test_a_crash_at_a_write_falls_between_the_two_writes_of_a_commit(tmp_path: Path) -> None:
     with broker(tmp_path, "4.9.7") as running:
         with OneProducer(running.address) as producer:
@@ -138,6 +154,8 @@ def test_a_pull_waits_for_the_next_message_and_no_longer_than_it_asks(tmp_path: 
             "commitOffset": 0, "suspendTimeoutMillis": 20_000, "subscription": "paid", "subVersion": 0,
         }  # fmt: skip
         waiting = reader.send(RequestCode.PULL_MESSAGE, fields)
+        while not running.controller.status()["waiting_pulls"]:
+            pass
         client.send_message("second", is_half=False)
         assert reader.answer_to(waiting).code == ResponseCode.SUCCESS
         nothing = reader.call(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 2, "suspendTimeoutMillis": 100})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reference.client.producer_messages import RemotingError
 from reference.errors import BrokerIsDownError
@@ -17,6 +17,10 @@ from wire.requests.request import Request
 if TYPE_CHECKING:
     from wire.node.broker_node import BrokerNode
     from wire.remoting.command import RemotingCommand
+
+
+LOOPBACK: Final = "127.0.0.1"
+_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - what a user may have asked for
 
 
 class Listener:
@@ -54,9 +58,15 @@ class Listener:
             )
             raise WireError(message) from None
         self._port = self._server.sockets[0].getsockname()[1]
-        self.address = f"{self._host}:{self._port}"
+        self.address = f"{self._told_host}:{self._port}"
         if self._node.settings.store_host != self.address:
             self._node.settings = replace(self._node.settings, store_host=self.address)
+
+    @property
+    def _told_host(self) -> str:
+        """Where clients are sent: ``brokerIP1``, or the address that is listened on if that is one."""
+        host = self._node.start.broker_ip or (LOOPBACK if self._host in _EVERYWHERE else self._host)
+        return f"[{host}]" if ":" in host else host
 
     def stop(self) -> None:
         """Listen no more, and end every connection."""

@@ -78,6 +78,7 @@ def _status(node: BrokerNode, _: Arguments) -> object:
         "seed": node.start.seed,
         "died": node.died,
         "connections": len(node.connections),
+        "waiting_pulls": node.pulls.count,
         "producers": node.channels.groups(),
         "commit_log_end": None if store is None else int(store.max_phy_offset),
         "writes": node.disk.writes,

@@ -62,8 +62,8 @@ class BrokerNode:
         How often its process died, and when the one that serves began, by its clock.
     role, settings
         What a process is to its group, and its settings, also as an operator has changed them.
-    on_death, on_return
-        Called when the process has died, and when the next one serves.
+    on_death, on_return, on_failure
+        Called when the process has died, when the next one serves, and when none can.
     say
         Takes what an operator would find in the broker's log, a line each.
     """
@@ -90,6 +90,7 @@ class BrokerNode:
         self.booted_at = now
         self.on_death: Callable[[], None] = lambda: None
         self.on_return: Callable[[], Any] = lambda: None
+        self.on_failure: Callable[[BaseException], None] = lambda _: None
         self._broker: BrokerController | None = None
         self._poked = asyncio.Event()
         self._returning: asyncio.Task[None] | None = None
@@ -169,11 +170,18 @@ class BrokerNode:
         broker.crash()
         broker.message_store.close()
         self.scheduler.kill(broker)
+        self.faults.forget()
         self.pulls.forget()
         for connection in list(self.connections.values()):
             connection.close()
         self.on_death()
         self._returning = asyncio.get_running_loop().create_task(self._return())
+        self._returning.add_done_callback(self.note_end)
+
+    def note_end(self, task: asyncio.Task[None]) -> None:
+        """A task of the broker is over, which is a failure unless it was cancelled or has done what it was for."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.on_failure(error)
 
     async def _return(self) -> None:
         await asyncio.sleep(self.start.restart_ms / 1_000)
@@ -195,6 +203,7 @@ class BrokerNode:
         if broker is None:
             return
         self._broker = None
+        self.faults.forget()
         self.pulls.forget()
         with suppress(DiskHasStoppedError):
             broker.shutdown()
@@ -213,7 +222,12 @@ class BrokerNode:
         self._poked.set()
 
     async def run(self) -> None:
-        """Let the broker's threads run as time goes, until it is cancelled."""
+        """Let the broker's threads run as time goes, until it is cancelled.
+
+        A timer sets the event that is waited for, as ``asyncio.wait_for`` forgets in 3.11 that it was cancelled where
+        that and the event come together.
+        """
+        loop = asyncio.get_running_loop()
         while True:
             self._poked.clear()
             is_done = self.run_threads()
@@ -221,8 +235,12 @@ class BrokerNode:
             if seconds == 0.0:
                 await asyncio.sleep(0)
                 continue
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._poked.wait(), seconds)
+            timer = None if seconds is None else loop.call_later(seconds, self._poked.set)
+            try:
+                await self._poked.wait()
+            finally:
+                if timer is not None:
+                    timer.cancel()
 
     def run_threads(self) -> bool:
         """Let them run up to now; False if there is more to do."""

@@ -99,7 +99,7 @@ class Faults:
 
     def add(self, fault: Fault) -> None:
         """Ask for a fault."""
-        self.active.append(fault)
+        self.active = [each for each in self.active if not each.is_over] + [fault]
 
     def clear(self) -> None:
         """Ask for none any more; what was held back goes on."""
@@ -107,6 +107,11 @@ class Faults:
         held, self._held = self._held, []
         for each in held:
             each.go_on()
+
+    def forget(self) -> None:
+        """The process is gone, and what was under way to it or from it with its connections."""
+        self._held.clear()
+        self._node.scheduler.kill(self)
 
     def take_end(self, header: EndTransactionRequestHeader, handle: Callable[[], None]) -> None:
         """An END_TRANSACTION comes out of the network; `handle` lets the broker do it."""
@@ -180,7 +185,7 @@ class Faults:
             yield Sleep(delay_ms)
             self._guarded(go_on)()
 
-        self._node.scheduler.start("late message", wait())
+        self._node.scheduler.start("late message", wait(), self)
         self._node.poke()
 
     def _guarded(self, go_on: Callable[[], None]) -> Callable[[], None]:

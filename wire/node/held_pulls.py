@@ -42,6 +42,11 @@ class HeldPulls:
         self._node = node
         self._by_queue: dict[Queue, list[HeldPull]] = {}
 
+    @property
+    def count(self) -> int:
+        """How many wait."""
+        return sum(map(len, self._by_queue.values()))
+
     def hold(self, queue: Queue, pull: HeldPull, timeout_ms: int) -> None:
         """Let a pull wait (``#suspendPullRequest``)."""
         loop = asyncio.get_running_loop()

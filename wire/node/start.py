@@ -36,6 +36,8 @@ class Start:
         Real milliseconds from a crash until the next process listens.
     conf
         ``broker.conf`` as it was given, for GET_BROKER_CONFIG.
+    broker_ip
+        ``brokerIP1``: where clients are told that the broker is; empty for where it listens.
     auto_create_topic
         ``autoCreateTopicEnable``: whoever sends to a topic that is not there makes it.
     """
@@ -50,6 +52,7 @@ class Start:
     restart_ms: int = 300
     conf: tuple[tuple[str, str], ...] = ()
     auto_create_topic: bool = True
+    broker_ip: str = ""
 
     @classmethod
     def of(cls, profile: str, store: Path, broker_conf: Path | None = None, **more: object) -> Self:
@@ -73,6 +76,7 @@ class Start:
             MessageStoreConfig.of_broker_conf(source, given, switches),
             store,
             conf=tuple((each.key, each.value) for each in given),
+            broker_ip=next((each.value.strip() for each in given if each.key == "brokerIP1"), ""),
             auto_create_topic=all(
                 each.value.strip().lower() != "false" for each in given if each.key == "autoCreateTopicEnable"
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference.format.record import QueueOffset
+from reference.format.system_topics import CHECK_GROUP
 from wire.remoting.codes import ResponseCode
 from wire.requests.json_bodies import body_of
 
@@ -34,12 +35,16 @@ def query_consumer_offset(node: BrokerNode, request: Request) -> RemotingCommand
 
 
 def update_consumer_offset(node: BrokerNode, request: Request) -> RemotingCommand:
-    """``#updateConsumerOffset``: anybody's, for any group (B57)."""
+    """``#updateConsumerOffset``: anybody's, for any group (B57).
+
+    What is below 0 is none, and kept as -1, as the Go client says it of a queue that it has not read; of the check
+    service's offsets none is kept, since who reads a store takes it for damage.
+    """
+    group, offset = request.text("consumerGroup"), max(-1, request.number("commitOffset"))
+    if offset < 0 and group == CHECK_GROUP:
+        return request.answer()
     response = node.broker.consumer_manage_processor.update_consumer_offset(
-        request.text("consumerGroup"),
-        request.text("topic"),
-        request.number("queueId"),
-        QueueOffset(request.number("commitOffset")),
+        group, request.text("topic"), request.number("queueId"), QueueOffset(offset)
     )
     return request.answer(response.code, response.remark)
 

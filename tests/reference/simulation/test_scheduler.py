@@ -11,7 +11,7 @@ from reference.cluster.push_consumer import PushConsumer
 from reference.scenarios.scenario import run
 from reference.scenarios.scripted_application import COMMIT, ScriptedListener, send_all
 from reference.scenarios.walk_throughs import SCENARIOS
-from reference.simulation.scheduler import NothingCanRunError, Scheduler, Sleep, Until
+from reference.simulation.scheduler import NothingCanRunError, Scheduler, Sleep, Steps, Until
 from reference.simulation.virtual_clock import VirtualClock
 
 NAMES = [name for name in SCENARIOS if name != "failed-consumption"]
@@ -98,3 +98,37 @@ def test_threads_that_wait_for_nothing_that_comes_are_named() -> None:
     scheduler.start("the waiter", waiter())  # type: ignore[arg-type]
     with pytest.raises(NothingCanRunError, match="the waiter"):
         scheduler.run(lambda: False)
+
+
+def test_what_is_due_runs_up_to_an_instant_and_no_further() -> None:
+    clock = VirtualClock(1_000)
+    scheduler = Scheduler(1, clock, longest_step_ms=0)
+    ran: list[tuple[str, int]] = []
+
+    def every(name: str, ms: int) -> Steps[None]:
+        while True:
+            yield Sleep(ms)
+            ran.append((name, clock.elapsed))
+
+    scheduler.start("often", every("often", 100))
+    scheduler.start("seldom", every("seldom", 250))
+    assert scheduler.run_due(1_300, most_steps=100)
+    assert sorted(ran) == [("often", 1_100), ("often", 1_200), ("often", 1_300), ("seldom", 1_250)]
+    assert (clock.elapsed, scheduler.next_instant) == (1_300, 1_400)
+    assert scheduler.run_due(1_350, most_steps=100)
+    assert (clock.elapsed, len(ran)) == (1_350, 4)
+
+
+def test_a_run_that_takes_too_many_steps_stops_where_it_stands() -> None:
+    clock = VirtualClock(0)
+    scheduler = Scheduler(1, clock, longest_step_ms=0)
+    taken = []
+
+    def spin() -> Steps[None]:
+        while True:
+            taken.append(clock.elapsed)
+            yield None
+
+    scheduler.start("spin", spin())
+    assert not scheduler.run_due(50, most_steps=10)
+    assert (taken, clock.elapsed) == ([0] * 10, 0)

@@ -57,6 +57,18 @@ def test_copies_know_their_original_only_after_an_immunity_put_back() -> None:
     assert recording.trace.checked == {1, 3}
 
 
+def test_a_half_that_is_put_back_while_nobody_can_be_asked_is_put_back_and_not_checked() -> None:
+    rows = (
+        row("half_stored", 10_000, 0),
+        row("put_back_unasked", 20_000, 0, 1),
+        row("put_back_for_check", 30_000, 1, 2),
+    )
+    recording = observed(RecordedTrace(0, rows), TIMEOUT, with_discards=True)
+    found = [(event.kind, event.half, event.original, event.check_times) for event in recording.trace.events[1:]]
+    assert found == [(EventKind.PUT_BACK, 1, NONE, 1), (EventKind.PUT_BACK, 2, NONE, 1)]
+    assert recording.trace.checked == {2}
+
+
 def test_entries_of_an_op_message_are_gathered_whether_each_has_a_row_or_all_have_one() -> None:
     halves = (row("half_stored", 1, 0), row("half_stored", 1, 1, transaction=1))
     buffered = (row("op_buffered", 2, 0), row("op_buffered", 2, 1, transaction=1))

@@ -27,7 +27,6 @@ SPEED: Final = 10
 
 _SETTINGS: Final = {
     "transactionCheckMax": CHECK_MAX,
-    "transactionCheckInterval": 1_000 * SPEED,
     "transactionOpBatchInterval": 200 * SPEED,
     "flushConsumerOffsetInterval": 1_000 * SPEED,
     "mappedFileSizeCommitLog": 1 << 20,
@@ -63,15 +62,18 @@ class LedBroker:
 
 
 @contextmanager
-def our_broker(profile: str, folder: Path, timeout_seconds: int = 3) -> Iterator[LedBroker]:
+def our_broker(profile: str, folder: Path, timeout_seconds: int = 3, interval_seconds: int = 1) -> Iterator[LedBroker]:
     """``halfcheck broker`` of a profile; store, trace and what it said stay in the folder.
 
     Parameters
     ----------
-    timeout_seconds
-        ``transactionTimeOut`` in real seconds.
+    timeout_seconds, interval_seconds
+        ``transactionTimeOut`` and ``transactionCheckInterval`` in real seconds.
     """
-    settings = _SETTINGS | {"transactionTimeOut": timeout_seconds * 1_000 * SPEED}
+    settings = _SETTINGS | {
+        "transactionTimeOut": timeout_seconds * 1_000 * SPEED,
+        "transactionCheckInterval": interval_seconds * 1_000 * SPEED,
+    }
     conf = folder / "broker.conf"
     conf.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
     command = [

@@ -44,7 +44,7 @@ def request(running: BrokerThread, name: str, body: bytes, token: str | None = N
 
 
 def test_it_listens_on_loopback_whatever_the_broker_listens_on(running: BrokerThread) -> None:
-    assert running.address.startswith("0.0.0.0:")
+    assert running.address.startswith("127.0.0.1:")
     assert running.controller.host == "127.0.0.1"
 
 

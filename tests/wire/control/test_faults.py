@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.wire.one_broker import MINUTE, broker
+from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
 from tests.wire.one_producer import COMMIT, TOPIC, Half, OneProducer, unique_key
 from wire.errors import BadOrderError
 from wire.node.faults import KINDS, fault_of
@@ -67,6 +67,20 @@ def test_a_late_end_comes_when_its_time_has_passed(running: BrokerThread, produc
     assert producer.keys() == ["in-time"]
     running.controller.push_clock(1)
     assert producer.keys() == ["in-time", "late"]
+
+
+@pytest.mark.parametrize("kind", ["delay_end", "overtake"])
+def test_what_is_under_way_is_lost_with_the_process(kind: str, running: BrokerThread) -> None:
+    with OneProducer(running.address) as producer:
+        running.controller.fault(kind, delay_ms=3_000)
+        commit_all(producer, "under-way")
+        assert producer.keys() == []
+        running.controller.crash()
+    wait_until_it_serves(running)
+    running.controller.push_clock(5_000)
+    with OneProducer(running.address) as producer:
+        commit_all(producer, "after")
+        assert producer.keys() == ["after"]
 
 
 def test_an_end_is_overtaken_by_the_next_one(running: BrokerThread, producer: OneProducer) -> None:

@@ -57,6 +57,26 @@ def test_every_request_is_answered(running: BrokerThread, code: int, fields: dic
             assert client.answer_to(opaque).code in set(ResponseCode)
 
 
+@pytest.mark.parametrize(
+    ("code", "fields", "body"),
+    [
+        (RequestCode.HEART_BEAT, {}, b'{"consumerDataSet":[{"groupName":"g","subscriptionDataSet":[{}]}]}'),
+        (RequestCode.HEART_BEAT, {}, b'{"consumerDataSet":[{"groupName":"g","subscriptionDataSet":7}]}'),
+        (RequestCode.SEND_MESSAGE_V2, {"b": "T", "d": 4, "e": 0, "f": 0, "g": 1, "h": 1 << 70, "i": ""}, b"x"),
+        (RequestCode.CHECK_CLIENT_CONFIG, {}, b'{"subscriptionData":[1]}'),
+        (RequestCode.RESUME_CHECK_HALF_MESSAGE, {"msgId": "no hexadecimal"}, b""),
+    ],
+)
+def test_a_request_of_a_strange_form_is_refused_and_its_connection_stays(
+    running: BrokerThread, code: int, fields: dict[str, object], body: bytes
+) -> None:
+    with OneProducer(running.address) as client:
+        answer = client.call(code, fields, body)
+        assert answer.code == ResponseCode.SYSTEM_ERROR
+        assert "not as expected" in (answer.remark or "")
+        assert client.call(RequestCode.GET_BROKER_CLUSTER_INFO).code == ResponseCode.SUCCESS
+
+
 @pytest.mark.parametrize("topic", ["../../out", "/tmp/out", "a/b", ".", "..", "", "a" * 256])  # noqa: S108
 def test_a_topic_or_group_that_is_no_name_makes_no_folder(topic: str, tmp_path: Path) -> None:
     with broker(tmp_path, "4.5.1") as running, OneProducer(running.address) as client:
