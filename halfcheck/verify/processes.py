@@ -55,7 +55,7 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-PACKAGES = ("spec", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "halfcheck")
+PACKAGES = ("spec", "model_check", "reference", "fuzz", "spark_trace_analysis", "conformance", "wire", "halfcheck")
 _MISSING = object()
 
 
