@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 from numba.core.event import Listener, register
 from xdist.scheduler import LoadScopeScheduling
@@ -38,6 +39,9 @@ COMPILED = (
     "small_check_service",
     "two_phase_commit",
 )
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # a busy machine fails nothing
+hypothesis.settings.load_profile("untimed")
 
 
 ONE_JAVA = "Spark"
