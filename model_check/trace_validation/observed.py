@@ -113,12 +113,16 @@ class Trace:
         The copies that producers logged check requests for.
     crashes
         Before which events the broker's process died, where that was recorded; None where it is to be found out.
+    wrote_op_at
+        When the process wrote an op message last before the trace begins; None where it had written none, as at its
+        start. The thread that writes them goes by that (MessageQueueOpContext, 5.1 and later).
     """
 
     events: tuple[ObservedEvent, ...]
     requests: tuple[EndRequest, ...] | None = None
     checked: frozenset[int] = frozenset()
     crashes: tuple[int, ...] | None = None
+    wrote_op_at: int | None = None
 
 
 def constants_of(trace: Trace, configuration: Configuration, switches: Switches, faults: Faults) -> Constants:
