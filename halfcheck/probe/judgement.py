@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from halfcheck.probe.broken_clauses import BrokenClause, broken_clauses
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from halfcheck.probe.observed_trace import ProbedTrace
+    from model_check.trace_validation.observed import Trace
     from model_check.trace_validation.path_search import Verdict
     from reference.format.broker_conf import BrokerConf
 
@@ -44,16 +45,22 @@ class Judgement:
 
 def judge(probed: ProbedTrace, profile: str, conf: BrokerConf) -> Judgement:
     """Ask the specification of one profile."""
-    settings = validation_settings(conf, unturned(profile))
-    verdict = validate(probed.trace, settings, switches_of(profile))
-    broken = broken_clauses(probed.trace, verdict) if verdict.accepted else []
+    trace, verdict = _validated(probed.trace, profile, conf)
+    broken = broken_clauses(trace, verdict) if verdict.accepted else []
     return Judgement(profile, verdict, tuple(broken))
 
 
 def explaining(probed: ProbedTrace, profiles: Sequence[str], conf: BrokerConf) -> list[str]:
     """Those profiles whose specification explains a trace, too."""
-    return [
-        profile
-        for profile in profiles
-        if validate(probed.trace, validation_settings(conf, unturned(profile)), switches_of(profile)).accepted
-    ]
+    return [profile for profile in profiles if _validated(probed.trace, profile, conf)[1].accepted]
+
+
+def _validated(trace: Trace, profile: str, conf: BrokerConf) -> tuple[Trace, Verdict]:
+    """The verdict; a broker that has started again since its last op message remembers nothing of that."""
+    settings, switches = validation_settings(conf, unturned(profile)), switches_of(profile)
+    verdict = validate(trace, settings, switches)
+    if verdict.accepted or trace.wrote_op_at is None:
+        return trace, verdict
+    forgetful = replace(trace, wrote_op_at=None)
+    other = validate(forgetful, settings, switches)
+    return (forgetful, other) if other.accepted else (trace, verdict)

@@ -5,6 +5,8 @@ Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFS
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reference.format.broker_conf import Setting
@@ -14,7 +16,7 @@ from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_records
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from reference.format.record import Record
     from wire.client.channel import Channel
@@ -45,7 +47,7 @@ def release_of(version: int) -> str | None:
 
 
 def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:
-    """All messages of a queue from an offset on, as they are stored.
+    """All messages of a queue from an offset on, as they are stored; none of a topic that is not there.
 
     Raises
     ------
@@ -67,13 +69,87 @@ def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int
         if answer.code == ResponseCode.SUCCESS:
             found += decode_records(answer.body)
         elif answer.code not in _EMPTY:
-            if answer.code == ResponseCode.TOPIC_NOT_EXIST and not found:
-                return []
+            if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+                return found
             message = f"{channel.address}: a pull of {topic} is answered {answer.code}: {answer.remark}"
             raise NoAnswerError(message)
         if follows <= at:
             return found
         at = follows
+
+
+@dataclass(frozen=True, slots=True)
+class LogStretch:
+    """From where on a commit log may be walked.
+
+    Attributes
+    ----------
+    begin
+        The commit log offset of a message.
+    file_size
+        ``mappedFileSizeCommitLog``: what is left at the end of a file is passed over.
+    """
+
+    begin: int
+    file_size: int
+
+
+def walk_log(channel: Channel, stretch: LogStretch) -> Iterator[Record]:
+    """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not answer.
+    """
+    at = stretch.begin
+    while True:
+        viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": at})
+        if viewed.code == ResponseCode.SUCCESS:
+            for record in decode_records(viewed.body):
+                yield record
+                at += record.total_size
+            continue
+        next_file = (at // stretch.file_size + 1) * stretch.file_size
+        if channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": next_file}).code != ResponseCode.SUCCESS:
+            return
+        at = next_file
+
+
+def unpullable(channel: Channel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
+    """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
+
+    By the entries of the consume queue; 4.5 tells none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
+    walked. A message that can't be found is passed over, as by a pull.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not answer.
+    """
+    found: list[Record] = []
+    at, end = begin, end_of_queue(channel, topic)
+    while at < end:
+        fields = {"topic": topic, "queueId": 0, "index": at, "count": _A_PAGE}
+        answer = channel.ask(RequestCode.QUERY_CONSUME_QUEUE, fields)
+        places = _places(answer.body)
+        if not places:
+            walked = () if stretch is None else walk_log(channel, stretch)
+            return [record for record in walked if record.topic == topic and begin <= record.queue_offset < end]
+        for place in places:
+            viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": place})
+            if viewed.code == ResponseCode.SUCCESS:
+                found += decode_records(viewed.body)
+        at += len(places)
+    return found
+
+
+def _places(body: bytes) -> list[int]:
+    """Where the messages of a consume queue's entries lie; none where the broker does not tell."""
+    try:
+        return [int(entry["physicOffset"]) for entry in json.loads(body)["queueData"]]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
 def end_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import gcd
 
+from wire.client.transactions import COMMIT
+
 
 @dataclass(frozen=True, slots=True)
 class SendHalf:
@@ -28,6 +30,11 @@ class SendHalf:
     immunity: int | None = None
     skew: int = 0
 
+    def __str__(self) -> str:
+        immune = "" if self.immunity is None else f" with an immunity of {self.immunity} ticks"
+        skewed = f", born {self.skew} ticks ahead" if self.skew else ""
+        return f"send half {self.half} of transaction {self.transaction}{immune}{skewed}"
+
 
 @dataclass(frozen=True, slots=True)
 class SendEnd:
@@ -38,6 +45,10 @@ class SendEnd:
     outcome: int
     answers_check: bool
 
+    def __str__(self) -> str:
+        says = "commit" if self.outcome == COMMIT else "roll back"
+        return f"{says} half {self.half} of transaction {self.transaction}{' as a check asks' * self.answers_check}"
+
 
 @dataclass(frozen=True, slots=True)
 class AwaitCopy:
@@ -45,6 +56,9 @@ class AwaitCopy:
 
     transaction: int
     half: int
+
+    def __str__(self) -> str:
+        return f"await copy {self.half} of transaction {self.transaction}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,9 @@ class AwaitCheck:
     transaction: int
     half: int
 
+    def __str__(self) -> str:
+        return f"await a check of transaction {self.transaction}, for half {self.half}"
+
 
 @dataclass(frozen=True, slots=True)
 class AwaitDiscard:
@@ -62,10 +79,16 @@ class AwaitDiscard:
     transaction: int
     half: int
 
+    def __str__(self) -> str:
+        return f"await that half {self.half} of transaction {self.transaction} is discarded"
+
 
 @dataclass(frozen=True, slots=True)
 class AwaitOp:
     """Wait until the op queue has a further message."""
+
+    def __str__(self) -> str:
+        return "await an op message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +97,9 @@ class AwaitTick:
 
     ticks: int
 
+    def __str__(self) -> str:
+        return f"await tick {self.ticks}"
+
 
 @dataclass(frozen=True, slots=True)
 class AwaitRound:
@@ -81,25 +107,40 @@ class AwaitRound:
 
     ticks: int
 
+    def __str__(self) -> str:
+        return f"await the round behind tick {self.ticks}"
+
 
 @dataclass(frozen=True, slots=True)
 class AwaitSaved:
     """Wait for so long that the broker has saved its offsets."""
+
+    def __str__(self) -> str:
+        return "await that the offsets are saved"
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
     """Kill the broker's process, and start it again."""
 
+    def __str__(self) -> str:
+        return "kill the broker and start it again"
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
     """Tell the broker to stop, and start it again when it has."""
 
+    def __str__(self) -> str:
+        return "stop the broker and start it again"
+
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
     """Producers end their connections; the next send connects again."""
+
+    def __str__(self) -> str:
+        return "producers disconnect"
 
 
 Order = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, OP_TOPIC
+from wire.client.channel import Channel
 from wire.client.reading import end_of_queue
 from wire.client.transactions import ROLLBACK, HalfName
 from wire.errors import WireError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reference.format.record import Record
-    from wire.client.channel import Channel
     from wire.probe.producers import Producers
     from wire.probe.rhythm import Rhythm
     from wire.probe.view import Baseline, View
@@ -55,18 +55,23 @@ class Tempo:
     ----------
     tick
         One tick of the schedule; whole seconds where messages have an immunity.
-    timeout, check_interval, save_interval
-        ``transactionTimeOut``, ``transactionCheckInterval``, ``flushConsumerOffsetInterval``.
+    timeout, check_interval, check_max, save_interval
+        ``transactionTimeOut``, ``transactionCheckInterval``, ``transactionCheckMax``, ``flushConsumerOffsetInterval``.
     """
 
     tick: int
     timeout: int
     check_interval: int
+    check_max: int
     save_interval: int
 
     def longest(self, immunity_ms: int) -> float:
         """How many seconds a check may take: until the half is old enough, and some rounds."""
         return (max(self.timeout, immunity_ms) + 4 * self.check_interval + 2_000) / 1_000
+
+    def longest_settling(self) -> float:
+        """How many seconds it may take until nobody asks about a half any more: until it is discarded."""
+        return self.longest(0) + (self.check_max + 1) * self.check_interval / 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,6 @@ class Player:
     tempo: Tempo
     rhythm: Rhythm
     operator: Operator | None = None
-    reconnect: Callable[[], Channel] | None = None
     done: list[Done] = field(default_factory=list)
     missed: orders.Order | None = None
     _names: dict[int, HalfName] = field(default_factory=dict)
@@ -163,7 +167,7 @@ class Player:
                 return self._await(lambda: self._has_copy(key, half, is_check=is_check), longest)
             case orders.AwaitDiscard(transaction):
                 key = self._key(transaction)
-                longest = self.tempo.longest(self._immunities[transaction])
+                longest = self.tempo.longest_settling() + self._immunities[transaction] / 1_000
                 return self._await(lambda: self._is_discarded(key), longest)
             case orders.AwaitOp():
                 return self._await(self._has_op, self.tempo.longest(0))
@@ -268,6 +272,7 @@ class Player:
             self.operator.kill()
         else:
             self.operator.restart()
-        if self.reconnect is not None:
-            self.view.channel = self.reconnect()
+        self.view.channel.close()
+        self.view.channel = Channel(self.view.channel.address)
         self.producers.connect()
+        self.rhythm.seen = None

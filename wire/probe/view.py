@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
 from reference.format.system_topics import DISCARD_TOPIC, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
-from wire.client.reading import begin_of_queue, check_offset, end_of_queue, offset_at, pull_all
+from wire.client.reading import LogStretch, begin_of_queue, check_offset, end_of_queue, offset_at, pull_all, unpullable
 from wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -76,10 +76,13 @@ class View:
     ----------
     channel, group
         The connection, and the consumer group in whose name queues are pulled.
+    file_size
+        ``mappedFileSizeCommitLog``.
     """
 
     channel: Channel
     group: str
+    file_size: int
 
     def baseline(self, *, beside_others: bool) -> Baseline:
         """Where the queues end now.
@@ -101,7 +104,7 @@ class View:
                 "settled; wait until they are, or give --beside-others, which lets the probe begin beside them"
             )
             raise BusyBrokerError(message)
-        last = pull_all(self.channel, self.group, OP_TOPIC, op - 1) if op > 0 else []
+        last = self._ops(op - 1, None) if op > 0 else []
         return Baseline(half, op, discard, is_quiet, last[0].born_timestamp if last else None)
 
     def _stands_at(self, topic: str) -> int:
@@ -128,6 +131,10 @@ class View:
     def discards(self, begin: int) -> list[Record]:
         """The discard topic from an offset on."""
         return pull_all(self.channel, self.group, DISCARD_TOPIC, begin)
+
+    def _ops(self, begin: int, stretch: LogStretch | None) -> list[Record]:
+        pulled = pull_all(self.channel, self.group, OP_TOPIC, begin)
+        return pulled or unpullable(self.channel, OP_TOPIC, begin, stretch)
 
     def read(self, baseline: Baseline) -> Reading:
         """All that was written since a baseline.
@@ -157,7 +164,8 @@ class View:
 
     def _records(self, baseline: Baseline) -> tuple[Record, ...]:
         halves = self.halves(baseline.half)
-        found = [*halves, *pull_all(self.channel, self.group, OP_TOPIC, baseline.op), *self.discards(baseline.discard)]
+        stretch = LogStretch(halves[0].physical_offset, self.file_size) if halves else None
+        found = [*halves, *self._ops(baseline.op, stretch), *self.discards(baseline.discard)]
         keys = {record.properties.get(UNIQUE_KEY) for record in halves}
         since = min((record.born_timestamp for record in halves), default=0) - _SLACK_MS
         for topic, queue_id in dict.fromkeys(map(_real_queue, halves)):
