@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real replay-on-real golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -64,6 +64,12 @@ golden: setup ## hold the reference broker against every golden store, byte by b
 
 real-broker: setup ## lead a real broker through a scenario and keep its store (VERSION=5.5.0 SCENARIO=late, ARGS="--set k=v"; wants Maven)
 	@$(BIN)/python -m conformance.real $(VERSION) $(SCENARIO) $(ARGS)
+
+probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
+	@$(BIN)/python -m halfcheck.probe.real $(VERSION) $(ARGS)
+
+replay-on-real: setup ## play the counterexamples on the real brokers; writes docs/generated/on-real-brokers.md (ARGS="--release 5.3.3"; wants Maven)
+	@$(BIN)/python -m halfcheck.probe.real.replay_on_real $(ARGS)
 
 golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
 	@$(BIN)/python -m conformance.golden --schedules $(ARGS)

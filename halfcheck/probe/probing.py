@@ -20,15 +20,22 @@ if TYPE_CHECKING:
 
     from halfcheck.probe.probe_options import ProbeOptions
     from halfcheck.probe.session import Played, Target
+    from wire.probe.player import Operator
 
 
-def probe(options: ProbeOptions) -> ExitCode:
-    """Play all that is asked for, and say what was found."""
+def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
+    """Play all that is asked for, and say what was found.
+
+    Parameters
+    ----------
+    operator
+        Who ends the broker's process, if not the commands of the options.
+    """
     try:
         address = Address.of(options.target)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    operator = _operator(options, address)
+    operator = operator or _operator(options, address)
     if options.profile is not None:
         switches_of(options.profile)
     target = identify(address, options.profile, options.broker_conf)

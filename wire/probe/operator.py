@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from wire.client.channel import Channel, NoAnswerError
 from wire.errors import WireError
+from wire.probe.player import FIRST_SAVE_S
 
 if TYPE_CHECKING:
     from wire.client.channel import Address
@@ -21,7 +22,7 @@ class OperatorError(WireError):
     """A command did not do what it was given for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShellOperator:
     """Commands that were given for it.
 
@@ -35,6 +36,7 @@ class ShellOperator:
     start_command: str
     kill_command: str | None = None
     stop_command: str | None = None
+    saves_from: float = 0.0
 
     def kill(self) -> None:
         """See :class:`wire.probe.player.Operator`.
@@ -64,6 +66,7 @@ class ShellOperator:
         _wait(self.address, listens=False)
         _run(self.start_command, "--start")
         _wait(self.address, listens=True)
+        self.saves_from = time.monotonic() + FIRST_SAVE_S
 
 
 def _run(command: str, option: str) -> None:

@@ -27,12 +27,20 @@ _SETTLING_S: Final = 0.3
 _A_ROUND_S: Final = 0.1
 """So long a round may take to show."""
 
-_FIRST_SAVE_S: Final = 11.0
+FIRST_SAVE_S: Final = 11.0
 """A broker saves its offsets for the first time 10 s after its start (``BrokerController#initialize``)."""
 
 
 class Operator(Protocol):
-    """Who can end and start the broker's process."""
+    """Who can end and start the broker's process.
+
+    Attributes
+    ----------
+    saves_from
+        From when on the broker saves its offsets, by the machine's steady clock in seconds.
+    """
+
+    saves_from: float
 
     def kill(self) -> None:
         """Kill it, and start it again."""
@@ -127,6 +135,8 @@ class Player:
             raise NoOperatorError(message)
         self._seen_until, self._ops = self.baseline.half, self.baseline.op
         self.producers.connect()
+        if plan.restarts:
+            self._await_saved()
         self._begin(plan)
         for order in plan.orders:
             at_ms, answer = time.time_ns() // 1_000_000, None
@@ -177,8 +187,7 @@ class Player:
                 behind = self._began + ticks * self.tempo.tick / 1_000
                 self._sleep(self.rhythm.first_from(max(behind, time.monotonic())) + _A_ROUND_S - time.monotonic())
             case orders.AwaitSaved():
-                first = _FIRST_SAVE_S if self.operator is not None else 0.0
-                self._sleep(max(2 * self.tempo.save_interval / 1_000, self._began + first - time.monotonic()))
+                self._await_saved()
             case orders.Kill() | orders.Stop() if self.operator is not None:
                 self._end_process(is_killed=isinstance(order, orders.Kill))
             case orders.Disconnect():
@@ -205,6 +214,11 @@ class Player:
                     self.producers.end(half, ROLLBACK, answers_check=True)
                 answered[key] = len(checks)
         return False
+
+    def _await_saved(self) -> None:
+        """Until the broker has saved the offsets that it has now."""
+        first = 0.0 if self.operator is None else self.operator.saves_from - time.monotonic()
+        self._sleep(max(first, 0.0) + 2 * self.tempo.save_interval / 1_000)
 
     # --- what shows ---------------------------------------------------------------------------------------------------
 
