@@ -16,7 +16,7 @@ from spec.profiles import VERSIONS
 from wire.client.channel import Channel
 from wire.client.reading import release_and_settings
 from wire.errors import WireError
-from wire.probe.player import Player, Tempo
+from wire.probe.player import LATE, Phase, Player, Tempo
 from wire.probe.producers import Producers
 from wire.probe.rhythm import Rhythm
 from wire.probe.view import View
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 _TICKS_OF_TIMEOUT: Final = 2
 """``transactionTimeOut`` in ticks, in every instance of the table of verdicts."""
 _SECOND: Final = 1_000
-_OP_PATIENCE_S: Final = 0.4
+_LAST_RECORD_S: Final = 0.4
+"""So long the last request may take to show."""
+_LONGEST_BATCH_S: Final = 2.0
 
 
 class UnknownBrokerError(WireError):
@@ -72,12 +74,6 @@ class Target:
             check_max=self.setting("transactionCheckMax"),
             save_interval=self.setting("flushConsumerOffsetInterval"),
         )
-
-    @property
-    def batch_s(self) -> float:
-        """How many seconds an op message may wait to be written."""
-        is_batched = switches_of(self.profile).batches_ops
-        return self.setting("transactionOpBatchInterval") / _SECOND if is_batched else 0.0
 
 
 def identify(address: Address, profile: str | None, broker_conf: Path | None) -> Target:
@@ -165,12 +161,13 @@ class Session:
         self._operator = operator
         self._beside_others = beside_others
         self._channel = Channel(target.address)
+        self._ended_at = -math.inf
 
     def close(self) -> None:
         """End the connection."""
         self._channel.close()
 
-    def play(self, schedule: Schedule, *, asks_others: bool = True) -> Played:
+    def play(self, schedule: Schedule, phase: Phase = LATE, *, asks_others: bool = True) -> Played:
         """Play a schedule, read what was written, judge it, and settle what is left.
 
         Raises
@@ -185,14 +182,17 @@ class Session:
         producers = Producers(self.target.address)
         self.names.append(producers.name)
         view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
+        self._await_batch(view)
         view.baseline(beside_others=self._beside_others)
         if schedule.plan.rounds and self.rhythm.seen is None:
             self.rhythm.feel(view, producers)
+            self._ended_at = time.monotonic()
+            self._await_batch(view)
         baseline = view.baseline(beside_others=self._beside_others)
-        player = Player(view, producers, baseline, self._tempo, self.rhythm, self._operator)
+        player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
         try:
             player.play(schedule.plan)
-            time.sleep(self.target.batch_s + _OP_PATIENCE_S)
+            time.sleep(self._until_last_record())
             producers.hear()
             reading = view.read(baseline)
             probed = ProbedTrace(reading, baseline, producers, player.done, self.target.setting("transactionTimeOut"))
@@ -201,11 +201,29 @@ class Session:
             also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
             is_settled = player.settle(self._tempo.longest_settling())
         finally:
+            self._ended_at = time.monotonic()
             producers.disconnect()
             self._channel = view.channel
         return Played(
             schedule, tuple(player.done), player.missed, probed, judgement, tuple(also), probed.unfit, is_settled
         )
+
+    @property
+    def _batch_s(self) -> float:
+        """How many seconds an END_TRANSACTION may take to its op message, at the longest."""
+        is_batched = switches_of(self.target.profile).batches_ops
+        return 2 * self.target.setting("transactionOpBatchInterval") / _SECOND if is_batched else 0.0
+
+    def _await_batch(self, view: View) -> None:
+        """Wait for op messages that are still to come for the schedule before: they name none of its halves."""
+        left = self._ended_at + self._batch_s - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+            view.await_quiet(3 * self.rhythm.interval_s)
+
+    def _until_last_record(self) -> float:
+        """How many seconds the last request may take to show; no op batch is waited for that takes long."""
+        return _LAST_RECORD_S + (self._batch_s if self._batch_s <= _LONGEST_BATCH_S else 0.0)
 
 
 def shortest_first(played: Sequence[Played]) -> dict[str, Played]:

@@ -31,6 +31,32 @@ FIRST_SAVE_S: Final = 11.0
 """A broker saves its offsets for the first time 10 s after its start (``BrokerController#initialize``)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Where in a tick things happen, in ticks: a round is behind what clients do in its tick.
+
+    In the specification the age of a half may be just the timeout, which no clock shows: a little more counts as old,
+    a little less as young.
+
+    Attributes
+    ----------
+    of_tick
+        When a tick comes, from the second on.
+    of_round
+        How much later its round comes.
+    """
+
+    of_tick: float
+    of_round: float
+
+
+LATE: Final = Phase(0.0, 0.5)
+"""A round finds halves half a tick older than the schedule says."""
+
+EARLY: Final = Phase(-0.75, 0.35)
+"""A round finds halves of the first tick a little younger."""
+
+
 class Operator(Protocol):
     """Who can end and start the broker's process.
 
@@ -108,6 +134,7 @@ class Player:
     baseline: Baseline
     tempo: Tempo
     rhythm: Rhythm
+    phase: Phase = LATE
     operator: Operator | None = None
     done: list[Done] = field(default_factory=list)
     missed: orders.Order | None = None
@@ -153,11 +180,15 @@ class Player:
             self.done.append(Done(order, at_ms, answer))
 
     def _begin(self, plan: orders.Plan) -> None:
-        """Begin so that the first round comes in the middle of its tick: what is before and behind it finds room."""
+        """Begin so that the first round comes in its tick: what is before and behind it finds room."""
         tick_s, first = self.tempo.tick / 1_000, plan.rounds[0] if plan.rounds else 0
-        ahead = (first + 0.5) * tick_s
+        ahead = self._moment_of(first) + self.phase.of_round * tick_s
         self._began = self.rhythm.first_from(time.monotonic() + ahead) - ahead if plan.rounds else time.monotonic()
         self._sleep(self._began - time.monotonic())
+
+    def _moment_of(self, ticks: int) -> float:
+        """When a tick comes, in seconds from the begin on."""
+        return max(ticks + self.phase.of_tick, 0.0) * self.tempo.tick / 1_000
 
     def _carry_out(self, order: orders.Order) -> bool:
         """Whether it came true."""
@@ -182,9 +213,9 @@ class Player:
             case orders.AwaitOp():
                 return self._await(self._has_op, self.tempo.longest(0))
             case orders.AwaitTick(ticks):
-                self._sleep(self._began + ticks * self.tempo.tick / 1_000 - time.monotonic())
+                self._sleep(self._began + self._moment_of(ticks) - time.monotonic())
             case orders.AwaitRound(ticks):
-                behind = self._began + ticks * self.tempo.tick / 1_000
+                behind = self._began + self._moment_of(ticks)
                 self._sleep(self.rhythm.first_from(max(behind, time.monotonic())) + _A_ROUND_S - time.monotonic())
             case orders.AwaitSaved():
                 self._await_saved()

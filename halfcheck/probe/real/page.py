@@ -24,6 +24,8 @@ producers of the schedule send, when they send it; the broker's rounds, put-back
 wrote is read over the wire and held against the specification of the release.
 
 - **seen**: the specification explains all records, and its path breaks the clause of the counterexample.
+- **seen\\***: the same, but for that its clause speaks of what a producer decided or lost, which no record tells: the
+  broker wrote record by record what the schedule has, and the probe was that producer.
 - **not seen**: the specification explains all records, and the path that was found keeps the clause. The reason stands
   beside it.
 - **contradicted**: no path of the specification explains the records: a defect of the specification or of trace
@@ -67,7 +69,9 @@ def _played(table: Sequence[Replay]) -> Iterator[str]:
 def _cell(replay: Replay | None) -> str:
     if replay is None:
         return ""
-    if replay.outcome in (Outcome.SEEN, Outcome.NOT_TRIED):
+    if replay.outcome is Outcome.SEEN:
+        return "seen*" if replay.reason else "seen"
+    if replay.outcome is Outcome.NOT_TRIED:
         return replay.outcome.value
     return f"**{replay.outcome.value}**: {replay.reason}"
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 RELEASES: Final = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
 """Those whose packages are started."""
 
-RESULTS: Final = Path(__file__).with_name("replays.json")
+RESULTS: Final = Path(__file__).with_name("replays")
+"""A file a release."""
 
 
 class Outcome(StrEnum):
@@ -96,19 +97,18 @@ def tasks_of(release: str) -> tuple[list[Task], list[Replay]]:
 
 
 def read_replays() -> dict[tuple[str, str, str], Replay]:
-    """What was played so far; nothing if there is no file."""
-    if not RESULTS.is_file():
-        return {}
-    rows = json.loads(RESULTS.read_text(encoding="utf-8"))
+    """What was played so far."""
+    rows = [row for path in sorted(RESULTS.glob("*.json")) for row in json.loads(path.read_text(encoding="utf-8"))]
     replays = (Replay(**{**row, "outcome": Outcome(row["outcome"])}) for row in rows)
     return {replay.key: replay for replay in replays}
 
 
-def write_replays(replays: Mapping[tuple[str, str, str], Replay]) -> None:
-    """Keep them, by rename."""
-    rows = [asdict(replays[key]) for key in sorted(replays)]
+def write_replays(release: str, replays: Mapping[tuple[str, str, str], Replay]) -> None:
+    """Keep those of a release, by rename."""
+    rows = [asdict(replays[key]) for key in sorted(replays) if key[0] == release]
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    write_whole(RESULTS, f"[\n{lines}\n]\n")
+    RESULTS.mkdir(exist_ok=True)
+    write_whole(RESULTS / f"{release}.json", f"[\n{lines}\n]\n")
 
 
 def table_of(played: Mapping[tuple[str, str, str], Replay]) -> Iterator[Replay]:
