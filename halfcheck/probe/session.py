@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _TICKS_OF_TIMEOUT: Final = 2
 """``transactionTimeOut`` in ticks, in every instance of the table of verdicts."""
 _SECOND: Final = 1_000
+_HOUR: Final = 3_600_000
 _LAST_RECORD_S: Final = 0.4
 """So long the last request may take to show."""
 _LONGEST_BATCH_S: Final = 2.0
@@ -73,6 +74,7 @@ class Target:
             check_interval=self.setting("transactionCheckInterval"),
             check_max=self.setting("transactionCheckMax"),
             save_interval=self.setting("flushConsumerOffsetInterval"),
+            keeping=self.setting("fileReservedTime") * _HOUR,
         )
 
 

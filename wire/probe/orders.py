@@ -23,12 +23,15 @@ class SendHalf:
         CHECK_IMMUNITY_TIME_IN_SECONDS in ticks; None for a message without.
     skew
         How far the producer's clock is ahead, in ticks.
+    is_too_old
+        Whether it is so far behind that the half is older than messages are kept (`fileReservedTime`, in hours).
     """
 
     transaction: int
     half: int
     immunity: int | None = None
     skew: int = 0
+    is_too_old: bool = False
 
     def __str__(self) -> str:
         immune = "" if self.immunity is None else f" with an immunity of {self.immunity} ticks"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wire.probe.view import Baseline, View
 
 _A_LOOK_S: Final = 0.05
+_MARGIN_MS: Final = 60_000
 _SETTLING_S: Final = 0.3
 _A_ROUND_S: Final = 0.1
 """So long a round may take to show."""
@@ -91,6 +92,8 @@ class Tempo:
         One tick of the schedule; whole seconds where messages have an immunity.
     timeout, check_interval, check_max, save_interval
         ``transactionTimeOut``, ``transactionCheckInterval``, ``transactionCheckMax``, ``flushConsumerOffsetInterval``.
+    keeping
+        ``fileReservedTime``.
     """
 
     tick: int
@@ -98,6 +101,7 @@ class Tempo:
     check_interval: int
     check_max: int
     save_interval: int
+    keeping: int = 48 * 3_600_000
 
     def longest(self, immunity_ms: int) -> float:
         """How many seconds a check may take: until the half is old enough, and some rounds."""
@@ -193,12 +197,11 @@ class Player:
     def _carry_out(self, order: orders.Order) -> bool:
         """Whether it came true."""
         match order:
-            case orders.SendHalf(transaction, half, immunity, skew):
+            case orders.SendHalf(transaction, half, immunity, skew, is_too_old):
                 tick_s = self.tempo.tick // 1_000
                 self._immunities[transaction] = 0 if immunity is None else immunity * self.tempo.tick
-                self.producers.send(
-                    transaction, None if immunity is None else immunity * tick_s, skew * self.tempo.tick
-                )
+                behind_ms = self.tempo.keeping + _MARGIN_MS if is_too_old else -skew * self.tempo.tick
+                self.producers.send(transaction, None if immunity is None else immunity * tick_s, -behind_ms)
                 self._names[half] = self.producers.halves[transaction].name
                 return True
             case orders.AwaitCopy(transaction, half) | orders.AwaitCheck(transaction, half):
@@ -228,7 +231,8 @@ class Player:
     def settle(self, seconds: float) -> bool:
         """Roll back what is still asked about, until nothing is pending; False if something is after that time.
 
-        A transaction whose outcome has been said is left to the check service, which ends it sooner or later.
+        Beside others nobody waits for theirs. A transaction whose outcome has been said is left to the check service,
+        which ends it sooner or later.
         """
         ended = {each.half.unique_key for each in self.producers.ends if each.code == 0}
         answered = {key: len(checks) for key, checks in self.producers.checks.items()}
@@ -236,7 +240,7 @@ class Player:
         for sent in self.producers.halves.values():
             if sent.name.unique_key not in ended:
                 self.producers.end(sent.name, ROLLBACK, answers_check=False)
-        while time.monotonic() < end:
+        while self.baseline.is_quiet and time.monotonic() < end:
             if self.rhythm.watch(self.view, _SETTLING_S):
                 return True
             self.producers.hear()

@@ -79,8 +79,9 @@ def _send(stager: Stager, step: Step) -> Iterator[Order]:
     transaction, *more = step.arguments
     immunity = more[0] if more else NONE
     skew = more[1] if len(more) > 1 else 0
-    half = stager.state.half_length - 1
-    yield SendHalf(transaction, half, None if immunity == NONE else immunity, skew)
+    half, keeping = stager.state.half_length - 1, stager.constants.reserved_time
+    is_too_old = keeping != NONE and -skew > keeping
+    yield SendHalf(transaction, half, None if immunity == NONE else immunity, skew, is_too_old=is_too_old)
 
 
 def _end(stager: Stager, step: Step) -> Iterator[Order]:
@@ -303,12 +304,11 @@ def plan(constants: Constants, path: Sequence[Step]) -> Plan:
         given = list(STAGED[step.action.function](stager, step))
         if stager.before.round.running and stager.before.role != Role.STOPPING:
             is_sent_inside |= any(isinstance(order, _OF_A_CLIENT) for order in given)
-            if (
-                is_sent_inside
-                and stager.state.round.running
-                and any(isinstance(o, AwaitCopy | AwaitCheck) for o in given)
-            ):
+            goes_on = stager.state.round.running and any(isinstance(o, AwaitCopy | AwaitCheck) for o in given)
+            if is_sent_inside and goes_on:
                 stager.finer["a request arrives in the middle of a round"] = None
+            if any(isinstance(order, AwaitOp) for order in given):
+                stager.finer["an op message is written in the middle of a round"] = None
         else:
             is_sent_inside = False
         orders += given

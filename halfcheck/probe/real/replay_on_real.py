@@ -121,7 +121,7 @@ def _replayed(session: Session, task: Task) -> tuple[Replay, bool]:
         except WireError as error:
             return task.became(Outcome.NOT_SEEN, f"the broker was not played on: {error}", attempt), False
         outcome, reason = judged(task, one)
-        if outcome in (Outcome.SEEN, Outcome.CONTRADICTED) or not one.is_settled:
+        if outcome in (Outcome.SEEN, Outcome.CONTRADICTED) or not one.is_settled or task.plan.finer:
             break
     return task.became(outcome, reason, attempt), one.is_settled
 
