@@ -12,6 +12,7 @@ from halfcheck.probe.observed_trace import ProbedTrace
 from model_check.instances import switches_of
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, broker_conf_of, read_broker_conf
+from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
 from wire.client.channel import Channel
 from wire.client.reading import release_and_settings
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from wire.client.channel import Address
     from wire.probe.orders import Order
     from wire.probe.player import Done, Operator
+    from wire.probe.view import Baseline
 
 _TICKS_OF_TIMEOUT: Final = 2
 """``transactionTimeOut`` in ticks, in every instance of the table of verdicts."""
@@ -36,7 +38,7 @@ _SECOND: Final = 1_000
 _HOUR: Final = 3_600_000
 _LAST_RECORD_S: Final = 0.4
 """So long the last request may take to show."""
-_LONGEST_BATCH_S: Final = 2.0
+_A_LOOK_S: Final = 0.2
 
 
 class UnknownBrokerError(WireError):
@@ -194,7 +196,7 @@ class Session:
         player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
         try:
             player.play(schedule.plan)
-            time.sleep(self._until_last_record())
+            self._await_last_records(view, baseline, producers)
             producers.hear()
             reading = view.read(baseline)
             probed = ProbedTrace(reading, baseline, producers, player.done, self.target.setting("transactionTimeOut"))
@@ -223,9 +225,16 @@ class Session:
             time.sleep(left)
             view.await_quiet(3 * self.rhythm.interval_s)
 
-    def _until_last_record(self) -> float:
-        """How many seconds the last request may take to show; no op batch is waited for that takes long."""
-        return _LAST_RECORD_S + (self._batch_s if self._batch_s <= _LONGEST_BATCH_S else 0.0)
+    def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> None:
+        """Wait for what the last requests lead to: op messages that name each half that was settled."""
+        settled = {end.half.queue_offset for end in producers.ends if not end.code}
+        end = time.monotonic() + self._batch_s
+        time.sleep(_LAST_RECORD_S)
+        while time.monotonic() < end:
+            named = {half for record in view.ops(baseline) for half in parse_op_body(record.body) or ()}
+            if settled <= named:
+                break
+            time.sleep(_A_LOOK_S)
 
 
 def shortest_first(played: Sequence[Played]) -> dict[str, Played]:

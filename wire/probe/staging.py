@@ -69,6 +69,8 @@ class Stager:
     ticks: int = 0
     told: set[int] = field(default_factory=set)
     """Halves whose END_TRANSACTION that is being handled was sent already."""
+    too_old: set[int] = field(default_factory=set)
+    """Transactions whose half is born too old to be kept."""
     finer: dict[str, None] = field(default_factory=dict)
 
 
@@ -81,6 +83,8 @@ def _send(stager: Stager, step: Step) -> Iterator[Order]:
     skew = more[1] if len(more) > 1 else 0
     half, keeping = stager.state.half_length - 1, stager.constants.reserved_time
     is_too_old = keeping != NONE and -skew > keeping
+    if is_too_old:
+        stager.too_old.add(transaction)
     yield SendHalf(transaction, half, None if immunity == NONE else immunity, skew, is_too_old=is_too_old)
 
 
@@ -111,9 +115,13 @@ def _check(stager: Stager, _: Step) -> Iterator[Order]:
     yield AwaitCheck(stager.state.half[half].transaction, half)
 
 
-def _discard(stager: Stager, _: Step) -> Iterator[Order]:
+def _discard(stager: Stager, step: Step) -> Iterator[Order]:
     half = stager.before.round.cursor
-    yield AwaitDiscard(stager.before.half[half].transaction, half)
+    transaction = stager.before.half[half].transaction
+    if stager.before.half[half].check_times < stager.constants.check_max and transaction not in stager.too_old:
+        message = f"{step.action.name}: a half has to grow older than fileReservedTime, whose unit is an hour"
+        raise CannotStageError(message)
+    yield AwaitDiscard(transaction, half)
 
 
 def _tick(stager: Stager, _: Step) -> Iterator[Order]:
@@ -301,7 +309,10 @@ def plan(constants: Constants, path: Sequence[Step]) -> Plan:
         if refused is not None:
             message = f"step {number}, {step}, is refused ({refused.kind}): {refused.rule}"
             raise CannotStageError(message)
+        is_between = bool(stager.told)
         given = list(STAGED[step.action.function](stager, step))
+        if is_between and any(isinstance(order, AwaitRound | AwaitCopy | AwaitCheck) for order in given):
+            stager.finer["a round comes between the two writes of an END_TRANSACTION"] = None
         if stager.before.round.running and stager.before.role != Role.STOPPING:
             is_sent_inside |= any(isinstance(order, _OF_A_CLIENT) for order in given)
             goes_on = stager.state.round.running and any(isinstance(o, AwaitCopy | AwaitCheck) for o in given)

@@ -136,6 +136,10 @@ class View:
         pulled = pull_all(self.channel, self.group, OP_TOPIC, begin)
         return pulled or unpullable(self.channel, OP_TOPIC, begin, stretch)
 
+    def ops(self, baseline: Baseline) -> list[Record]:
+        """The op topic since a baseline, where it can be pulled."""
+        return pull_all(self.channel, self.group, OP_TOPIC, baseline.op)
+
     def read(self, baseline: Baseline) -> Reading:
         """All that was written since a baseline.
 

@@ -22,8 +22,19 @@ if TYPE_CHECKING:
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from spec.state import State
 
-OF_PRODUCERS: Final = frozenset({"wrong_end", "slow_local", "late_end", "lose_end", "duplicate_end", "reorder"})
-"""Faults of which a broker sees no more than an END_TRANSACTION, or none."""
+OF_PRODUCERS: Final = frozenset(
+    {
+        "wrong_end",
+        "slow_local",
+        "late_end",
+        "lose_end",
+        "duplicate_end",
+        "reorder",
+        "offline_producer",
+        "restarted_producer",
+    }
+)
+"""Faults of which a broker writes down no more than what an END_TRANSACTION leads to."""
 
 
 @dataclass(frozen=True, slots=True)
