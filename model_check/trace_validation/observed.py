@@ -130,7 +130,7 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
 
     The specification counts the entries of an op batch where the broker counts characters: here the batch is full with
     as many entries as the smallest op message holds that is as long as the broker's limit. Each delivery and each name
-    in an op message may come from a wrong END_TRANSACTION.
+    in an op message may come from a wrong END_TRANSACTION. That halves may be too old counts where one is.
     """
     events = trace.events
     immunities = {event.immunity for event in events if event.kind is EventKind.HALF_STORED}
@@ -149,6 +149,13 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
         op_batch_interval=configuration.op_batch_interval_ms,
         op_batch_size=min(full, default=halves + 1),
         op_pull_size=configuration.op_pull_size,
+        reserved_time=configuration.file_reserved_ms if _has_old_half(trace, configuration.file_reserved_ms) else NONE,
         stray_ends=max(1, sum((event.kind is EventKind.DELIVERED) + len(event.names) for event in events)),
     )
     return Constants(**asdict(instance), **asdict(switches), **asdict(faults))
+
+
+def _has_old_half(trace: Trace, reserved: int) -> bool:
+    """Whether a half of a trace grows older than messages are kept."""
+    end = trace.events[-1].time if trace.events else 0
+    return any(event.kind is EventKind.HALF_STORED and end - event.born > reserved for event in trace.events)

@@ -32,6 +32,7 @@ OF_PRODUCERS: Final = frozenset(
         "reorder",
         "offline_producer",
         "restarted_producer",
+        "clock_skew",
     }
 )
 """Faults of which a broker writes down no more than what an END_TRANSACTION leads to."""

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from conformance.errors import ConformanceError
 from halfcheck.errors import exit_code_of, one_line
 from halfcheck.probe.real.as_scheduled import OF_PRODUCERS, written_by_schedule, written_in
 from halfcheck.probe.real.hosted import HostedBroker
@@ -118,7 +119,7 @@ def _replayed(session: Session, task: Task) -> tuple[Replay, bool]:
     for attempt, phase in enumerate(_PHASES, start=1):
         try:
             one = session.play(schedule, phase, asks_others=False)
-        except WireError as error:
+        except (WireError, ConformanceError) as error:
             return task.became(Outcome.NOT_SEEN, f"the broker was not played on: {error}", attempt), False
         outcome, reason = judged(task, one)
         if outcome in (Outcome.SEEN, Outcome.CONTRADICTED) or not one.is_settled or task.plan.finer:
