@@ -14,7 +14,7 @@ def command(options: ProbeOptions) -> ExitCode:
     Topics and groups that it makes begin with halfcheck_probe_ and are named at the end. It begins on a broker without
     pending halves only, unless --beside-others is given, and never sets an offset.
 
-    What to play: scenarios, counterexamples of the table of verdicts, steps, weighted walks. crash and stop, and
+    What to play: scenarios, counterexamples of the table of verdicts, steps, weighted walks. kill and stop, and
     schedules with a crash in them, want commands that kill (--kill), stop (--stop) and start (--start) the broker.
 
     The exit code is 0 when all is explained and no guarantee was broken, 12 when one was or something is not explained,

@@ -16,7 +16,7 @@ ScenarioName = Annotated[
     typer.Option(
         "--scenario",
         metavar="NAME",
-        help="outcomes (the usual one), unanswered, twice, contradiction, late, immune, crash, stop; repeatable.",
+        help="outcomes (the usual one), unanswered, twice, contradiction, late, immune, kill, stop; repeatable.",
     ),
 ]
 Counterexample = Annotated[

@@ -73,7 +73,7 @@ SCENARIOS: Final = {
         ),
     ),
     "immune": Scenario("a commit within the immunity for which the half was put back (B01)", _IMMUNE),
-    "crash": Scenario(
+    "kill": Scenario(
         "the broker is killed right behind a commit, and asks again (B02)",
         (*_sent(0, 0, COMMIT), Kill(), *_asked(0, 1, COMMIT)),
     ),

@@ -136,7 +136,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(
     [
         (["--scenario", "nothing"], "--scenario nothing: there is none of that name; there are outcomes"),
         (["--counterexample", "S9.nothing"], "--counterexample S9.nothing: the table of verdicts has none"),
-        (["--scenario", "crash"], "--kill CMD and --start CMD"),
+        (["--scenario", "kill"], "--kill CMD and --start CMD"),
     ],
 )
 def test_a_schedule_that_is_not_there_is_refused(
