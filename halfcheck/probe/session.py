@@ -190,22 +190,23 @@ class Session:
         view.baseline(beside_others=self._beside_others)
         if schedule.plan.rounds and self.rhythm.seen is None:
             self.rhythm.feel(view, producers)
-            self._ended_at = time.monotonic()
-            self._await_batch(view)
         baseline = view.baseline(beside_others=self._beside_others)
         player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
+        is_batch_empty = False
         try:
             player.play(schedule.plan)
-            self._await_last_records(view, baseline, producers)
+            is_all_written = self._await_last_records(view, baseline, producers)
             producers.hear()
             reading = view.read(baseline)
             probed = ProbedTrace(reading, baseline, producers, player.done, self.target.setting("transactionTimeOut"))
             judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
             others = [profile for profile in VERSIONS if profile != self.target.profile]
             also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
+            sent = len(producers.ends)
             is_settled = player.settle(self._tempo.longest_settling())
+            is_batch_empty = is_all_written and len(producers.ends) == sent
         finally:
-            self._ended_at = time.monotonic()
+            self._ended_at = -math.inf if is_batch_empty else time.monotonic()
             producers.disconnect()
             self._channel = view.channel
         return Played(
@@ -225,7 +226,7 @@ class Session:
             time.sleep(left)
             view.await_quiet(3 * self.rhythm.interval_s)
 
-    def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> None:
+    def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> bool:
         """Wait for what the last requests lead to: op messages that name each half that was settled."""
         settled = {end.half.queue_offset for end in producers.ends if not end.code}
         end = time.monotonic() + self._batch_s
@@ -233,8 +234,9 @@ class Session:
         while time.monotonic() < end:
             named = {half for record in view.ops(baseline) for half in parse_op_body(record.body) or ()}
             if settled <= named:
-                break
+                return True
             time.sleep(_A_LOOK_S)
+        return False
 
 
 def shortest_first(played: Sequence[Played]) -> dict[str, Played]:
