@@ -12,10 +12,11 @@ from halfcheck.probe.observed_trace import ProbedTrace
 from model_check.instances import switches_of
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, broker_conf_of, read_broker_conf
+from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
 from spec.profiles import VERSIONS
 from wire.client.channel import Channel
-from wire.client.reading import release_and_settings
+from wire.client.reading import end_of_queue, release_and_settings
 from wire.errors import WireError
 from wire.probe.player import LATE, Phase, Player, Tempo
 from wire.probe.producers import Producers
@@ -189,7 +190,7 @@ class Session:
         self._await_batch(view)
         view.baseline(beside_others=self._beside_others)
         if schedule.plan.rounds and self.rhythm.seen is None:
-            self.rhythm.feel(view, producers)
+            self._feel(view, producers)
         baseline = view.baseline(beside_others=self._beside_others)
         player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
         is_batch_empty = False
@@ -212,6 +213,14 @@ class Session:
         return Played(
             schedule, tuple(player.done), player.missed, probed, judgement, tuple(also), probed.unfit, is_settled
         )
+
+    def _feel(self, view: View, producers: Producers) -> None:
+        """Learn when rounds come; the op message of the half that showed it may come after its half was discarded."""
+        written = end_of_queue(view.channel, OP_TOPIC)
+        self.rhythm.feel(view, producers)
+        if end_of_queue(view.channel, OP_TOPIC) == written:
+            self._ended_at = time.monotonic()
+            self._await_batch(view)
 
     @property
     def _batch_s(self) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from wire.client.channel import Channel, NoAnswerError
 from wire.errors import WireError
 from wire.probe.player import FIRST_SAVE_S
+from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
     from wire.client.channel import Address
@@ -37,6 +38,7 @@ class ShellOperator:
     kill_command: str | None = None
     stop_command: str | None = None
     saves_from: float = 0.0
+    died_ms: int = 0
 
     def kill(self) -> None:
         """See :class:`wire.probe.player.Operator`.
@@ -64,6 +66,7 @@ class ShellOperator:
             raise OperatorError(message)
         _run(command, option)
         _wait(self.address, listens=False)
+        self.died_ms = now_ms()
         _run(self.start_command, "--start")
         _wait(self.address, listens=True)
         self.saves_from = time.monotonic() + FIRST_SAVE_S

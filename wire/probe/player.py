@@ -65,9 +65,12 @@ class Operator(Protocol):
     ----------
     saves_from
         From when on the broker saves its offsets, by the machine's steady clock in seconds.
+    died_ms
+        When its process was last gone, by the probe's clock.
     """
 
     saves_from: float
+    died_ms: int
 
     def kill(self) -> None:
         """Kill it, and start it again."""
@@ -114,7 +117,7 @@ class Tempo:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One order as it was carried out, with its moment by the probe's clock."""
+    """One order as it was carried out, with its moment by the probe's clock: of a process's end, when it was gone."""
 
     order: orders.Order
     at_ms: int
@@ -181,6 +184,8 @@ class Player:
             if not came:
                 self.missed = order
                 return
+            if isinstance(order, orders.Kill | orders.Stop) and self.operator is not None:
+                at_ms = self.operator.died_ms
             self.done.append(Done(order, at_ms, answer))
 
     def _begin(self, plan: orders.Plan) -> None:

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Final, cast
 
 from model_check.counterexample.steps import read_path
 from model_check.counterexample.unfolded import with_room_for
-from model_check.instances import constants_for, load_instance
+from model_check.instances import constants_for, load_instance, switches_of
 from model_check.trace_validation.observed import EventKind
 from spec.chapters import discarding, end_transaction
 from spec.language import take
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from wire.client.transactions import ROLLBACK
+from wire.probe.orders import SendEnd
 
 if TYPE_CHECKING:
     from model_check.trace_validation.observed import Trace
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from spec.state import State
+    from wire.probe.orders import Plan
 
-OF_PRODUCERS: Final = frozenset(
+_OF_PRODUCERS: Final = frozenset(
     {
         "wrong_end",
         "slow_local",
@@ -36,6 +39,18 @@ OF_PRODUCERS: Final = frozenset(
     }
 )
 """Faults of which a broker writes down no more than what an END_TRANSACTION leads to."""
+_OF_ITS_PROCESS: Final = frozenset({"crash", "graceful_stop"})
+
+
+def depends_on_producers(profile: str, one: MinimalCounterexample, plan: Plan) -> bool:
+    """Whether a counterexample turns on what only its producers know, and else on nothing that a probe does not see.
+
+    That is a fault of theirs; or when a rollback arrived, which no record tells where its op message comes later.
+    """
+    own = _OF_PRODUCERS.intersection(one.faults)
+    rolls_back = any(isinstance(order, SendEnd) and order.outcome == ROLLBACK for order in plan.orders)
+    is_known = bool(own) or (rolls_back and switches_of(profile).batches_ops)
+    return is_known and (_OF_PRODUCERS | _OF_ITS_PROCESS).issuperset(one.faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from conformance.real.releases import fetched_jars, release_called
 from wire.client.channel import Address, Channel
 from wire.errors import WireError
 from wire.probe.player import FIRST_SAVE_S
+from wire.probe.producers import now_ms
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class HostedBroker:
 
     Attributes
     ----------
-    saves_from
+    saves_from, died_ms
         See :class:`wire.probe.player.Operator`.
 
     Raises
@@ -36,6 +37,7 @@ class HostedBroker:
     def __init__(self, version: str, settings: Mapping[str, str]) -> None:
         release = release_called(version)
         self.saves_from = 0.0
+        self.died_ms = 0
         self._real = RealBroker(release, fetched_jars(release, BUILT / "jars"), "probe", settings)
 
     def __enter__(self) -> HostedBroker:
@@ -62,6 +64,7 @@ class HostedBroker:
         self._start()
 
     def _start(self) -> None:
+        self.died_ms = now_ms()
         self._real.start_broker()
         self.saves_from = time.monotonic() + FIRST_SAVE_S
 

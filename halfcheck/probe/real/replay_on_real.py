@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError
 from halfcheck.errors import exit_code_of, one_line
-from halfcheck.probe.real.as_scheduled import OF_PRODUCERS, written_by_schedule, written_in
+from halfcheck.probe.real.as_scheduled import depends_on_producers, written_by_schedule, written_in
 from halfcheck.probe.real.hosted import HostedBroker
 from halfcheck.probe.real.page import PAGE, page_of
 from halfcheck.probe.real.replays import (
@@ -139,7 +139,7 @@ def judged(task: Task, one: Played) -> tuple[Outcome, str]:
     is_as_scheduled = one.missed is None and written_in(one.probed.trace).begins_with(
         written_by_schedule(task.release, task.one)
     )
-    if is_as_scheduled and OF_PRODUCERS.issuperset(task.one.faults) and task.one.faults:
+    if is_as_scheduled and depends_on_producers(task.release, task.one, task.plan):
         return Outcome.SEEN, "record by record; the clause speaks of what only the producers know"
     if task.plan.finer:
         return Outcome.NOT_SEEN, f"nobody can choose from outside that {task.plan.finer[0]}"
