@@ -142,7 +142,7 @@ def judged(task: Task, one: Played) -> tuple[Outcome, str]:
     if is_as_scheduled and depends_on_producers(task.release, task.one, task.plan):
         return Outcome.SEEN, "record by record; the clause speaks of what only the producers know"
     if task.plan.finer:
-        return Outcome.NOT_SEEN, f"nobody can choose from outside that {task.plan.finer[0]}"
+        return Outcome.NOT_SEEN, task.why_finer
     if one.missed is not None:
         return Outcome.NOT_SEEN, f"did not come: {one.missed}"
     if is_as_scheduled:
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--clause", action="append", help="only this clause; repeatable")
     parser.add_argument("--environment", action="append", help="only this environment; repeatable")
     parser.add_argument("--again", action="store_true", help="also what was played already")
-    parser.add_argument("--unseen", action="store_true", help="also what was played already and not seen")
+    parser.add_argument("--unseen", action="store_true", help="also what was not seen, where that may come")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin with no further broker after so long")
     parser.add_argument("--page", action="store_true", help="only write the page anew")
     options = parser.parse_args(arguments)
@@ -186,7 +186,8 @@ def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Re
 
 def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], Replay]) -> bool:
     known = played.get(task.key)
-    is_wanted_again = options.again or (options.unseen and known is not None and known.outcome is not Outcome.SEEN)
+    is_unseen = known is not None and known.outcome is not Outcome.SEEN and not task.plan.finer
+    is_wanted_again = options.again or (options.unseen and is_unseen)
     if known is not None and known.steps == task.one.steps and not is_wanted_again:
         return False
     return (not options.clause or task.one.clause in options.clause) and (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from model_check.verdicts.environment import name_of
 from wire.probe.staging import CannotStageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from model_check.verdicts.counterexamples import MinimalCounterexample
     from wire.probe.orders import Plan
@@ -77,6 +77,11 @@ class Task:
         """As that of its replay."""
         return self.release, self.one.clause, name_of(self.one.faults)
 
+    @property
+    def why_finer(self) -> str:
+        """Why it may well not be seen; empty if there is no such reason."""
+        return f"nobody can choose from outside that {self.plan.finer[0]}" if self.plan.finer else ""
+
     def became(self, outcome: Outcome, reason: str, attempts: int) -> Replay:
         """Its replay."""
         return Replay(*self.key, outcome, reason, attempts, self.one.steps)
@@ -115,11 +120,12 @@ def table_of(played: Mapping[tuple[str, str, str], Replay]) -> Iterator[Replay]:
     """Every counterexample of the five releases, as it was played, or why it was not."""
     for release in RELEASES:
         tasks, others = tasks_of(release)
-        known: Iterable[Replay] = (
-            replay
-            if (replay := played.get(task.key)) is not None and replay.steps == task.one.steps
-            else task.became(Outcome.NOT_TRIED, "it was not played", 0)
-            for task in tasks
-        )
-        yield from known
+        for task in tasks:
+            known = played.get(task.key)
+            if known is None or known.steps != task.one.steps:
+                yield task.became(Outcome.NOT_TRIED, "it was not played", 0)
+            elif known.outcome is Outcome.NOT_SEEN and task.plan.finer:
+                yield replace(known, reason=task.why_finer)
+            else:
+                yield known
         yield from others

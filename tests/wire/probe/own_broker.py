@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = {
-    "transactionTimeOut": 800,
-    "transactionCheckInterval": 300,
+    "transactionTimeOut": 1_000,
+    "transactionCheckInterval": 600,
     "transactionCheckMax": 3,
     "transactionOpBatchInterval": 50,
     "flushConsumerOffsetInterval": 100,
