@@ -65,6 +65,7 @@ class ProbedTrace:
             frozenset(half.queue_offset - baseline.half for heard in producers.checks.values() for half in heard),
             tuple(_crashes(events, done, ahead)),
             baseline.wrote_op_at,
+            is_timed=True,
         )
 
     def _has_others(self, producers: Producers) -> bool:

@@ -116,6 +116,8 @@ class Trace:
     wrote_op_at
         When the process wrote an op message last before the trace begins; None where it had written none, as at its
         start. The thread that writes them goes by that (MessageQueueOpContext, 5.1 and later).
+    is_timed
+        Whether the requests' times are near the broker's clock, so that no rollback was handled before its own.
     """
 
     events: tuple[ObservedEvent, ...]
@@ -123,6 +125,7 @@ class Trace:
     checked: frozenset[int] = frozenset()
     crashes: tuple[int, ...] | None = None
     wrote_op_at: int | None = None
+    is_timed: bool = False
 
 
 def constants_of(trace: Trace, configuration: Configuration, switches: Switches, faults: Faults) -> Constants:
