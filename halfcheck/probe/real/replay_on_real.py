@@ -6,9 +6,10 @@ import argparse
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
-from conformance.errors import ConformanceError
+from conformance.errors import ConformanceError, RealBrokerError
 from halfcheck.errors import exit_code_of, one_line
 from halfcheck.probe.real.as_scheduled import depends_on_producers, written_by_schedule, written_in
 from halfcheck.probe.real.hosted import HostedBroker
@@ -41,6 +42,8 @@ _PHASES: Final = LATE, EARLY
 _SHORT_MS: Final = 500
 _LONG_MS: Final = 1_000
 """A tick; whole seconds where messages have an immunity."""
+_STARTS: Final = 3
+"""So often in a row a start may fail: another process may take a port that was free."""
 _MANY_TICKS: Final = 10
 """Schedules that are longer come last."""
 _A_BROKER: Final = 40
@@ -80,10 +83,17 @@ def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str
     ConformanceError
         The broker does not start.
     """
-    waiting = list(tasks)
+    waiting, failed = list(tasks), 0
     while waiting:
         settings = settings_for(waiting[0])
-        with HostedBroker(release, dict(settings)) as broker:
+        with ExitStack() as stack:
+            try:
+                broker = stack.enter_context(HostedBroker(release, dict(settings)))
+            except RealBrokerError:
+                if (failed := failed + 1) == _STARTS:
+                    raise
+                continue
+            failed = 0
             session = _session(broker, release, waiting[0])
             is_sound = True
             while waiting and is_sound:
