@@ -35,6 +35,18 @@ def test_a_half_that_is_older_than_messages_are_kept_is_discarded_with_checks_le
     assert replay(trace, verdict.path, verdict.constants) is None
 
 
+def test_where_a_discard_leaves_no_record_the_offsets_tell_of_it() -> None:
+    half, _, offsets = discarded_when(73 * HOUR).events
+    trace = Trace((half, offsets), crashes=())
+    accepted = {
+        hours: validate(
+            trace, Configuration.of_release("4.5.1", file_reserved_ms=hours * HOUR), switches_of("4.5.1")
+        ).accepted
+        for hours in (72, 74)
+    }
+    assert accepted == {72: True, 74: False}
+
+
 def test_a_half_that_is_kept_still_is_not() -> None:
     verdict = validate(discarded_when(73 * HOUR), configured(74), switches_of("5.4.0"))
     assert not verdict.accepted
