@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from model_check.trace_validation.forecast import HANDLING_MS
 from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
 from reference.format.properties import UNIQUE_KEY
 from reference.format.system_topics import HALF_TOPIC
@@ -64,7 +65,7 @@ class ProbedTrace:
             None if self._has_others(producers) else tuple(_requests(producers, baseline, ahead)),
             frozenset(half.queue_offset - baseline.half for heard in producers.checks.values() for half in heard),
             tuple(_crashes(events, done, ahead)),
-            baseline.wrote_op_at,
+            None if baseline.wrote_op_at is None else baseline.wrote_op_at - HANDLING_MS,
             is_timed=True,
         )
 
