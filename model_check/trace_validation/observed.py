@@ -114,8 +114,8 @@ class Trace:
     crashes
         Before which events the broker's process died, where that was recorded; None where it is to be found out.
     wrote_op_at
-        The clock by which the process wrote an op message last before the trace begins; None where it had written none, as at its
-        start. The thread that writes them goes by that (MessageQueueOpContext, 5.1 and later).
+        The clock by which the process wrote an op message last before the trace begins; None where it had written
+        none, as at its start. The thread that writes them goes by that (MessageQueueOpContext, 5.1 and later).
     is_timed
         Whether the requests' times are near the broker's clock, so that no rollback was handled before its own.
     """
