@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients coverage-tests sweeps bench-tests lint defects fuzz golden real-broker fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -70,6 +70,12 @@ fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenario
 
 test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go"; wants Maven and Go)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
+
+probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
+	@$(BIN)/python -m halfcheck.probe.real $(VERSION) $(ARGS)
+
+replay-on-real: setup ## play the counterexamples on the real brokers; writes docs/generated/on-real-brokers.md (ARGS="--release 5.3.3"; wants Maven)
+	@$(BIN)/python -m halfcheck.probe.real.replay_on_real $(ARGS)
 
 golden-schedules: setup ## extract the schedule files of the golden stores anew out of the stores and their logs
 	@$(BIN)/python -m conformance.golden --schedules $(ARGS)

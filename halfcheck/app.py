@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "audit": "halfcheck.commands.audit",
     "diff": "halfcheck.commands.diff",
     "broker": "halfcheck.commands.broker",
+    "probe": "halfcheck.commands.probe",
     "verdicts": "halfcheck.commands.verdicts",
 }
 """Command name to the module that holds it, in the order of the overview."""

@@ -46,6 +46,8 @@ class Forecast:
         An op message to the halves in it that no delivery accounts for, as often as they occur.
     buffered_before : dict
         An event to the rollbacks whose entries may be in the op buffer before it, and not before the event before it.
+    rolled_back_at : dict
+        Such an event with such a half to when the rollback was sent, where that is known.
     earlier_op : dict
         An op message to the one before it.
     never_written : list
@@ -61,6 +63,7 @@ class Forecast:
         self._rollbacks_of_copies: dict[int, list[int]] = defaultdict(list)
         self.buffered_behind: dict[int, int] = {}
         self.rollbacks_in: dict[int, list[int]] = {}
+        self.rolled_back_at: dict[tuple[int, int], int] = {}
         self.earlier_op: dict[int, int] = {}
         self._ends: dict[int, list[int]] = defaultdict(list)
         waiting: dict[int, list[int]] = defaultdict(list)
@@ -122,16 +125,30 @@ class Forecast:
         first_of = {
             e.half: first[e.transaction] for _, e in halves if e.kind is EventKind.PUT_BACK and e.transaction in first
         }
+        sent = self._rollbacks_sent(trace)
         found: dict[int, list[int]] = defaultdict(list)
         for op, rolled_back in self.rollbacks_in.items():
             for half in rolled_back:
                 if stored.get(half, op) < op:
                     earlier = [n + 1 for n in (stored[half], self.earlier_op.get(op, -1), *self._ends[half]) if n < op]
                     handled = max(*earlier, *(gap for gap in (0, *self._crashes) if gap <= op))
+                    if sent[half]:
+                        came = sent[half].pop(0)
+                        handled = max(handled, min(op, sum(event.time < came for event in trace.events)))
+                        self.rolled_back_at[handled, half] = came
                     found[handled].append(half)
                     if half in first_of:
                         self._rollbacks_of_copies[first_of[half]].append(handled if trace.events[op].is_batched else op)
         return found
+
+    @staticmethod
+    def _rollbacks_sent(trace: Trace) -> dict[int, list[int]]:
+        """When rollbacks of each half were sent, where that is known."""
+        sent: dict[int, list[int]] = defaultdict(list)
+        for request in trace.requests or () if trace.is_timed else ():
+            if request.outcome is Outcome.ROLLBACK:
+                sent[request.half].append(request.not_before)
+        return sent
 
     def earlier_delivery(self, half: int, number: int) -> int:
         """The last delivery from the half before an event; -1 if there is none."""

@@ -113,12 +113,19 @@ class Trace:
         The copies that producers logged check requests for.
     crashes
         Before which events the broker's process died, where that was recorded; None where it is to be found out.
+    wrote_op_at
+        The clock by which the process wrote an op message last before the trace begins; None where it had written
+        none, as at its start. The thread that writes them goes by that (MessageQueueOpContext, 5.1 and later).
+    is_timed
+        Whether the requests' times are near the broker's clock, so that no rollback was handled before its own.
     """
 
     events: tuple[ObservedEvent, ...]
     requests: tuple[EndRequest, ...] | None = None
     checked: frozenset[int] = frozenset()
     crashes: tuple[int, ...] | None = None
+    wrote_op_at: int | None = None
+    is_timed: bool = False
 
 
 def constants_of(trace: Trace, configuration: Configuration, switches: Switches, faults: Faults) -> Constants:
@@ -126,7 +133,7 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
 
     The specification counts the entries of an op batch where the broker counts characters: here the batch is full with
     as many entries as the smallest op message holds that is as long as the broker's limit. Each delivery and each name
-    in an op message may come from a wrong END_TRANSACTION.
+    in an op message may come from a wrong END_TRANSACTION. That halves may be too old counts where one is.
     """
     events = trace.events
     immunities = {event.immunity for event in events if event.kind is EventKind.HALF_STORED}
@@ -145,6 +152,13 @@ def constants_of(trace: Trace, configuration: Configuration, switches: Switches,
         op_batch_interval=configuration.op_batch_interval_ms,
         op_batch_size=min(full, default=halves + 1),
         op_pull_size=configuration.op_pull_size,
+        reserved_time=configuration.file_reserved_ms if _has_old_half(trace, configuration.file_reserved_ms) else NONE,
         stray_ends=max(1, sum((event.kind is EventKind.DELIVERED) + len(event.names) for event in events)),
     )
     return Constants(**asdict(instance), **asdict(switches), **asdict(faults))
+
+
+def _has_old_half(trace: Trace, reserved: int) -> bool:
+    """Whether a half of a trace grows older than messages are kept."""
+    end = trace.events[-1].time if trace.events else 0
+    return any(event.kind is EventKind.HALF_STORED and end - event.born > reserved for event in trace.events)

@@ -123,7 +123,7 @@ class PathSearch:
         self.reached = -1
         self.resumable_from = 0
         self._report = report
-        self._work = Workspace(constants)
+        self._work = Workspace(constants, trace.wrote_op_at)
         self._forecast = Forecast(trace, crashes, lingering)
         self._producers = ProducerSide(self._work, trace, self._forecast)
         self._checks = CheckThread(self._work, trace, self._producers, crashes, manner)

@@ -72,7 +72,8 @@ class ProducerSide:
         """
         if self.work.constants.batches_ops:
             for half in self.forecast.buffered_before.get(number, ()):
-                self._take_in_rollback(number, half, self._previous_time(number))
+                sent = self.forecast.rolled_back_at.get((number, half), 0)
+                self._take_in_rollback(number, half, max(self._previous_time(number), sent))
 
     def answer_before_a_crash(self, gap: int) -> None:
         """Handle rollbacks that answer open checks and come again behind a crash: their entries die in the buffer."""

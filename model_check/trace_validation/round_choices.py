@@ -136,7 +136,18 @@ def _checks_before(c: Constants, event: ObservedEvent) -> tuple[int, ...]:
 
 def may_come_from(s: State, c: Constants, event: ObservedEvent, half: int) -> bool:
     """Whether a put-back or a discard is of the half's transaction and has a check count that follows the half's."""
-    return s.half[half].transaction == event.transaction and s.half[half].check_times in _checks_before(c, event)
+    if s.half[half].transaction != event.transaction:
+        return False
+    return s.half[half].check_times in _checks_before(c, event) or _is_over_age(s, c, event, half)
+
+
+def _is_over_age(s: State, c: Constants, event: ObservedEvent, half: int) -> bool:
+    """Whether a discard is of a half with checks left that is too old: it was counted before it was found so.
+
+    RocketMQ: TransactionalMessageServiceImpl#check asks #needDiscard, which counts, before #needSkip.
+    """
+    is_old = c.reserved_time != NONE and event.time - s.half[half].born_at > c.reserved_time
+    return event.kind is EventKind.DISCARDED and is_old and s.half[half].check_times == event.check_times - 1
 
 
 def sources(s: State, c: Constants, event: ObservedEvent, halves: Iterable[int]) -> list[int]:
@@ -154,7 +165,8 @@ def impossible(s: State, c: Constants, event: ObservedEvent) -> Refused | None:
     if not found:
         return Refused("record", "a half of the transaction with that check count is stored")
     if event.kind is EventKind.DISCARDED:
-        return None if event.check_times >= c.check_max else Refused("require", "it has no checks left")
+        is_due = event.check_times >= c.check_max or any(_is_over_age(s, c, event, half) for half in found)
+        return None if is_due else Refused("require", "it has no checks left")
     if event.check_times > c.check_max:
         return Refused("require", "it has checks left")
     carried = {s.half[half].original for half in found} | {half for half in found if s.half[half].original == NONE}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.trace_validation.observed import EventKind
 from spec.chapters import check_round, discarding
-from spec.half import has_a_copy_ahead, is_known_as_settled, its_op_is_to_come
+from spec.half import has_a_copy_ahead, is_known_as_settled, is_over_age, its_op_is_to_come
 from spec.language import NONE
 from spec.state import RolledBack
 
@@ -160,6 +160,7 @@ class RoundSteps:
             return check_round.pass_copied_half
         if its_op_is_to_come(s, c, s.round.cursor):
             return check_round.pass_half_of_waiting_op
-        if not c.keeps_discarded and s.half[s.round.cursor].check_times >= c.check_max:
+        is_used_up = s.half[s.round.cursor].check_times >= c.check_max
+        if not c.keeps_discarded and (is_used_up or is_over_age(s, c, s.round.cursor)):
             return discarding.discard_half
         return check_round.pass_half_of_settled_original if s.half[s.round.cursor].original != NONE else None

@@ -101,6 +101,11 @@ class Mark:
 class Workspace:
     """The state, its constants, and what was done so far.
 
+    Parameters
+    ----------
+    wrote_op_at
+        See :class:`model_check.trace_validation.observed.Trace`.
+
     Attributes
     ----------
     state : State
@@ -111,9 +116,9 @@ class Workspace:
         Where the check service asks whether a transaction is settled (a repair): since when it is.
     """
 
-    def __init__(self, constants: Constants) -> None:
+    def __init__(self, constants: Constants, wrote_op_at: int | None = None) -> None:
         self.constants = constants
-        self.state = State(constants)
+        self.state = initial_state(constants, wrote_op_at)
         self.state.memory.undo = []
         self.path: list[PathStep] = []
         self.assumed: list[tuple[str, int]] = []
@@ -226,6 +231,15 @@ class Workspace:
         except RangeViolation as violation:
             self.state.memory.take_back(writes)
             return Refused("range", str(violation))
+
+
+def initial_state(constants: Constants, wrote_op_at: int | None) -> State:
+    """The state in which a trace begins: the initial one, but for when an op message was written last before it."""
+    state = State(constants)
+    if wrote_op_at is not None and constants.batches_ops:
+        state.batch.is_open = True
+        state.batch.written_at = wrote_op_at
+    return state
 
 
 def with_faults(constants: Constants, faults: Iterable[str]) -> Constants:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from wire.errors import BadRequestError, MalformedFrameError
 from wire.remoting.codes import RequestCode, ResponseCode
-from wire.requests import administration, clients, finding, name_server, offsets, pulling, sending
+from wire.requests import administration, clients, consume_queues, finding, name_server, offsets, pulling, sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +50,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: administration.update_group,
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: administration.get_all_groups,
     RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: administration.get_group,
+    RequestCode.QUERY_CONSUME_QUEUE: consume_queues.query_consume_queue,
     RequestCode.GET_TOPIC_STATS_INFO: administration.get_topic_stats,
     RequestCode.GET_CONSUME_STATS: administration.get_consume_stats,
     RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: administration.query_consumers_of_topic,
@@ -90,6 +91,7 @@ def handle(node: BrokerNode, request: Request) -> RemotingCommand | None:
         The broker died over it, and nobody answers.
     """
     code = request.command.code
+    node.keep_time()
     refused = node.faults.refusal(request, is_done=False)
     if refused is not None:
         return refused

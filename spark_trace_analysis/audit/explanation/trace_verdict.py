@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from spec.switches import Switches
 
 
+_HOUR_MS = 3_600_000
+
+
 @dataclass(frozen=True, slots=True)
 class TraceVerdict:
     """What the specification says of a store.
@@ -177,6 +180,7 @@ def validation_settings(conf: BrokerConf, release: str, check_max: int | None = 
         check_interval_ms=conf.transaction_check_interval_ms,
         op_batch_interval_ms=conf.op_batch_interval_ms,
         op_message_max_size=conf.op_message_max_size,
+        file_reserved_ms=None if conf.file_reserved_hours is None else conf.file_reserved_hours * _HOUR_MS,
     )
 
 

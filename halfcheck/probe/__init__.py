@@ -1,0 +1,1 @@
+"""What ``halfcheck probe`` does beside playing: its options, its judgement, and how it replays on real brokers."""

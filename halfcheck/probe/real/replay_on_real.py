@@ -1,0 +1,209 @@
+"""``make replay-on-real``: plays the counterexamples that a client can play on the real broker of each release."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final
+
+from conformance.errors import ConformanceError, RealBrokerError
+from halfcheck.errors import exit_code_of, one_line
+from halfcheck.probe.real.as_scheduled import depends_on_producers, written_by_schedule, written_in
+from halfcheck.probe.real.hosted import HostedBroker
+from halfcheck.probe.real.page import PAGE, page_of
+from halfcheck.probe.real.replays import (
+    RELEASES,
+    Outcome,
+    Replay,
+    Task,
+    read_replays,
+    table_of,
+    tasks_of,
+    write_replays,
+)
+from halfcheck.probe.schedules import Schedule
+from halfcheck.probe.session import Session, identify
+from model_check.counterexample.files import write_whole
+from model_check.instances import load_instance
+from wire.errors import WireError
+from wire.probe.orders import AwaitOp
+from wire.probe.player import EARLY, LATE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from halfcheck.probe.session import Played
+
+_PHASES: Final = LATE, EARLY
+"""The attempts at each."""
+_SHORT_MS: Final = 500
+_LONG_MS: Final = 1_000
+"""A tick; whole seconds where messages have an immunity."""
+_STARTS: Final = 3
+"""So often in a row a start may fail: another process may take a port that was free."""
+_MANY_TICKS: Final = 10
+"""Schedules that are longer come last."""
+_A_BROKER: Final = 40
+"""So many are played on one broker: then the time is looked at."""
+_TERMINATED: Final = 143
+
+Settings = tuple[tuple[str, str], ...]
+
+
+def settings_for(task: Task) -> Settings:
+    """The settings of ``broker.conf`` in which a schedule's ticks are as long as its instance wants."""
+    instance, tick = load_instance(task.one.instance), tick_of(task)
+    return (
+        ("transactionCheckInterval", str(task.plan.interval * tick)),
+        ("transactionTimeOut", str(instance.timeout * tick)),
+        ("transactionCheckMax", str(instance.check_max)),
+        ("transactionOpBatchInterval", str(int(_batch_ticks(task) * tick))),
+    )
+
+
+def _batch_ticks(task: Task) -> float:
+    """The batch is written soon where the schedule has it written or has no rounds, and else behind all that it has."""
+    is_soon = not task.plan.rounds or any(isinstance(order, AwaitOp) for order in task.plan.orders)
+    return 0.5 if is_soon else task.plan.ticks + 1
+
+
+def tick_of(task: Task) -> int:
+    """Milliseconds of a tick."""
+    return _LONG_MS if any(getattr(order, "immunity", None) is not None for order in task.plan.orders) else _SHORT_MS
+
+
+def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str], Replay]) -> None:
+    """Play tasks of one release; a broker that is stuck, or can't change its settings, gives way to a fresh one.
+
+    Raises
+    ------
+    ConformanceError
+        The broker does not start.
+    """
+    waiting, failed = list(tasks), 0
+    while waiting:
+        settings = settings_for(waiting[0])
+        with ExitStack() as stack:
+            try:
+                broker = stack.enter_context(HostedBroker(release, dict(settings)))
+            except RealBrokerError:
+                if (failed := failed + 1) == _STARTS:
+                    raise
+                continue
+            failed = 0
+            session = _session(broker, release, waiting[0])
+            is_sound = True
+            while waiting and is_sound:
+                task = waiting.pop(0)
+                if settings_for(task) != settings:
+                    broker.change(dict(settings := settings_for(task)))
+                    session.close()
+                    session = _session(broker, release, task)
+                result, is_sound = _replayed(session, task)
+                played[task.key] = result
+                write_replays(release, played)
+                print(f"{release} {' '.join(task.key[1:])}: {result.outcome} {result.reason}", flush=True)
+                is_sound = is_sound and (not waiting or _can_change(release, settings, settings_for(waiting[0])))
+            session.close()
+
+
+def _session(broker: HostedBroker, release: str, task: Task) -> Session:
+    return Session(identify(broker.address, release, None), operator=broker, tick_ms=tick_of(task))
+
+
+def _can_change(release: str, before: Settings, after: Settings) -> bool:
+    """Whether a running broker takes the settings: up to 5.0 the check service reads its interval at its start only.
+
+    RocketMQ: TransactionalMessageCheckService#run.
+    """
+    interval = "transactionCheckInterval"
+    return not release.startswith("4.") or dict(before)[interval] == dict(after)[interval]
+
+
+def _replayed(session: Session, task: Task) -> tuple[Replay, bool]:
+    """What became of it, and whether the broker is as before."""
+    schedule = Schedule(task.one.clause, task.one.steps, task.plan)
+    for attempt, phase in enumerate(_PHASES, start=1):
+        try:
+            one = session.play(schedule, phase, asks_others=False)
+        except (WireError, ConformanceError) as error:
+            return task.became(Outcome.NOT_SEEN, f"the broker was not played on: {error}", attempt), False
+        outcome, reason = judged(task, one)
+        if outcome in (Outcome.SEEN, Outcome.CONTRADICTED) or not one.is_settled or task.plan.finer:
+            break
+    return task.became(outcome, reason, attempt), one.is_settled
+
+
+def judged(task: Task, one: Played) -> tuple[Outcome, str]:
+    """What a play shows of a counterexample, and why not more."""
+    if one.judgement is None:
+        return Outcome.NOT_SEEN, one.unfit
+    if not one.judgement.is_explained:
+        found = one.judgement.verdict.divergence
+        return Outcome.CONTRADICTED, "" if found is None else f"event {found.number} ({found.event}): {found.guard}"
+    if any(broken.name == task.one.clause for broken in one.judgement.broken):
+        return Outcome.SEEN, ""
+    is_as_scheduled = one.missed is None and written_in(one.probed.trace).begins_with(
+        written_by_schedule(task.release, task.one)
+    )
+    if is_as_scheduled and depends_on_producers(task.release, task.one, task.plan):
+        return Outcome.SEEN, "record by record; the clause speaks of what only the producers know"
+    if task.plan.finer:
+        return Outcome.NOT_SEEN, task.why_finer
+    if one.missed is not None:
+        return Outcome.NOT_SEEN, f"did not come: {one.missed}"
+    if is_as_scheduled:
+        return Outcome.NOT_SEEN, "all records are those of the schedule; what breaks the clause leaves none"
+    return Outcome.NOT_SEEN, "the broker went another way, which keeps the clause"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play what is asked for, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m halfcheck.probe.real.replay_on_real", description=__doc__)
+    parser.add_argument("--release", action="append", choices=RELEASES, help="only of this release; repeatable")
+    parser.add_argument("--clause", action="append", help="only this clause; repeatable")
+    parser.add_argument("--environment", action="append", help="only this environment; repeatable")
+    parser.add_argument("--again", action="store_true", help="also what was played already")
+    parser.add_argument("--unseen", action="store_true", help="also what was not seen, where that may come")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin with no further broker after so long")
+    parser.add_argument("--page", action="store_true", help="only write the page anew")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    played = read_replays()
+    try:
+        if not options.page:
+            _play_all(options, played)
+    except (WireError, Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it becomes a line and an exit code
+        print(one_line(error), file=sys.stderr)
+        return exit_code_of(error)
+    finally:
+        write_whole(PAGE, page_of(list(table_of(played))))
+    return 12 if any(each.outcome is Outcome.CONTRADICTED for each in table_of(played)) else 0
+
+
+def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Replay]) -> None:
+    end = time.monotonic() + options.minutes * 60
+    for release in options.release or RELEASES:
+        tasks = [task for task in tasks_of(release)[0] if _is_asked(task, options, played)]
+        tasks.sort(key=lambda task: (task.plan.restarts, task.plan.ticks > _MANY_TICKS, settings_for(task)))
+        while tasks and time.monotonic() < end:
+            replay(release, tasks[:_A_BROKER], played)
+            del tasks[:_A_BROKER]
+
+
+def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], Replay]) -> bool:
+    known = played.get(task.key)
+    is_unseen = known is not None and known.outcome is not Outcome.SEEN and not task.plan.finer
+    is_wanted_again = options.again or (options.unseen and is_unseen)
+    if known is not None and known.steps == task.one.steps and not is_wanted_again:
+        return False
+    return (not options.clause or task.one.clause in options.clause) and (
+        not options.environment or task.key[2] in options.environment
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

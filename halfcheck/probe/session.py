@@ -1,0 +1,257 @@
+"""One probe of one broker: what it is, and schedule after schedule played and judged."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from halfcheck.probe.judgement import Judgement, explaining, judge
+from halfcheck.probe.observed_trace import ProbedTrace
+from model_check.instances import switches_of
+from model_check.releases import profile_for
+from reference.format.broker_conf import BrokerConf, broker_conf_of, read_broker_conf
+from reference.format.system_topics import OP_TOPIC
+from spark_trace_analysis.records.transaction_record import parse_op_body
+from spec.profiles import VERSIONS
+from wire.client.channel import Channel
+from wire.client.reading import end_of_queue, release_and_settings
+from wire.errors import WireError
+from wire.probe.player import LATE, Phase, Player, Tempo
+from wire.probe.producers import Producers
+from wire.probe.rhythm import Rhythm
+from wire.probe.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from halfcheck.probe.schedules import Schedule
+    from wire.client.channel import Address
+    from wire.probe.orders import Order
+    from wire.probe.player import Done, Operator
+    from wire.probe.view import Baseline
+
+_TICKS_OF_TIMEOUT: Final = 2
+"""``transactionTimeOut`` in ticks, in every instance of the table of verdicts."""
+_SECOND: Final = 1_000
+_HOUR: Final = 3_600_000
+_LAST_RECORD_S: Final = 0.4
+"""So long the last request may take to show."""
+_A_LOOK_S: Final = 0.2
+
+
+class UnknownBrokerError(WireError):
+    """The broker does not say what it is, or what its settings are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A broker as it tells itself, or as the options say.
+
+    Attributes
+    ----------
+    release
+        What it calls itself; None if that is no release.
+    profile, why
+        The specification that it is held against, and why it is that one.
+    """
+
+    address: Address
+    release: str | None
+    profile: str
+    why: str
+    conf: BrokerConf
+
+    def setting(self, key: str) -> int:
+        """A number in ``broker.conf``, or its default."""
+        return self.conf.or_default(key, self.release or VERSIONS[-1])
+
+    def tempo(self, tick_ms: int | None = None) -> Tempo:
+        """How a schedule's ticks become its milliseconds: two of them are ``transactionTimeOut``."""
+        timeout = self.setting("transactionTimeOut")
+        return Tempo(
+            tick=tick_ms or max(1, math.ceil(timeout / _TICKS_OF_TIMEOUT / _SECOND)) * _SECOND,
+            timeout=timeout,
+            check_interval=self.setting("transactionCheckInterval"),
+            check_max=self.setting("transactionCheckMax"),
+            save_interval=self.setting("flushConsumerOffsetInterval"),
+            keeping=self.setting("fileReservedTime") * _HOUR,
+        )
+
+
+def identify(address: Address, profile: str | None, broker_conf: Path | None) -> Target:
+    """Ask a broker what it is.
+
+    Raises
+    ------
+    NoAnswerError
+        It does not answer.
+    UnknownBrokerError
+        It does not say its release or its settings, and no option does.
+    """
+    channel = Channel(address)
+    try:
+        release, settings = release_and_settings(channel)
+    finally:
+        channel.close()
+    if profile is None and release is None:
+        message = f"{address}: the broker does not say which release it is; give --profile"
+        raise UnknownBrokerError(message)
+    if broker_conf is None and settings is None:
+        message = f"{address}: the broker does not tell its settings; give --broker-conf FILE"
+        raise UnknownBrokerError(message)
+    conf = read_broker_conf(broker_conf) if broker_conf is not None else broker_conf_of(str(address), settings or ())
+    asked, why = (profile, "") if profile is not None else profile_for(release or "", with_switches=True)
+    return Target(address, release, asked, why, conf)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A schedule that was played, and what the specification says of it.
+
+    Attributes
+    ----------
+    done, missed
+        The orders that were carried out; the one that did not come true, if one did not.
+    also
+        Other releases whose specification explains what was written.
+    unfit
+        Why it could not be held against a specification; empty if it could.
+    is_settled
+        Whether the probe's own halves are all settled again.
+    """
+
+    schedule: Schedule
+    done: tuple[Done, ...]
+    missed: Order | None
+    probed: ProbedTrace
+    judgement: Judgement | None
+    also: tuple[str, ...] = ()
+    unfit: str = ""
+    is_settled: bool = True
+
+
+class Session:
+    """Plays schedules one after the other on a broker.
+
+    Parameters
+    ----------
+    beside_others
+        Begin though halves are pending.
+    operator
+        Who can end the broker's process, if somebody can.
+    tick_ms
+        A tick of the schedules; else half of ``transactionTimeOut``, in whole seconds.
+
+    Attributes
+    ----------
+    names
+        The topics and groups that were made.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        beside_others: bool = False,
+        operator: Operator | None = None,
+        tick_ms: int | None = None,
+    ) -> None:
+        self.target = target
+        self.names: list[str] = []
+        self.rhythm = Rhythm(target.tempo(tick_ms).check_interval / _SECOND)
+        self._tempo = target.tempo(tick_ms)
+        self._operator = operator
+        self._beside_others = beside_others
+        self._channel = Channel(target.address)
+        self._ended_at = -math.inf
+
+    def close(self) -> None:
+        """End the connection."""
+        self._channel.close()
+
+    def play(self, schedule: Schedule, phase: Phase = LATE, *, asks_others: bool = True) -> Played:
+        """Play a schedule, read what was written, judge it, and settle what is left.
+
+        Raises
+        ------
+        BusyBrokerError
+            Others have pending halves.
+        NoAnswerError
+            The broker does not answer.
+        """
+        if not self._channel.is_open:
+            self._channel = Channel(self.target.address)
+        producers = Producers(self.target.address)
+        self.names.append(producers.name)
+        view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
+        self._await_batch(view)
+        view.baseline(beside_others=self._beside_others)
+        if schedule.plan.rounds and self.rhythm.seen is None:
+            self._feel(view, producers)
+        baseline = view.baseline(beside_others=self._beside_others)
+        player = Player(view, producers, baseline, self._tempo, self.rhythm, phase, self._operator)
+        is_batch_empty = False
+        try:
+            player.play(schedule.plan)
+            is_all_written = self._await_last_records(view, baseline, producers)
+            producers.hear()
+            reading = view.read(baseline)
+            probed = ProbedTrace(reading, baseline, producers, player.done, self.target.setting("transactionTimeOut"))
+            judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
+            others = [profile for profile in VERSIONS if profile != self.target.profile]
+            also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
+            sent = len(producers.ends)
+            is_settled = player.settle(self._tempo.longest_settling())
+            is_batch_empty = is_all_written and len(producers.ends) == sent
+        finally:
+            self._ended_at = -math.inf if is_batch_empty else time.monotonic()
+            producers.disconnect()
+            self._channel = view.channel
+        return Played(
+            schedule, tuple(player.done), player.missed, probed, judgement, tuple(also), probed.unfit, is_settled
+        )
+
+    def _feel(self, view: View, producers: Producers) -> None:
+        """Learn when rounds come; the op message of the half that showed it may come after its half was discarded."""
+        written = end_of_queue(view.channel, OP_TOPIC)
+        self.rhythm.feel(view, producers)
+        if end_of_queue(view.channel, OP_TOPIC) == written:
+            self._ended_at = time.monotonic()
+            self._await_batch(view)
+
+    @property
+    def _batch_s(self) -> float:
+        """How many seconds an END_TRANSACTION may take to its op message, at the longest."""
+        is_batched = switches_of(self.target.profile).batches_ops
+        return 2 * self.target.setting("transactionOpBatchInterval") / _SECOND if is_batched else 0.0
+
+    def _await_batch(self, view: View) -> None:
+        """Wait for op messages that are still to come for the schedule before: they name none of its halves."""
+        left = self._ended_at + self._batch_s - time.monotonic()
+        if left > 0:
+            time.sleep(left)
+            view.await_quiet(3 * self.rhythm.interval_s)
+
+    def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> bool:
+        """Wait for what the last requests lead to: op messages that name each half that was settled."""
+        settled = {end.half.queue_offset for end in producers.ends if not end.code}
+        end = time.monotonic() + self._batch_s
+        time.sleep(_LAST_RECORD_S)
+        while time.monotonic() < end:
+            named = {half for record in view.ops(baseline) for half in parse_op_body(record.body) or ()}
+            if settled <= named:
+                return True
+            time.sleep(_A_LOOK_S)
+        return False
+
+
+def shortest_first(played: Sequence[Played]) -> dict[str, Played]:
+    """By clause that was broken, the play that took the fewest orders to it."""
+    found: dict[str, Played] = {}
+    for one in sorted(played, key=lambda each: len(each.done)):
+        for broken in one.judgement.broken if one.judgement else ():
+            found.setdefault(broken.name, one)
+    return found

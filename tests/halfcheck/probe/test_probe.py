@@ -1,0 +1,147 @@
+"""``halfcheck probe`` against our own broker: explained, refused by another release, and what it sends and leaves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from halfcheck.app import run
+from halfcheck.errors import ExitCode
+from tests.wire.clients.relay import Relay
+from tests.wire.probe.own_broker import own_broker
+from wire.client.channel import Channel
+from wire.client.transactions import send_half
+from wire.remoting.codes import RequestCode
+from wire.remoting.command import decode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def probed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON of a probe."""
+    code = run(["probe", *arguments, "--json"])
+    out = capsys.readouterr()
+    assert not out.err
+    content: dict[str, Any] = json.loads(out.out)
+    return code, content
+
+
+@pytest.mark.parametrize("profile", ["4.5.1", "4.9.7", "5.5.0"])
+def test_our_own_broker_is_explained_by_its_release(
+    profile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker(profile, tmp_path) as address:
+        _, told = probed(capsys, str(address), "--scenario", "outcomes")
+    (play,) = told["plays"]
+    assert (told["release"], told["profile"], play["explained"]) == (profile, profile, True), play["divergence"]
+    assert play["settled"]
+    delivered = [event["event"] for event in play["events"] if event["event"].startswith("message_delivered")]
+    assert delivered == ["message_delivered transaction=0 half=0", "message_delivered transaction=2 half=4"]
+
+
+def test_a_commit_that_came_twice_is_a_broken_guarantee_with_its_schedule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.3.3", tmp_path) as address:
+        code, told = probed(capsys, str(address), "--counterexample", "S1.doubled_request")
+    assert code == ExitCode.SAFETY_VIOLATED
+    assert told["plays"][0]["faults"] == {"duplicate_end": 1}
+    assert told["broken"] == [
+        {
+            "clause": "S1.doubled_request",
+            "schedule": "S1.doubled_request",
+            "orders": ["send half 0 of transaction 0", *["commit half 0 of transaction 0"] * 2],
+        }
+    ]
+
+
+def test_another_release_does_not_explain_it_and_the_event_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.3.3", tmp_path) as address:
+        code, told = probed(capsys, str(address), "--scenario", "outcomes", "--profile", "4.9.7")
+    (play,) = told["plays"]
+    assert (code, play["explained"]) == (ExitCode.SAFETY_VIOLATED, False)
+    assert play["also_explained_by"] == ["5.3.3", "5.4.0", "5.5.0", "5.5.1"]
+    assert play["divergence"]["text"].startswith("op_stored op=0 names=[0")
+    assert play["divergence"]["guard"] == "record: the body of an op message is one half offset in this version"
+
+
+def test_a_broker_with_pending_halves_of_others_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.5.0", tmp_path, transactionTimeOut=60_000) as address:
+        channel = Channel(address)
+        send_half(channel, "others", "Others", "0" * 32, b"x")
+        assert run(["probe", str(address)]) == ExitCode.BAD_CONTENT
+        told = capsys.readouterr().err
+        assert "1 halves and 0 op messages of others are not settled" in told
+        assert "--beside-others" in told
+        code, beside = probed(capsys, str(address), "--scenario", "twice", "--beside-others")
+        channel.close()
+    (play,) = beside["plays"]
+    assert (code, play["explained"]) == (ExitCode.OTHER, None)
+    assert play["reason"].startswith("others had pending halves when the probe began")
+
+
+def test_a_probe_sends_what_clients_send_and_never_sets_an_offset(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("4.9.7", tmp_path) as address, Relay(address.port, address.port) as relay:
+        _, told = probed(capsys, f"127.0.0.1:{relay.broker}", "--scenario", "outcomes")
+        sent = [decode(seen.frame) for seen in relay.seen if seen.is_from_client]
+    assert {command.code for command in sent} == {
+        RequestCode.GET_BROKER_CONFIG,
+        RequestCode.HEART_BEAT,
+        RequestCode.SEND_MESSAGE_V2,
+        RequestCode.END_TRANSACTION,
+        RequestCode.PULL_MESSAGE,
+        RequestCode.GET_MAX_OFFSET,
+        RequestCode.GET_MIN_OFFSET,
+        RequestCode.QUERY_CONSUMER_OFFSET,
+        RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+        RequestCode.QUERY_CONSUME_QUEUE,
+        RequestCode.VIEW_MESSAGE_BY_ID,
+    }
+    pulls = [command.fields for command in sent if command.code == RequestCode.PULL_MESSAGE]
+    assert {fields["sysFlag"] for fields in pulls} == {"4"}
+    (name,) = told["topics_and_groups"]
+    assert name.startswith("halfcheck_probe_")
+    assert {fields["consumerGroup"] for fields in pulls} == {name}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["127.0.0.1:1"], ExitCode.BAD_CONTENT, "127.0.0.1:1: no connection"),
+        (["localhost"], ExitCode.BAD_OPTION, "'localhost': expected HOST:PORT"),
+        (["127.0.0.1:1", "--kill", "true"], ExitCode.BAD_OPTION, "give --start CMD"),
+        (["127.0.0.1:1", "--profile", "9.9"], ExitCode.BAD_OPTION, "9.9"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(
+    arguments: list[str], code: ExitCode, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["probe", *arguments]) == code
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--scenario", "nothing"], "--scenario nothing: there is none of that name; there are outcomes"),
+        (["--counterexample", "S9.nothing"], "--counterexample S9.nothing: the table of verdicts has none"),
+        (["--scenario", "kill"], "--kill CMD and --start CMD"),
+    ],
+)
+def test_a_schedule_that_is_not_there_is_refused(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.5.0", tmp_path) as address:
+        assert run(["probe", str(address), *arguments]) == ExitCode.BAD_OPTION
+    assert said in capsys.readouterr().err

@@ -1,0 +1,97 @@
+"""The raw client: what it says when nobody answers, and what it makes of answers."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.reading import check_offset, release_of
+from wire.remoting.codes import MQ_VERSIONS, RequestCode
+from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
+
+
+def serve(*answers: bytes) -> Address:
+    """Listen for one connection, read once for each answer and send it, then close."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def talk() -> None:
+        with listening, listening.accept()[0] as connection:
+            for answer in answers:
+                connection.recv(1 << 16)
+                connection.sendall(answer)
+
+    threading.Thread(target=talk).start()
+    return Address("127.0.0.1", listening.getsockname()[1])
+
+
+def answered(code: int, opaque: int = 1, **fields: str) -> bytes:
+    return encode(RemotingCommand(code, fields, opaque=opaque, flag=RESPONSE_FLAG))
+
+
+def test_an_answer_belongs_to_the_request_of_its_number() -> None:
+    channel = Channel(serve(answered(0, opaque=7) + answered(22)))
+    assert channel.ask(RequestCode.GET_MAX_OFFSET, {}).code == 22
+    channel.close()
+
+
+def test_a_request_of_the_broker_is_no_answer() -> None:
+    check = encode(RemotingCommand(RequestCode.CHECK_TRANSACTION_STATE, {"msgId": "m"}, opaque=1, flag=2))
+    channel = Channel(serve(check + answered(0)))
+    assert channel.ask(RequestCode.HEART_BEAT, {}).code == 0
+    asked = channel.asked()
+    assert asked is not None
+    assert asked.fields == {"msgId": "m"}
+    assert channel.asked() is None
+    channel.close()
+
+
+@pytest.mark.parametrize(
+    ("bytes_sent", "said"),
+    [
+        (b"", "the broker closed the connection"),
+        (b"\xff\xff\xff\xff", "a frame of -1 bytes"),
+        (b"\0\0\0\6\0\0\0\2{]", "a JSON header that can't be read"),
+    ],
+)
+def test_a_broker_that_answers_nonsense_or_nothing_is_named(bytes_sent: bytes, said: str) -> None:
+    channel = Channel(serve(bytes_sent))
+    with pytest.raises(NoAnswerError, match=f"{channel.address}: request 30: .*{said}"):
+        channel.ask(RequestCode.GET_MAX_OFFSET, {})
+    assert not channel.is_open
+
+
+def test_who_is_silent_is_not_waited_for_longer_than_patience_lasts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        channel = Channel(Address("127.0.0.1", listening.getsockname()[1]), patience=0.05)
+        with pytest.raises(NoAnswerError, match="no answer in 0 s"):
+            channel.ask(RequestCode.GET_MAX_OFFSET, {})
+        channel.close()
+
+
+def test_an_offset_that_is_not_there_is_none_and_asked_for_without_a_default() -> None:
+    seen: list[bytes] = []
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def talk() -> None:
+        with listening, listening.accept()[0] as connection:
+            seen.append(connection.recv(1 << 16))
+            connection.sendall(answered(22))
+
+    threading.Thread(target=talk).start()
+    channel = Channel(Address("127.0.0.1", listening.getsockname()[1]))
+    assert check_offset(channel, "RMQ_SYS_TRANS_HALF_TOPIC") is None
+    channel.close()
+    assert decode(seen[0][4:]).fields["setZeroIfNotFound"] == "false"
+
+
+def test_each_release_is_known_by_the_number_in_its_headers() -> None:
+    assert {release_of(number): number for number in MQ_VERSIONS.values()} == MQ_VERSIONS
+
+
+@pytest.mark.parametrize("text", ["localhost", ":1", "h:0", "h:65536", "h:x"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected HOST:PORT"):
+        Address.of(text)

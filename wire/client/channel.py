@@ -1,0 +1,190 @@
+"""One connection to a broker: requests with their answers, and what the broker asks by itself."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from wire.errors import MalformedFrameError, WireError
+from wire.remoting.codes import MQ_VERSIONS
+from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode
+from wire.remoting.frames import FrameReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OWN_VERSION: Final = MQ_VERSIONS["5.5.0"]
+_MOST: Final = 1 << 16
+
+
+class NoAnswerError(WireError):
+    """The broker can't be reached, or gives no answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a broker listens."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Read ``HOST:PORT``.
+
+        Raises
+        ------
+        ValueError
+            It is none.
+
+        Examples
+        --------
+        >>> Address.of("[::1]:10911")
+        Address(host='::1', port=10911)
+        """
+        host, colon, port = text.rpartition(":")
+        if not colon or not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+            message = f"{text!r}: expected HOST:PORT, such as 127.0.0.1:10911"
+            raise ValueError(message)
+        return cls(host.strip("[]"), int(port))
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+class Channel:
+    """A connection that stands until it is closed, by either side (``NettyRemotingClient``).
+
+    Parameters
+    ----------
+    address
+        The broker's.
+    patience
+        How many seconds an answer may take.
+
+    Raises
+    ------
+    NoAnswerError
+        Nobody listens there.
+    """
+
+    def __init__(self, address: Address, patience: float = 10.0) -> None:
+        self.address = address
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._opaque = 0
+        self._waiting: dict[int, queue.SimpleQueue[RemotingCommand | None]] = {}
+        self._requests: queue.SimpleQueue[RemotingCommand] = queue.SimpleQueue()
+        self._ended = ""
+        try:
+            self._socket = socket.create_connection((address.host, address.port), patience)
+        except OSError as error:
+            message = f"{address}: no connection: {error.strerror or error}; is a broker (not a name server) listening?"
+            raise NoAnswerError(message) from error
+        self._socket.settimeout(None)
+        threading.Thread(target=self._receive, daemon=True).start()
+
+    def ask(self, code: int, fields: Mapping[str, object], body: bytes = b"") -> RemotingCommand:
+        """Send a request and wait for its answer, whatever it says.
+
+        Raises
+        ------
+        NoAnswerError
+            There is none in time, or the connection ends before.
+        """
+        answer: queue.SimpleQueue[RemotingCommand | None] = queue.SimpleQueue()
+        opaque = self._send(code, fields, body, 0, answer)
+        try:
+            came = answer.get(timeout=self._patience)
+        except queue.Empty:
+            came = None
+        finally:
+            self._waiting.pop(opaque, None)
+        if came is None:
+            why = self._ended or f"no answer in {self._patience:.0f} s"
+            message = f"{self.address}: request {int(code)}: {why}"
+            raise NoAnswerError(message)
+        return came
+
+    def tell(self, code: int, fields: Mapping[str, object], body: bytes = b"") -> None:
+        """Send a request that nobody answers.
+
+        Raises
+        ------
+        NoAnswerError
+            The connection has ended.
+        """
+        self._send(code, fields, body, ONEWAY_FLAG, None)
+
+    def asked(self) -> RemotingCommand | None:
+        """The next request of the broker that has arrived; None if there is none."""
+        try:
+            return self._requests.get_nowait()
+        except queue.Empty:
+            return None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection stands, as far as is known."""
+        return not self._ended
+
+    def close(self) -> None:
+        """End the connection."""
+        self._end("the connection was closed")
+
+    def _send(
+        self,
+        code: int,
+        fields: Mapping[str, object],
+        body: bytes,
+        flag: int,
+        answer: queue.SimpleQueue[RemotingCommand | None] | None,
+    ) -> int:
+        told = {key: _text(value) for key, value in fields.items()}
+        with self._lock:
+            self._opaque += 1
+            opaque = self._opaque
+            if answer is not None:
+                self._waiting[opaque] = answer
+            if self._ended:
+                message = f"{self.address}: request {int(code)}: {self._ended}"
+                raise NoAnswerError(message)
+            command = RemotingCommand(int(code), told, body, opaque, flag, version=_OWN_VERSION)
+            try:
+                self._socket.sendall(encode(command))
+            except OSError as error:
+                message = f"{self.address}: request {int(code)}: {error.strerror or error}"
+                raise NoAnswerError(message) from error
+        return opaque
+
+    def _receive(self) -> None:
+        reader, why = FrameReader(), "the broker closed the connection"
+        try:
+            while data := self._socket.recv(_MOST):
+                for frame in reader.feed(data):
+                    self._take(decode(frame))
+        except (OSError, MalformedFrameError) as error:
+            why = str(error)
+        self._end(why)
+
+    def _take(self, command: RemotingCommand) -> None:
+        if not command.is_response:
+            self._requests.put(command)
+        elif (answer := self._waiting.pop(command.opaque, None)) is not None:
+            answer.put(command)
+
+    def _end(self, why: str) -> None:
+        self._ended = self._ended or why
+        for answer in list(self._waiting.values()):
+            answer.put(None)
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,230 @@
+"""What a broker tells anybody: queues, the offsets of the check service, its version and its settings.
+
+Pulls never carry the bit that commits an offset (``PullSysFlag#FLAG_COMMIT_OFFSET``).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reference.format.broker_conf import Setting
+from reference.format.system_topics import CHECK_GROUP
+from wire.client.channel import NoAnswerError
+from wire.remoting.codes import RequestCode, ResponseCode
+from wire.remoting.messages import decode_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reference.format.record import Record
+    from wire.client.channel import Channel
+
+_SUBSCRIPTION: Final = 4
+_A_PAGE: Final = 32
+_EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_RETRY_IMMEDIATELY)
+_NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
+
+_FIRST: Final = 273
+"""4.3.0 in ``MQVersion``; each minor release has ten patch releases, each with a snapshot before it."""
+_A_MINOR: Final = 20
+
+
+def release_of(version: int) -> str | None:
+    """The release that a header's `version` stands for; None for one before 4.3.0, or a snapshot.
+
+    Examples
+    --------
+    >>> release_of(315), release_of(407), release_of(479), release_of(513), release_of(512), release_of(5)
+    ('4.5.1', '4.9.7', '5.3.3', '5.5.0', None, None)
+    """
+    minors, patches = divmod(version - _FIRST, _A_MINOR)
+    if version < _FIRST or patches % 2:
+        return None
+    minor = 43 + minors
+    return f"{minor // 10}.{minor % 10}.{patches // 2}"
+
+
+def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:
+    """All messages of a queue from an offset on, as they are stored; none of a topic that is not there.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not give them.
+    """
+    found: list[Record] = []
+    at = begin
+    while True:
+        answer = channel.ask(
+            RequestCode.PULL_MESSAGE,
+            {
+                "consumerGroup": group, "topic": topic, "queueId": queue_id, "queueOffset": at, "maxMsgNums": _A_PAGE,
+                "sysFlag": _SUBSCRIPTION, "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*",
+                "subVersion": 0, "expressionType": "TAG",
+            },
+        )  # fmt: skip
+        follows = int(answer.fields.get("nextBeginOffset", at))
+        if answer.code == ResponseCode.SUCCESS:
+            found += decode_records(answer.body)
+        elif answer.code not in _EMPTY:
+            if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+                return found
+            message = f"{channel.address}: a pull of {topic} is answered {answer.code}: {answer.remark}"
+            raise NoAnswerError(message)
+        if follows <= at:
+            return found
+        at = follows
+
+
+@dataclass(frozen=True, slots=True)
+class LogStretch:
+    """From where on a commit log may be walked.
+
+    Attributes
+    ----------
+    begin
+        The commit log offset of a message.
+    file_size
+        ``mappedFileSizeCommitLog``: what is left at the end of a file is passed over.
+    """
+
+    begin: int
+    file_size: int
+
+
+def walk_log(channel: Channel, stretch: LogStretch) -> Iterator[Record]:
+    """All messages of the commit log from one on (VIEW_MESSAGE_BY_ID), up to the first place where none is.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not answer.
+    """
+    at = stretch.begin
+    while True:
+        viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": at})
+        if viewed.code == ResponseCode.SUCCESS:
+            for record in decode_records(viewed.body):
+                yield record
+                at += record.total_size
+            continue
+        next_file = (at // stretch.file_size + 1) * stretch.file_size
+        if channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": next_file}).code != ResponseCode.SUCCESS:
+            return
+        at = next_file
+
+
+def unpullable(channel: Channel, topic: str, begin: int, stretch: LogStretch | None) -> list[Record]:
+    """The messages of queue 0 from an offset on where no pull gives them: 4.x has no config of the op topic.
+
+    By the entries of the consume queue; 4.5 tells none (``AdminBrokerProcessor#queryConsumeQueue``), so that its log is
+    walked. A message that can't be found is passed over, as by a pull.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not answer.
+    """
+    found: list[Record] = []
+    at, end = begin, end_of_queue(channel, topic)
+    while at < end:
+        fields = {"topic": topic, "queueId": 0, "index": at, "count": _A_PAGE}
+        answer = channel.ask(RequestCode.QUERY_CONSUME_QUEUE, fields)
+        places = _places(answer.body)
+        if not places:
+            walked = () if stretch is None else walk_log(channel, stretch)
+            return [record for record in walked if record.topic == topic and begin <= record.queue_offset < end]
+        for place in places:
+            viewed = channel.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": place})
+            if viewed.code == ResponseCode.SUCCESS:
+                found += decode_records(viewed.body)
+        at += len(places)
+    return found
+
+
+def _places(body: bytes) -> list[int]:
+    """Where the messages of a consume queue's entries lie; none where the broker does not tell."""
+    try:
+        return [int(entry["physicOffset"]) for entry in json.loads(body)["queueData"]]
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def end_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
+    """GET_MAX_OFFSET: how many messages the queue has had; 0 where there is none.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not say.
+    """
+    return _offset(channel, RequestCode.GET_MAX_OFFSET, {"topic": topic, "queueId": queue_id})
+
+
+def begin_of_queue(channel: Channel, topic: str, queue_id: int = 0) -> int:
+    """GET_MIN_OFFSET: the first message that is left; 0 where there never was one.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not say.
+    """
+    return max(_offset(channel, RequestCode.GET_MIN_OFFSET, {"topic": topic, "queueId": queue_id}), 0)
+
+
+def offset_at(channel: Channel, topic: str, queue_id: int, since_ms: int) -> int:
+    """SEARCH_OFFSET_BY_TIMESTAMP: the first message that was stored at that time or later; 0 where there is no queue.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not say.
+    """
+    fields = {"topic": topic, "queueId": queue_id, "timestamp": max(since_ms, 0)}
+    return max(_offset(channel, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, fields), 0)
+
+
+def check_offset(channel: Channel, topic: str) -> int | None:
+    """Where the check service stands in the half or the op topic, in the broker's memory; None before its first round.
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not say.
+    """
+    fields = {"consumerGroup": CHECK_GROUP, "topic": topic, "queueId": 0, "setZeroIfNotFound": False}
+    answer = channel.ask(RequestCode.QUERY_CONSUMER_OFFSET, fields)
+    if answer.code == ResponseCode.QUERY_NOT_FOUND:
+        return None
+    if answer.code != ResponseCode.SUCCESS:
+        message = f"{channel.address}: the offset of {CHECK_GROUP} is answered {answer.code}: {answer.remark}"
+        raise NoAnswerError(message)
+    return int(answer.fields["offset"])
+
+
+def release_and_settings(channel: Channel) -> tuple[str | None, tuple[Setting, ...] | None]:
+    """The release that a broker calls itself, and its settings; None for what it does not tell.
+
+    Raises
+    ------
+    NoAnswerError
+        It does not answer at all.
+    """
+    answer = channel.ask(RequestCode.GET_BROKER_CONFIG, {})
+    release = release_of(answer.version)
+    if answer.code != ResponseCode.SUCCESS:
+        return release, None
+    pairs = (line.partition("=") for line in answer.body.decode("utf-8", "replace").splitlines())
+    return release, tuple(Setting(number, key, value) for number, (key, eq, value) in enumerate(pairs, 1) if eq)
+
+
+def _offset(channel: Channel, code: RequestCode, fields: Mapping[str, object]) -> int:
+    answer = channel.ask(code, fields)
+    if answer.code in _NO_QUEUE:
+        return 0
+    if answer.code != ResponseCode.SUCCESS:
+        message = f"{channel.address}: request {int(code)} for {fields['topic']} is answered {answer.code}"
+        raise NoAnswerError(message)
+    return int(answer.fields["offset"])

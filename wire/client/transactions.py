@@ -1,0 +1,138 @@
+"""What a transactional producer sends: heartbeats, halves, END_TRANSACTION (``MQClientAPIImpl``)."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED, UNIQUE_KEY
+from wire.client.channel import NoAnswerError
+from wire.remoting.codes import RequestCode, ResponseCode
+from wire.remoting.messages import properties_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wire.client.channel import Channel
+    from wire.remoting.command import RemotingCommand
+
+UNKNOWN: Final = 0
+COMMIT: Final = 8
+ROLLBACK: Final = 12
+"""``MessageSysFlag``: what END_TRANSACTION may say."""
+
+_PREPARED: Final = 4
+_AUTO_CREATED_TOPIC: Final = "TBW102"
+
+
+@dataclass(frozen=True, slots=True)
+class HalfName:
+    """By what END_TRANSACTION names a half: `tranStateTableOffset`, `commitLogOffset`, and the client's ids."""
+
+    queue_offset: int
+    commit_log_offset: int
+    unique_key: str
+    message_id: str
+
+
+def heartbeat(channel: Channel, client_id: str, group: str) -> None:
+    """Let the broker know a producer's group on this connection (``ClientManageProcessor#heartBeat``).
+
+    Raises
+    ------
+    NoAnswerError
+        The broker does not take it.
+    """
+    told = {"clientID": client_id, "producerDataSet": [{"groupName": group}], "consumerDataSet": []}
+    _require(channel.ask(RequestCode.HEART_BEAT, {}, json.dumps(told).encode()), "the heartbeat", channel)
+
+
+def send_half(
+    channel: Channel,
+    group: str,
+    topic: str,
+    unique_key: str,
+    body: bytes,
+    properties: Mapping[str, str] | None = None,
+    born_ms: int | None = None,
+) -> HalfName:
+    """Send a transactional message (SEND_MESSAGE_V2) to queue 0 of a topic, which is made if it is not there.
+
+    Parameters
+    ----------
+    born_ms
+        ``bornTimestamp``; now, if it is not given.
+
+    Raises
+    ------
+    NoAnswerError
+        It is not answered, or not stored.
+    """
+    own = {TRANSACTION_PREPARED: "true", PRODUCER_GROUP: group, UNIQUE_KEY: unique_key, "WAIT": "true"}
+    born = int(time.time() * 1_000) if born_ms is None else born_ms
+    fields = {
+        "a": group, "b": topic, "c": _AUTO_CREATED_TOPIC, "d": 4, "e": 0, "f": _PREPARED, "g": born, "h": 0,
+        "i": properties_text({**own, **(properties or {})}), "j": 0, "k": False, "l": 0, "m": False,
+    }  # fmt: skip
+    answer = channel.ask(RequestCode.SEND_MESSAGE_V2, fields, body)
+    _require(answer, f"a half for {topic}", channel)
+    told = answer.fields
+    try:
+        return HalfName(int(told["queueOffset"]), int(told["msgId"][-16:], 16), unique_key, told["msgId"])
+    except (KeyError, ValueError) as error:
+        message = f"{channel.address}: the answer to a send lacks {error}; expected queueOffset and a msgId"
+        raise NoAnswerError(message) from error
+
+
+def end_transaction(channel: Channel, group: str, half: HalfName, outcome: int, *, answers_check: bool = False) -> int:
+    """Send END_TRANSACTION and wait for its answer, whose code is returned; UNKNOWN is sent one-way.
+
+    Nobody answers UNKNOWN (``EndTransactionProcessor#processRequest``).
+
+    Raises
+    ------
+    NoAnswerError
+        There is no answer.
+    """
+    fields = {
+        "producerGroup": group,
+        "tranStateTableOffset": half.queue_offset,
+        "commitLogOffset": half.commit_log_offset,
+        "commitOrRollback": outcome,
+        "fromTransactionCheck": answers_check,
+        "msgId": half.message_id,
+        "transactionId": half.unique_key,
+    }
+    if outcome == UNKNOWN:
+        channel.tell(RequestCode.END_TRANSACTION, fields)
+        return int(ResponseCode.SUCCESS)
+    return channel.ask(RequestCode.END_TRANSACTION, fields).code
+
+
+def half_of_check(request: RemotingCommand) -> HalfName:
+    """The copy that a CHECK_TRANSACTION_STATE names.
+
+    Raises
+    ------
+    NoAnswerError
+        It names none.
+    """
+    told = request.fields
+    try:
+        return HalfName(
+            int(told["tranStateTableOffset"]),
+            int(told["commitLogOffset"]),
+            told.get("transactionId", ""),
+            told.get("msgId", ""),
+        )
+    except (KeyError, ValueError) as error:
+        message = f"a check that names no half: {error}"
+        raise NoAnswerError(message) from error
+
+
+def _require(answer: RemotingCommand, what: str, channel: Channel) -> None:
+    if answer.code != ResponseCode.SUCCESS:
+        message = f"{channel.address}: {what} is answered {answer.code}: {(answer.remark or '').splitlines()[:1]}"
+        raise NoAnswerError(message)

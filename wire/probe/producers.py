@@ -1,0 +1,132 @@
+"""The probe's producers: what they have sent, and what they were asked."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from reference.format.properties import IMMUNITY_SECONDS, UNIQUE_KEY
+from wire.client.channel import Channel, NoAnswerError
+from wire.client.transactions import HalfName, end_transaction, half_of_check, heartbeat, send_half
+from wire.remoting.codes import RequestCode
+from wire.remoting.messages import decode_records
+
+if TYPE_CHECKING:
+    from wire.client.channel import Address
+
+PREFIX: Final = "halfcheck_probe_"
+"""Of the names of all topics and groups that a probe makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A half that was sent: when, by the probe's clock in milliseconds, and when its answer had come."""
+
+    name: HalfName
+    sent_ms: int
+    answered_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SentEnd:
+    """An END_TRANSACTION that was sent, and the code of its answer."""
+
+    sent_ms: int
+    half: HalfName
+    outcome: int
+    code: int
+
+
+@dataclass(slots=True)
+class Producers:
+    """One producer group with one topic.
+
+    Attributes
+    ----------
+    name
+        Of both, with the prefix.
+    halves
+        By transaction, the half that it sent.
+    ends
+        All END_TRANSACTIONs but those that say UNKNOWN.
+    checks
+        The copies that checks named, by unique key, in the order in which they came.
+    """
+
+    address: Address
+    name: str = field(default_factory=lambda: f"{PREFIX}{secrets.token_hex(4)}")
+    halves: dict[int, Sent] = field(default_factory=dict)
+    ends: list[SentEnd] = field(default_factory=list)
+    checks: dict[str, list[HalfName]] = field(default_factory=dict)
+    _channel: Channel | None = None
+
+    def connect(self) -> Channel:
+        """The connection, made where there is none, with a heartbeat.
+
+        Raises
+        ------
+        NoAnswerError
+            There can't be one.
+        """
+        if self._channel is None or not self._channel.is_open:
+            self._channel = Channel(self.address)
+            heartbeat(self._channel, f"probe@{self.name}", self.name)
+        return self._channel
+
+    def disconnect(self) -> None:
+        """End the connection, and hear nothing any more."""
+        self.hear()
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
+
+    def send(self, transaction: int, immunity_s: int | None, skew_ms: int) -> None:
+        """Send the half of a transaction.
+
+        Raises
+        ------
+        NoAnswerError
+            It was not stored.
+        """
+        key = f"{self.name}_{transaction}_{secrets.token_hex(4)}"
+        own = {"KEYS": key, **({} if immunity_s is None else {IMMUNITY_SECONDS: str(immunity_s)})}
+        channel, sent_ms = self.connect(), now_ms()
+        name = send_half(channel, self.name, self.name, key, b"halfcheck", own, sent_ms + skew_ms)
+        self.halves[transaction] = Sent(name, sent_ms, now_ms())
+
+    def end(self, half: HalfName, outcome: int, *, answers_check: bool) -> int:
+        """Send END_TRANSACTION; the code of its answer.
+
+        Raises
+        ------
+        NoAnswerError
+            There is none.
+        """
+        sent_ms = now_ms()
+        code = end_transaction(self.connect(), self.name, half, outcome, answers_check=answers_check)
+        self.ends.append(SentEnd(sent_ms, half, outcome, code))
+        return code
+
+    def hear(self) -> None:
+        """Take in the checks that have come; nothing is answered."""
+        while self._channel is not None and (request := self._channel.asked()) is not None:
+            if request.code == RequestCode.CHECK_TRANSACTION_STATE:
+                half = half_of_check(request)
+                key = half.unique_key or _key_in(request.body)
+                self.checks.setdefault(key, []).append(half)
+
+
+def _key_in(body: bytes) -> str:
+    """The unique key of the message that a check carries."""
+    records = decode_records(body)
+    if not records:
+        message = "a check that carries no message"
+        raise NoAnswerError(message)
+    return records[0].properties.get(UNIQUE_KEY, "")
+
+
+def now_ms() -> int:
+    """The probe's clock, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,185 @@
+"""What of a broker shows from outside: where it stands before the probe, and its records in the order of its log."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reference.format.properties import REAL_QUEUE_ID, REAL_TOPIC, UNIQUE_KEY
+from reference.format.system_topics import DISCARD_TOPIC, HALF_QUEUE_ID, HALF_TOPIC, OP_TOPIC
+from wire.client.reading import LogStretch, begin_of_queue, check_offset, end_of_queue, offset_at, pull_all, unpullable
+from wire.errors import WireError
+
+if TYPE_CHECKING:
+    from reference.format.record import Record
+    from wire.client.channel import Channel
+
+_LONGEST_READING_S: Final = 30.0
+_SLACK_MS: Final = 60_000
+"""So far the clocks of a producer and the broker may be apart when messages of others are looked for."""
+
+
+class BusyBrokerError(WireError):
+    """The broker has pending halves of others, or its check service has not come to the end of its queues."""
+
+
+class UnsteadyBrokerError(WireError):
+    """The broker writes so much that no consistent reading of it was had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Where the queues were when the probe began: their ends, or the check service's offsets beside others.
+
+    Attributes
+    ----------
+    half, op
+        The first message of half and op topic that the trace is to have.
+    discard
+        That of the discard topic.
+    is_quiet
+        Whether no half was pending then.
+    wrote_op_at
+        When the last op message before it was written; None if there was none.
+    """
+
+    half: int
+    op: int
+    discard: int
+    is_quiet: bool
+    wrote_op_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the broker has written since a baseline, as it was all at one moment.
+
+    Attributes
+    ----------
+    records
+        Of half, op, discard and real topics, in the order of the commit log.
+    half_offset, op_offset
+        Where the check service stood; None before its first round.
+    """
+
+    records: tuple[Record, ...]
+    half_offset: int | None
+    op_offset: int | None
+
+
+@dataclass(slots=True)
+class View:
+    """Looks at a broker.
+
+    Parameters
+    ----------
+    channel, group
+        The connection, and the consumer group in whose name queues are pulled.
+    file_size
+        ``mappedFileSizeCommitLog``.
+    """
+
+    channel: Channel
+    group: str
+    file_size: int
+
+    def baseline(self, *, beside_others: bool) -> Baseline:
+        """Where the queues end now.
+
+        Raises
+        ------
+        BusyBrokerError
+            Halves are pending, or op messages were not read yet, and the probe is not to begin beside them.
+        NoAnswerError
+            The broker does not say.
+        """
+        half_end, op_end = (end_of_queue(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
+        half, op = (self._stands_at(topic) for topic in (HALF_TOPIC, OP_TOPIC))
+        discard = end_of_queue(self.channel, DISCARD_TOPIC)
+        is_quiet = half >= half_end and op >= op_end
+        if not is_quiet and not beside_others:
+            message = (
+                f"{self.channel.address}: {half_end - half} halves and {op_end - op} op messages of others are not "
+                "settled; wait until they are, or give --beside-others, which lets the probe begin beside them"
+            )
+            raise BusyBrokerError(message)
+        last = self._ops(op - 1, None) if op > 0 else []
+        return Baseline(half, op, discard, is_quiet, last[0].born_timestamp if last else None)
+
+    def _stands_at(self, topic: str) -> int:
+        stands = check_offset(self.channel, topic)
+        return begin_of_queue(self.channel, topic) if stands is None else stands
+
+    def await_quiet(self, seconds: float) -> bool:
+        """Wait until the check service has come to the end of both queues; False if it has not in time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.is_quiet():
+                return True
+            time.sleep(0.2)
+        return self.is_quiet()
+
+    def is_quiet(self) -> bool:
+        """Whether the check service stands at the end of both queues."""
+        return all(self._stands_at(topic) >= end_of_queue(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
+
+    def halves(self, begin: int) -> list[Record]:
+        """The half topic from an offset on."""
+        return pull_all(self.channel, self.group, HALF_TOPIC, begin)
+
+    def discards(self, begin: int) -> list[Record]:
+        """The discard topic from an offset on."""
+        return pull_all(self.channel, self.group, DISCARD_TOPIC, begin)
+
+    def _ops(self, begin: int, stretch: LogStretch | None) -> list[Record]:
+        pulled = pull_all(self.channel, self.group, OP_TOPIC, begin)
+        return pulled or unpullable(self.channel, OP_TOPIC, begin, stretch)
+
+    def ops(self, baseline: Baseline) -> list[Record]:
+        """The op topic since a baseline, where it can be pulled."""
+        return pull_all(self.channel, self.group, OP_TOPIC, baseline.op)
+
+    def read(self, baseline: Baseline) -> Reading:
+        """All that was written since a baseline.
+
+        A queue is filled in the order of the log, so all that lies before the last record of one reading is there in
+        the next one. Offsets are read between two readings that are the same.
+
+        Raises
+        ------
+        UnsteadyBrokerError
+            Others write all the time.
+        NoAnswerError
+            The broker does not answer.
+        """
+        end = time.monotonic() + _LONGEST_READING_S
+        before = self._records(baseline)
+        while time.monotonic() < end:
+            half, op = (check_offset(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
+            after = self._records(baseline)
+            if [record.physical_offset for record in before] == [record.physical_offset for record in after]:
+                return Reading(after, half, op)
+            before = after
+        message = (
+            f"{self.channel.address}: no two readings in {_LONGEST_READING_S:.0f} s were the same; try a quiet one"
+        )
+        raise UnsteadyBrokerError(message)
+
+    def _records(self, baseline: Baseline) -> tuple[Record, ...]:
+        halves = self.halves(baseline.half)
+        stretch = LogStretch(halves[0].physical_offset, self.file_size) if halves else None
+        found = [*halves, *self._ops(baseline.op, stretch), *self.discards(baseline.discard)]
+        keys = {record.properties.get(UNIQUE_KEY) for record in halves}
+        since = min((record.born_timestamp for record in halves), default=0) - _SLACK_MS
+        for topic, queue_id in dict.fromkeys(map(_real_queue, halves)):
+            begin = offset_at(self.channel, topic, queue_id, since)
+            real = pull_all(self.channel, self.group, topic, begin, queue_id)
+            found += [record for record in real if record.properties.get(UNIQUE_KEY) in keys]
+        return tuple(sorted(found, key=lambda record: record.physical_offset))
+
+
+def _real_queue(half: Record) -> tuple[str, int]:
+    """Where a half is delivered to."""
+    told = half.properties
+    return told.get(REAL_TOPIC, ""), int(told.get(REAL_QUEUE_ID, HALF_QUEUE_ID))
