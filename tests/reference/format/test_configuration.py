@@ -27,7 +27,7 @@ def test_unquoted_integer_keys_are_understood_and_digits_in_names_left_alone() -
     assert table == {"a{1:b@{2:c": {0: 16, 1: 2}, "T@G": {}}
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[]", '{"offsetTable":{"T@G":{0:x}}}', '{"offsetTable":{"T@G":{0:-1}}}'])
+@pytest.mark.parametrize("broken", ["", "{", "[]", '{"offsetTable":{"T@G":{0:x}}}', '{"offsetTable":{"T@G":{0:-2}}}'])
 def test_the_backup_is_read_when_the_file_is_not_understood(tmp_path: Path, broken: str) -> None:
     write(tmp_path, "consumerOffset.json", broken)
     write(tmp_path, "consumerOffset.json.bak", GOOD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tests.wire.remoting.golden_frames import GoldenFrame, golden_frames
@@ -13,6 +13,9 @@ from wire.errors import MalformedFrameError
 from wire.remoting.codes import LANGUAGES, RequestCode, Serialization
 from wire.remoting.command import RemotingCommand, decode, encode
 from wire.remoting.frames import MOST_FRAME, FrameReader
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A machine that has other things to do is no failure."""
 
 TEXT = some.text(some.characters(codec="utf-8"), max_size=20)
 COMMANDS = some.builds(
@@ -29,6 +32,7 @@ COMMANDS = some.builds(
 )
 
 
+@UNHURRIED
 @given(COMMANDS)
 def test_a_command_is_read_as_it_was_written(command: RemotingCommand) -> None:
     (frame,) = FrameReader().feed(encode(command))
@@ -67,6 +71,7 @@ def test_the_fields_of_a_real_half_and_its_commit_are_those_that_were_sent() -> 
         assert (end.fields["commitLogOffset"], end.fields["commitOrRollback"]) == ("0", "8")
 
 
+@UNHURRIED
 @given(some.lists(COMMANDS, min_size=1, max_size=4), some.data())
 def test_frames_are_the_same_however_the_stream_is_cut(commands: list[RemotingCommand], data: some.DataObject) -> None:
     stream = b"".join(map(encode, commands))
@@ -79,6 +84,7 @@ def test_frames_are_the_same_however_the_stream_is_cut(commands: list[RemotingCo
     assert found == commands
 
 
+@UNHURRIED
 @given(some.binary(max_size=60))
 def test_whatever_bytes_come_they_are_a_command_or_a_malformed_frame(frame: bytes) -> None:
     told = ""
@@ -89,6 +95,7 @@ def test_whatever_bytes_come_they_are_a_command_or_a_malformed_frame(frame: byte
     assert "\n" not in told
 
 
+@UNHURRIED
 @given(COMMANDS, some.data())
 def test_a_frame_whose_bytes_were_damaged_is_a_command_or_malformed(
     command: RemotingCommand, data: some.DataObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from conformance.golden_stores import golden_path
@@ -27,6 +27,9 @@ from wire.remoting.messages import (
     encode_record,
     properties_text,
 )
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A machine that has other things to do is no failure."""
 
 BATCHES = some.lists(
     some.builds(
@@ -74,11 +77,13 @@ def test_every_record_of_a_real_store_is_written_as_it_stands_there(store: str, 
         assert encode_record(record) == content[at : at + record.total_size]
 
 
+@UNHURRIED
 @given(BATCHES)
 def test_a_batch_is_read_as_it_was_written(batch: list[BatchedMessage]) -> None:
     assert list(decode_batch(encode_batch(batch))) == batch
 
 
+@UNHURRIED
 @given(BATCHES.filter(bool), some.data())
 def test_a_batch_that_was_cut_is_refused_or_shorter(batch: list[BatchedMessage], data: some.DataObject) -> None:
     body = encode_batch(batch)
@@ -90,12 +95,14 @@ def test_a_batch_that_was_cut_is_refused_or_shorter(batch: list[BatchedMessage],
     assert found == batch[: len(found)]
 
 
+@UNHURRIED
 @given(some.binary(min_size=1, max_size=120))
 def test_whatever_a_pull_brings_is_records_or_refused(body: bytes) -> None:
     with pytest.raises(MalformedFrameError, match="message 1 at byte 0 of a body: "):
         decode_records(body)
 
 
+@UNHURRIED
 @given(some.dictionaries(some.text("abcXYZ_", min_size=1), some.text("abc |"), max_size=5))
 def test_properties_are_read_as_they_were_written(properties: dict[str, str]) -> None:
     assert properties_map(properties_text(properties)) == properties
