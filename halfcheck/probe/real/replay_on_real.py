@@ -99,8 +99,8 @@ def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str
             while waiting and is_sound:
                 task = waiting.pop(0)
                 if settings_for(task) != settings:
-                    broker.change(dict(settings := settings_for(task)))
                     session.close()
+                    broker.change(dict(settings := settings_for(task)))
                     session = _session(broker, release, task)
                 result, is_sound = _replayed(session, task)
                 played[task.key] = result
