@@ -196,7 +196,8 @@ def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Re
 
 def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], Replay]) -> bool:
     known = played.get(task.key)
-    is_unseen = known is not None and known.outcome is not Outcome.SEEN and not task.plan.finer
+    outcome = None if known is None else known.outcome
+    is_unseen = outcome is Outcome.CONTRADICTED or (outcome is Outcome.NOT_SEEN and not task.plan.finer)
     is_wanted_again = options.again or (options.unseen and is_unseen)
     if known is not None and known.steps == task.one.steps and not is_wanted_again:
         return False
