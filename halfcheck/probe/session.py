@@ -169,7 +169,9 @@ class Session:
         self._ended_at = -math.inf
 
     def close(self) -> None:
-        """End the connection."""
+        """Wait for the op messages that are still to come, and end the connection."""
+        if self._channel.is_open and self._ended_at + self._batch_s > time.monotonic():
+            time.sleep(self._ended_at + self._batch_s - time.monotonic())
         self._channel.close()
 
     def play(self, schedule: Schedule, phase: Phase = LATE, *, asks_others: bool = True) -> Played:

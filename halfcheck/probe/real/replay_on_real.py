@@ -99,8 +99,8 @@ def replay(release: str, tasks: Sequence[Task], played: dict[tuple[str, str, str
             while waiting and is_sound:
                 task = waiting.pop(0)
                 if settings_for(task) != settings:
-                    broker.change(dict(settings := settings_for(task)))
                     session.close()
+                    broker.change(dict(settings := settings_for(task)))
                     session = _session(broker, release, task)
                 result, is_sound = _replayed(session, task)
                 played[task.key] = result
@@ -196,7 +196,8 @@ def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Re
 
 def _is_asked(task: Task, options: argparse.Namespace, played: Mapping[tuple[str, str, str], Replay]) -> bool:
     known = played.get(task.key)
-    is_unseen = known is not None and known.outcome is not Outcome.SEEN and not task.plan.finer
+    outcome = None if known is None else known.outcome
+    is_unseen = outcome is Outcome.CONTRADICTED or (outcome is Outcome.NOT_SEEN and not task.plan.finer)
     is_wanted_again = options.again or (options.unseen and is_unseen)
     if known is not None and known.steps == task.one.steps and not is_wanted_again:
         return False
