@@ -1,11 +1,12 @@
-"""A half that is too old is discarded with checks left; a broker that has written op messages goes by the last one."""
+"""Old halves are discarded with checks left, batches go by the last op message, rollbacks come when they were sent."""
 
 from __future__ import annotations
 
 from model_check.broker_conf.configuration import Configuration
 from model_check.instances import switches_of
-from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
+from model_check.trace_validation.observed import EndRequest, EventKind, ObservedEvent, Outcome, Trace
 from model_check.trace_validation.validate import validate
+from spec.chapters import end_transaction
 from tests.model_check.trace_validation.retake import replay
 
 HOUR = 3_600_000
@@ -79,3 +80,33 @@ def test_an_op_message_comes_an_interval_behind_the_last_one_or_behind_the_first
         for at in (None, NOW - 1_000, NOW - 2_700, NOW - 10_000)
     }
     assert accepted == {None: False, NOW - 1_000: False, NOW - 2_700: True, NOW - 10_000: True}
+
+
+def test_a_rollback_comes_when_it_was_sent_where_that_is_known_and_else_as_soon_as_it_may() -> None:
+    sent = NOW + 7_000
+    events = (
+        ObservedEvent(kind=EventKind.HALF_STORED, time=NOW, transaction=0, half=0, born=NOW, immunity=60_000),
+        ObservedEvent(
+            kind=EventKind.PUT_BACK, time=NOW + 5_000, transaction=0, half=1, born=NOW, check_times=1, original=0
+        ),
+        ObservedEvent(
+            kind=EventKind.OP_STORED,
+            time=sent + 3_001,
+            born=sent + 3_000,
+            op=0,
+            names=(0,),
+            is_batched=True,
+            body_size=2,
+        ),
+    )
+    request = EndRequest(sent, 0, Outcome.ROLLBACK)
+    buffered = {}
+    for is_timed in (False, True):
+        trace = Trace(events, (request,), crashes=(), is_timed=is_timed)
+        verdict = validate(trace, Configuration.of_release("5.4.0", check_interval_ms=5_000), switches_of("5.4.0"))
+        assert verdict.accepted, verdict.divergence
+        assert replay(trace, verdict.path, verdict.constants) is None
+        (buffered[is_timed],) = (
+            step.now for step in verdict.path if step.step.action.function is end_transaction.buffer_op
+        )
+    assert buffered == {False: NOW, True: sent}
