@@ -25,7 +25,7 @@ wrote is read over the wire and held against the specification of the release.
 
 - **seen**: the specification explains all records, and its path breaks the clause of the counterexample.
 - **seen\\***: the specification explains all records, and the broker wrote record by record what the schedule has; the
-  clause turns on what only a producer knows (what it decided or lost, when it sent a rollback, how its clock stood), and
+  clause turns on what only a producer knows (what it decided or lost, when it rolled back, how its clock stood), and
   the probe was that producer.
 - **not seen**: the specification explains all records, and the path that was found keeps the clause. The reason stands
   beside it.
