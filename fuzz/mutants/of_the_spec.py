@@ -143,7 +143,7 @@ PROPERTY_MUTANTS: Final = (
     _of_a_property(
         "S7 looks behind", "an op message is to be passed only with all that are settled",
         "spec.properties.s7_op_offset_safety",
-        "s.op[o].names.has(h) or h < s.offsets.half\n", "s.op[o].names.has(h) or h > s.offsets.half\n",
+        "h >= max(s.offsets.half, s.gone.halves)", "h <= max(s.offsets.half, s.gone.halves)",
         "S7.in_memory",
     ),
     _of_a_property(

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from fuzz.mutants.kill_table import MUTANTS
 from fuzz.mutants.mutant import Edit, EditedPackage
 from model_check.errors import NotInTheLanguage
 from reference.broker import broker_controller
@@ -50,6 +51,11 @@ def test_a_package_that_is_imported_by_its_parts_has_the_edited_part() -> None:
     assert machine.state is spec_state.State
     assert vars(spec_putting_back)["append_copy"] is half_queue.append_copy
     assert broker.crash is next(a.function for a in TRANSACTIONAL_MESSAGES.actions if a.name == "crash")
+
+
+def test_every_mutant_is_bound_to_a_text_that_is_there() -> None:
+    for mutant in MUTANTS:
+        EditedPackage(mutant.edit)
 
 
 @pytest.mark.parametrize(("old", "found"), [("no such text", "0 times"), ("self", "times, not once")])
