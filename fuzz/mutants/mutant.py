@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, EnumType
 from functools import cache, cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,6 @@ def _is_module(name: str) -> bool:
 
 @cache
 def _source(name: str) -> str:
+    """A module's text, by its file: the loader may be that of a test runner, which gives none."""
     found = find_spec(name)
-    loader: Any = None if found is None else found.loader
-    return "" if loader is None else (loader.get_source(name) or "")
+    return "" if found is None or not found.origin else Path(found.origin).read_text(encoding="utf-8")
