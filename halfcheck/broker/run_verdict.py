@@ -43,11 +43,14 @@ class RunVerdict:
     broken
         In the order in which properties are judged.
     audit
-        What became of each transaction; None where the run was too long to ask that here.
+        What became of each transaction; None where the run was too long to ask that here, or stored nothing.
+    has_stored
+        Whether anything was stored.
     """
 
     broken: tuple[BrokenProperty, ...]
     audit: Audit | None
+    has_stored: bool = True
 
     @property
     def resembles(self) -> dict[str, list[str]]:
@@ -78,10 +81,10 @@ def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str) -> RunVe
     from spark_trace_analysis.audit.audit_store import Question, audit_store
 
     question = Question(conf=conf, most_events=_MOST_EVENTS_EXPLAINED)
-    is_short = trace.stat().st_size <= _LONGEST_TRACE_BYTES and (store / "commitlog").is_dir()
-    audit = audit_store(store, release, None, question) if is_short else None
+    is_short, has_stored = trace.stat().st_size <= _LONGEST_TRACE_BYTES, (store / "commitlog").is_dir()
+    audit = audit_store(store, release, None, question) if is_short and has_stored else None
     broken = tuple(_broken_in(trace, conf, release))
-    verdict = RunVerdict(broken, audit)
+    verdict = RunVerdict(broken, audit, has_stored)
     if audit is not None and _FLAG_LOST not in verdict.resembles:
         # Every copy loses the flag; a message that has none loses nothing.
         verdict = replace(verdict, broken=tuple(each for each in broken if each.property_id != "S6"))

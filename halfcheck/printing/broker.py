@@ -42,6 +42,7 @@ def print_verdict(verdict: RunVerdict, trace: Path | None) -> None:
         counts = ", ".join(f"{count} {state}" for state, count in verdict.audit.counts.items() if count) or "none"
         say(console, f"{counted(verdict.audit.total, 'transaction')}: {counts}")
     else:
-        say(console, "the run was long; halfcheck audit STORE_DIR says what became of each transaction")
+        long = "the run was long; halfcheck audit STORE_DIR says what became of each transaction"
+        say(console, long if verdict.has_stored else "nothing was stored")
     if trace is not None:
         say(console, f"trace: {trace}")

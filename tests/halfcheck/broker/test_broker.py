@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from halfcheck.broker.run_verdict import RunVerdict
 from halfcheck.errors import ExitCode
+from halfcheck.printing.broker import print_verdict
 from tests.wire.one_producer import COMMIT, OneProducer
 
 if TYPE_CHECKING:
@@ -77,6 +79,16 @@ def test_a_store_is_one_brokers_and_is_gone_on_with(tmp_path: Path) -> None:
         assert process.returncode == ExitCode.OK
     with served(tmp_path, *options) as (_, told), OneProducer(told["address"]) as producer:
         assert producer.keys() == ["kept"]
+
+
+def test_of_a_run_that_stored_nothing_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    print_verdict(RunVerdict((), None, has_stored=False), None)
+    assert capsys.readouterr().out.splitlines() == [
+        "no guarantee was broken that a trace shows",
+        "nothing was stored",
+    ]
+    print_verdict(RunVerdict((), None), None)
+    assert "the run was long" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
