@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.computer import computer
 from conformance.real.releases import release_called
 from conformance.real.scenarios import SCENARIOS
+from spec.releases.broker_defaults import release_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,13 +59,8 @@ def runs(versions: Sequence[str]) -> list[Run]:
         Run(version, name, drawn(version, name) if (number + place) % 2 else {})
         for number, (name, scenario) in enumerate(SCENARIOS.items())
         for place, version in enumerate(versions)
-        if not scenario.refused_from or numbers_of(version) < numbers_of(scenario.refused_from)
+        if not scenario.refused_from or release_numbers(version) < release_numbers(scenario.refused_from)
     ]
-
-
-def numbers_of(version: str) -> tuple[int, ...]:
-    """A version, so that an earlier one is less."""
-    return tuple(int(number) for number in version.split("."))
 
 
 def drawn(version: str, scenario: str) -> dict[str, str]:

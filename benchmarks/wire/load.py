@@ -12,7 +12,7 @@ import selectors
 import socket
 import sys
 import time
-from typing import Final
+from typing import Final, cast
 
 from wire.remoting.codes import RequestCode
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, encode
@@ -69,7 +69,7 @@ class Load:
         began = time.monotonic()
         while (took := time.monotonic() - began) < seconds:
             for key, _ in self._selector.select(1):
-                self._read(key.fileobj, key.data)  # type: ignore[arg-type]
+                self._read(cast("socket.socket", key.fileobj), key.data)
         return took
 
     def _half(self) -> bytes:

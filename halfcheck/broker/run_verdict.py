@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,11 +60,11 @@ class RunVerdict:
                 found.setdefault(defect, []).append(row.unique_key)
         return dict(sorted(found.items()))
 
-    def to_json(self) -> str:
-        """One JSON object."""
+    def to_json(self) -> dict[str, Any]:
+        """As it is printed."""
         broken = [{"property": each.property_id, "claims": each.sentence, "event": each.event} for each in self.broken]
         counts = {} if self.audit is None else self.audit.counts
-        return json.dumps({"broken": broken, "resembles": self.resembles, "transactions": counts}, indent=2)
+        return {"broken": broken, "resembles": self.resembles, "transactions": counts}
 
 
 def judge_run(trace: Path, store: Path, conf: BrokerConf, release: str) -> RunVerdict:

@@ -61,7 +61,7 @@ def serve(options: BrokerOptions) -> ExitCode:
             return ExitCode.OK
         verdict = judge_run(trace, store, conf, start.release)
     if options.json:
-        print(json.dumps(json.loads(verdict.to_json())), flush=True)
+        print(json.dumps(verdict.to_json()), flush=True)
     else:
         print_verdict(verdict, options.trace)
     return ExitCode.SAFETY_VIOLATED if verdict.broken else ExitCode.OK

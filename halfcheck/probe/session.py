@@ -161,8 +161,8 @@ class Session:
     ) -> None:
         self.target = target
         self.names: list[str] = []
-        self.rhythm = Rhythm(target.tempo(tick_ms).check_interval / _SECOND)
         self._tempo = target.tempo(tick_ms)
+        self.rhythm = Rhythm(self._tempo.check_interval / _SECOND)
         self._operator = operator
         self._beside_others = beside_others
         self._channel = Channel(target.address)

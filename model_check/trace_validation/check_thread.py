@@ -210,27 +210,16 @@ class CheckThread:
         places = self.choices.views_in_order(views, at, likely)
         if goal.offsets is not None:
             places.sort(key=lambda place: not views[place].earliest <= likely <= views[place].latest)
-        for place, now in self.choices.starts(views, places, due, likely):
-            mark = self.work.mark()
-            self.steps.look(views[place])
-            if self.steps.take(check_round.begin_round, now, views[place].before):
-                yield from self._go_on(goal, views, place, now)
-            self.work.back(mark)
-        yield from self._begin_the_last(goal, views, clock, likely, places)
-
-    def _begin_the_last(
-        self, goal: Goal, views: Sequence[View], clock: int, likely: int, places: Sequence[int]
-    ) -> Iterator[None]:
-        """A broker from 5.4.0 on that is to stop runs one more round at once, whose checks nobody sends (B52)."""
-        s = self.work.state
-        if not self.work.constants.joins_round_first or goal.number > self._last_crash or s.role != Role.MASTER:
-            return
-        for place, now in self.choices.starts(views, places, clock, likely):
-            mark = self.work.mark()
-            self.steps.look(views[place])
-            if self.steps.take(shutdown.begin_stop, now, views[place].before):
-                yield from self._go_on(goal, views, place, now)
-            self.work.back(mark)
+        begins = [(check_round.begin_round, due)]
+        if c.joins_round_first and goal.number <= self._last_crash and s.role == Role.MASTER:
+            begins.append((shutdown.begin_stop, clock))  # a broker that is to stop runs one more round at once (B52)
+        for begin, earliest in begins:
+            for place, now in self.choices.starts(views, places, earliest, likely):
+                mark = self.work.mark()
+                self.steps.look(views[place])
+                if self.steps.take(begin, now, views[place].before):
+                    yield from self._go_on(goal, views, place, now)
+                self.work.back(mark)
 
     def _write(self, number: int, event: ObservedEvent, view: View, clock: int) -> Iterator[None]:
         """The record itself, if the cursor stands on a half that it may come from."""

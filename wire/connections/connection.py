@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from wire.errors import MalformedFrameError
 from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode
@@ -57,10 +57,10 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See :class:`asyncio.Protocol`."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - asyncio's own promise for streams
+        stream = cast("asyncio.Transport", transport)
         host, port = transport.get_extra_info("peername")[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._transport = transport
+        self._transport = stream
         self.is_open = True
         self._on_open(self)
 
@@ -80,8 +80,8 @@ class Connection(asyncio.Protocol):
             self._flush()
             self._on_read()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever ended it
-        """See :class:`asyncio.Protocol`."""
+    def connection_lost(self, _: Exception | None) -> None:
+        """See :class:`asyncio.Protocol`; whatever ended it."""
         self.is_open = False
         self._on_close(self, self._why)
 

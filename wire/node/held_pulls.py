@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reference.simulation.scheduler import Steps, Until
+from wire.node.schedule_thread import written_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ class HeldPulls:
         store = broker.message_store
         while True:
             seen = store.max_phy_offset
-            yield Until(lambda end=seen: store.max_phy_offset != end and not store.is_behind)  # type: ignore[misc]
+            yield Until(written_behind(store, seen))
             self.notify()
 
     def notify(self) -> None:

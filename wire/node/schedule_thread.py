@@ -14,8 +14,11 @@ from reference.store.delay_levels import DELAYS_MS, queue_id_of_level
 from reference.store.put_message import TIMER_OUT_MS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reference.broker.broker_controller import BrokerController
     from reference.cluster.deliver_delayed_message import Serve
+    from reference.store.message_store import MessageStore
 
 PERSIST_MS: Final = 10_000
 """``flushDelayOffsetInterval``"""
@@ -38,7 +41,12 @@ def run_schedule_service(broker: BrokerController, serve: Serve) -> Steps[None]:
             continue
         yield Sleep(LOOK_AGAIN_MS)
         wait = min(_until_next_level(broker), _until_next_timer(broker), _LONGEST_WAIT_MS)
-        yield Until(lambda end=written: store.max_phy_offset != end and not store.is_behind, max(1, wait))  # type: ignore[misc]
+        yield Until(written_behind(store, written), max(1, wait))
+
+
+def written_behind(store: MessageStore, end: int) -> Callable[[], bool]:
+    """Whether something stands in the log behind a place that was its end, and in its queue."""
+    return lambda: store.max_phy_offset != end and not store.is_behind
 
 
 def save_delay_offsets(broker: BrokerController, serve: Serve) -> Steps[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from reference.broker.broker_settings import BrokerSettings
 from reference.format.broker_conf import broker_conf_of, settings
@@ -55,7 +55,7 @@ class Start:
     broker_ip: str = ""
 
     @classmethod
-    def of(cls, profile: str, store: Path, broker_conf: Path | None = None, **more: object) -> Self:
+    def of(cls, profile: str, store: Path, broker_conf: Path | None = None, **more: Any) -> Self:
         """Read ``broker.conf`` and choose the version.
 
         Raises
@@ -68,11 +68,11 @@ class Start:
         given = () if broker_conf is None else tuple(settings(broker_conf))
         source = broker_conf or "broker.conf"
         own = BrokerSettings.of_broker_conf(broker_conf_of(source, given), release)
-        named = {_NAMES[each.key]: each.value.strip() for each in given if each.key in _NAMES}
+        named: dict[str, Any] = {_NAMES[each.key]: each.value.strip() for each in given if each.key in _NAMES}
         return cls(
             release,
             switches,
-            replace(own, **named),  # type: ignore[arg-type]
+            replace(own, **named),
             MessageStoreConfig.of_broker_conf(source, given, switches),
             store,
             conf=tuple((each.key, each.value) for each in given),
@@ -80,5 +80,5 @@ class Start:
             auto_create_topic=all(
                 each.value.strip().lower() != "false" for each in given if each.key == "autoCreateTopicEnable"
             ),
-            **more,  # type: ignore[arg-type]
+            **more,
         )

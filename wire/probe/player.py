@@ -13,6 +13,7 @@ from wire.client.reading import end_of_queue
 from wire.client.transactions import ROLLBACK, HalfName
 from wire.errors import WireError
 from wire.probe import orders
+from wire.probe.producers import now_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +174,7 @@ class Player:
             self._await_saved()
         self._begin(plan)
         for order in plan.orders:
-            at_ms, answer = time.time_ns() // 1_000_000, None
+            at_ms, answer = now_ms(), None
             if not isinstance(order, orders.SendEnd):
                 came = self._carry_out(order)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wire.errors import BadRequestError
 
@@ -51,7 +51,7 @@ def with_properties(settings: BrokerSettings, changed: dict[str, str]) -> Broker
     BadRequestError
         One of them cannot be changed here, or has a value that it cannot have; nothing is changed.
     """
-    values: dict[str, int | bool] = {}
+    values: dict[str, Any] = {}
     for key, text in changed.items():
         if key in _NUMBERS:
             if not text.isdecimal() or not int(text):
@@ -63,7 +63,7 @@ def with_properties(settings: BrokerSettings, changed: dict[str, str]) -> Broker
         else:
             message = f"{key} can't be changed while this broker runs; there are {', '.join((*_NUMBERS, *_FLAGS))}"
             raise BadRequestError(message)
-    return replace(settings, **values)  # type: ignore[arg-type]
+    return replace(settings, **values)
 
 
 def parse_properties_text(body: bytes) -> dict[str, str]:

@@ -97,7 +97,7 @@ def unlock_batch(node: BrokerNode, request: Request) -> RemotingCommand:
     return request.answer()
 
 
-def check_client_config(node: BrokerNode, request: Request) -> RemotingCommand:  # noqa: ARG001 - every handler has both
+def check_client_config(_: BrokerNode, request: Request) -> RemotingCommand:
     """CHECK_CLIENT_CONFIG: subscriptions by tag are sound, others are not supported."""
     subscription = object_in(request.body, "CHECK_CLIENT_CONFIG").get("subscriptionData") or {}
     kind = str(subscription.get("expressionType", "TAG"))

@@ -45,14 +45,14 @@ def get_all_topics(node: BrokerNode, request: Request) -> RemotingCommand:
     return request.answer(body=body_of({"topicList": sorted(node.broker.topic_config_manager.table)}))
 
 
-def get_kv_config(node: BrokerNode, request: Request) -> RemotingCommand:  # noqa: ARG001 - every handler has both
+def get_kv_config(_: BrokerNode, request: Request) -> RemotingCommand:
     """GET_KV_CONFIG: nothing is configured here, for example no order of topics."""
     namespace, key = request.text("namespace", ""), request.text("key", "")
     remark = f"No config item, Namespace: {namespace} Key: {key}"
     return request.answer(ResponseCode.QUERY_NOT_FOUND, remark)
 
 
-def forget(node: BrokerNode, request: Request) -> RemotingCommand:  # noqa: ARG001 - every handler has both
+def forget(_: BrokerNode, request: Request) -> RemotingCommand:
     """DELETE_TOPIC_IN_NAMESRV and DELETE_KV_CONFIG: it knows nothing that the broker does not."""
     return request.answer()
 
