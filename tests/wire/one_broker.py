@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wire.broker_thread import BrokerThread
+from wire.client.channel import Address, Channel, NoAnswerError
 from wire.node.start import Start
 from wire.service import Ports
 
@@ -48,6 +49,10 @@ def broker(
 
 
 def wait_until_it_serves(running: BrokerThread) -> None:
-    """Wait until a process serves that had died."""
-    while not running.controller.status()["is_up"]:
-        pass
+    """Wait until the process that follows one that has died listens."""
+    while True:
+        try:
+            Channel(Address.of(running.address)).close()
+        except NoAnswerError:
+            continue
+        return

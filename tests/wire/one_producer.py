@@ -1,4 +1,4 @@
-"""A producer and a consumer of a few lines over the codec's own client, for tests of the broker behind it."""
+"""A producer and a consumer of a few lines over the client's channel, for tests of the broker behind it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from wire.remoting.client import RemotingClient
-from wire.remoting.codes import RequestCode, ResponseCode
+from wire.client.channel import Address, Channel
+from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 from wire.remoting.messages import decode_records, properties_text
 
 if TYPE_CHECKING:
@@ -33,8 +33,32 @@ def unique_key(key: str) -> str:
     return key.encode().hex().upper().ljust(32, "0")[:32]
 
 
-class OneProducer(RemotingClient):
+class OneProducer(Channel):
     """One connection of a producer that answers nothing by itself."""
+
+    def __init__(
+        self, address: str, *, seconds: float = 10.0, serialization: Serialization = Serialization.JSON
+    ) -> None:
+        super().__init__(Address.of(address), seconds, serialization)
+        self.heard: list[RemotingCommand] = []
+
+    def hear(self) -> list[RemotingCommand]:
+        """What the broker has asked so far, and nobody has taken out."""
+        while (request := self.asked()) is not None:
+            self.heard.append(request)
+        return self.heard
+
+    def wait_for(self, code: int, seconds: float) -> RemotingCommand | None:
+        """Take out the next request of a kind; None if it does not come."""
+        end = time.monotonic() + seconds
+        while True:
+            found = next((each for each in self.hear() if each.code == code), None)
+            if found is not None:
+                self.heard.remove(found)
+                return found
+            if time.monotonic() > end:
+                return None
+            time.sleep(0.01)
 
     def heartbeat(self, *consumers: str, group: str = GROUP) -> None:
         data = {
@@ -50,7 +74,7 @@ class OneProducer(RemotingClient):
                 for name in consumers
             ],
         }
-        assert self.call(RequestCode.HEART_BEAT, {}, json.dumps(data).encode()).code == ResponseCode.SUCCESS
+        assert self.ask(RequestCode.HEART_BEAT, {}, json.dumps(data).encode()).code == ResponseCode.SUCCESS
 
     def send_message(
         self, key: str, properties: dict[str, str] | None = None, *, is_half: bool = True
@@ -63,7 +87,7 @@ class OneProducer(RemotingClient):
             "g": int(time.time() * 1_000), "h": 0, "i": properties_text(known | (properties or {})), "j": 0,
             "k": False, "m": False,
         }  # fmt: skip
-        return self.call(RequestCode.SEND_MESSAGE_V2, fields, key.encode())
+        return self.ask(RequestCode.SEND_MESSAGE_V2, fields, key.encode())
 
     def half(self, key: str, **properties: str) -> Half:
         answer = self.send_message(key, properties)
@@ -82,8 +106,10 @@ class OneProducer(RemotingClient):
             "msgId": unique_key(half.key),
             "transactionId": unique_key(half.key),
         }
-        opaque = self.send(RequestCode.END_TRANSACTION, fields, oneway=oneway)
-        return None if oneway else self.answer_to(opaque)
+        if oneway:
+            self.tell(RequestCode.END_TRANSACTION, fields)
+            return None
+        return self.ask(RequestCode.END_TRANSACTION, fields)
 
     def check(self, seconds: float = 5.0) -> Half | None:
         """The next check that comes, as the half that its answer must name."""
@@ -102,7 +128,7 @@ class OneProducer(RemotingClient):
             "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*", "subVersion": 0, "queueOffset": 0,
         }  # fmt: skip
         while True:
-            answer = self.call(RequestCode.PULL_MESSAGE, fields)
+            answer = self.ask(RequestCode.PULL_MESSAGE, fields)
             if answer.code != ResponseCode.SUCCESS:
                 return found
             found += decode_records(answer.body)

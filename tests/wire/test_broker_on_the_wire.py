@@ -9,7 +9,7 @@ import pytest
 from reference.versions.versions import VERSIONS
 from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
 from tests.wire.one_producer import COMMIT, ROLLBACK, TOPIC, UNKNOWN, OneProducer
-from wire.remoting.client import NoAnswerError
+from wire.client.channel import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 
 if TYPE_CHECKING:
@@ -102,12 +102,12 @@ def test_offsets_below_none_outlive_a_restart_as_none(tmp_path: Path) -> None:
             client.send_message("first", is_half=False)
             for group, topic, offset in told:
                 fields = {"consumerGroup": group, "topic": topic, "queueId": 1, "commitOffset": offset}
-                assert client.call(RequestCode.UPDATE_CONSUMER_OFFSET, fields).code == ResponseCode.SUCCESS
+                assert client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, fields).code == ResponseCode.SUCCESS
             running.controller.push_clock(MINUTE)
             running.controller.restart()
         with OneProducer(running.address) as client:
             asked = {"consumerGroup": "readers", "topic": TOPIC, "queueId": 1, "setZeroIfNotFound": False}
-            assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, asked).code == ResponseCode.QUERY_NOT_FOUND
+            assert client.ask(RequestCode.QUERY_CONSUMER_OFFSET, asked).code == ResponseCode.QUERY_NOT_FOUND
 
 
 def test_a_crash_at_a_write_falls_between_the_two_writes_of_a_commit(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_message_that_is_given_back_comes_again_and_ends_as_a_dead_letter(tmp_
         (record,) = client.pulled()
         for times in range(2):
             fields = {"group": "readers", "offset": record.physical_offset, "delayLevel": 0, "maxReconsumeTimes": 1}
-            assert client.call(RequestCode.CONSUMER_SEND_MSG_BACK, fields).code == ResponseCode.SUCCESS
+            assert client.ask(RequestCode.CONSUMER_SEND_MSG_BACK, fields).code == ResponseCode.SUCCESS
             running.controller.push_clock(31_000)
             if not times:
                 (record,) = client.pulled("%RETRY%readers", 0)
@@ -153,14 +153,14 @@ def test_a_pull_waits_for_the_next_message_and_no_longer_than_it_asks(tmp_path: 
             "consumerGroup": "g", "topic": TOPIC, "queueId": 1, "queueOffset": 1, "maxMsgNums": 32, "sysFlag": 6,
             "commitOffset": 0, "suspendTimeoutMillis": 20_000, "subscription": "paid", "subVersion": 0,
         }  # fmt: skip
-        waiting = reader.send(RequestCode.PULL_MESSAGE, fields)
+        waiting = reader.begin(RequestCode.PULL_MESSAGE, fields)
         while not running.controller.status()["waiting_pulls"]:
             pass
         client.send_message("second", is_half=False)
         assert reader.answer_to(waiting).code == ResponseCode.SUCCESS
-        nothing = reader.call(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 2, "suspendTimeoutMillis": 100})
+        nothing = reader.ask(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 2, "suspendTimeoutMillis": 100})
         assert (nothing.code, nothing.remark) == (ResponseCode.PULL_NOT_FOUND, "OFFSET_OVERFLOW_ONE")
-        unwanted = reader.call(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 0, "subscription": "unpaid || none"})
+        unwanted = reader.ask(RequestCode.PULL_MESSAGE, fields | {"queueOffset": 0, "subscription": "unpaid || none"})
         assert (unwanted.code, unwanted.fields["nextBeginOffset"]) == (ResponseCode.PULL_RETRY_IMMEDIATELY, "2")
 
 
@@ -168,12 +168,12 @@ def test_what_is_not_supported_is_answered_and_nothing_else_happens(tmp_path: Pa
     with broker(tmp_path) as running:
         for serialization in Serialization:
             with OneProducer(running.address, serialization=serialization) as client:
-                answer = client.call(353, {"topic": TOPIC})
+                answer = client.ask(353, {"topic": TOPIC})
                 assert answer.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
                 assert answer.remark == " request type 353 not supported"
-                wrong = client.call(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC, "queueId": "one"})
+                wrong = client.ask(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC, "queueId": "one"})
                 assert wrong.code == ResponseCode.SYSTEM_ERROR
-                missing = client.call(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC})
+                missing = client.ask(RequestCode.GET_MAX_OFFSET, {"topic": TOPIC})
                 assert missing.remark == "the custom field <queueId> is null"
 
 
@@ -186,11 +186,11 @@ def test_time_may_run_as_fast_as_a_test_likes(tmp_path: Path) -> None:
 
 def test_an_operator_changes_settings_that_bear_on_transactions_and_no_others(tmp_path: Path) -> None:
     with broker(tmp_path) as running, OneProducer(running.address) as client:
-        told = client.call(RequestCode.GET_BROKER_CONFIG).body.decode()
+        told = client.ask(RequestCode.GET_BROKER_CONFIG).body.decode()
         assert "transactionCheckMax=15\n" in told
-        assert client.call(RequestCode.UPDATE_BROKER_CONFIG, {}, b"transactionCheckMax=1\n").code == 0
-        assert client.call(RequestCode.UPDATE_BROKER_CONFIG, {}, b"haListenPort=1\n").code == 1
-        assert "transactionCheckMax=1\n" in client.call(RequestCode.GET_BROKER_CONFIG).body.decode()
+        assert client.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, b"transactionCheckMax=1\n").code == 0
+        assert client.ask(RequestCode.UPDATE_BROKER_CONFIG, {}, b"haListenPort=1\n").code == 1
+        assert "transactionCheckMax=1\n" in client.ask(RequestCode.GET_BROKER_CONFIG).body.decode()
         client.heartbeat()
         client.half("once")
         for _ in range(4):

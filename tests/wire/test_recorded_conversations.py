@@ -67,8 +67,11 @@ class Replay:
         elif turn.request.code == RequestCode.HEART_BEAT:
             self._leave_old_connection(turn)
         client = self.client(turn)
-        opaque = client.send(turn.request.code, fields, turn.request.body, oneway=turn.request.is_oneway)
-        if turn.request.is_oneway or turn.answer is None:
+        if turn.request.is_oneway:
+            client.tell(turn.request.code, fields, turn.request.body)
+            return
+        opaque = client.begin(turn.request.code, fields, turn.request.body)
+        if turn.answer is None:
             return
         answer = client.answer_to(opaque)
         self._compare(turn, answer)
@@ -83,7 +86,7 @@ class Replay:
         self._owners[owner] = turn.connection
 
     def _end(self, client: OneProducer) -> None:
-        self.told_groups |= {each.fields["consumerGroup"] for each in client.asked if each.code == 40}
+        self.told_groups |= {each.fields["consumerGroup"] for each in client.hear() if each.code == 40}
         client.close()
 
     def _compare(self, turn: Turn, ours: RemotingCommand) -> None:
@@ -110,7 +113,7 @@ class Replay:
     def _await_message(self, topic: str, queue_id: int, offset: int) -> None:
         client = next(iter(self._clients.values()))
         for _ in range(MOST_PUSHES):
-            found = client.call(RequestCode.GET_MAX_OFFSET, {"topic": topic, "queueId": queue_id})
+            found = client.ask(RequestCode.GET_MAX_OFFSET, {"topic": topic, "queueId": queue_id})
             if int(found.fields["offset"]) > offset:
                 return
             self._running.controller.push_clock(1_000)
@@ -119,13 +122,13 @@ class Replay:
     def _await_check(self, turn: Turn) -> None:
         client, key = self.client(turn), turn.request.fields["transactionId"]
         for _ in range(MOST_PUSHES):
-            for ours in [each for each in client.asked if each.fields.get("transactionId") == key]:
-                client.asked.remove(ours)
+            for ours in [each for each in client.hear() if each.fields.get("transactionId") == key]:
+                client.heard.remove(ours)
                 self._compare_check(turn.request, ours)
                 self._places[key] = ours.fields["tranStateTableOffset"], ours.fields["commitLogOffset"]
                 return
             self._running.controller.push_clock(200)
-            client.call(RequestCode.GET_MAX_OFFSET, {"topic": "Orders", "queueId": 0})
+            client.ask(RequestCode.GET_MAX_OFFSET, {"topic": "Orders", "queueId": 0})
         pytest.fail(f"no check came for {key}")
 
     def _compare_check(self, theirs: RemotingCommand, ours: RemotingCommand) -> None:

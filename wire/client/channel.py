@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from wire.errors import MalformedFrameError, WireError
-from wire.remoting.codes import MQ_VERSIONS
-from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode
+from wire.remoting.codes import Serialization
+from wire.remoting.command import ONEWAY_FLAG, RemotingCommand, decode, encode, java_text
 from wire.remoting.frames import FrameReader
+from wire.remoting.versions import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_OWN_VERSION: Final = MQ_VERSIONS["5.5.0"]
+_OWN_VERSION: Final = version_of("5.5.0")
 _MOST: Final = 1 << 16
 
 
@@ -65,6 +66,8 @@ class Channel:
         The broker's.
     patience
         How many seconds an answer may take.
+    serialization
+        How its headers are written.
 
     Raises
     ------
@@ -72,12 +75,15 @@ class Channel:
         Nobody listens there.
     """
 
-    def __init__(self, address: Address, patience: float = 10.0) -> None:
+    def __init__(
+        self, address: Address, patience: float = 10.0, serialization: Serialization = Serialization.JSON
+    ) -> None:
         self.address = address
         self._patience = patience
+        self._serialization = serialization
         self._lock = threading.Lock()
         self._opaque = 0
-        self._waiting: dict[int, queue.SimpleQueue[RemotingCommand | None]] = {}
+        self._waiting: dict[int, tuple[int, queue.SimpleQueue[RemotingCommand | None]]] = {}
         self._requests: queue.SimpleQueue[RemotingCommand] = queue.SimpleQueue()
         self._ended = ""
         try:
@@ -88,16 +94,41 @@ class Channel:
         self._socket.settimeout(None)
         threading.Thread(target=self._receive, daemon=True).start()
 
-    def ask(self, code: int, fields: Mapping[str, object], body: bytes = b"") -> RemotingCommand:
-        """Send a request and wait for its answer, whatever it says.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> RemotingCommand:
+        """Send a request and wait for its answer, whatever it says; fields of None are left out.
 
         Raises
         ------
         NoAnswerError
             There is none in time, or the connection ends before.
         """
-        answer: queue.SimpleQueue[RemotingCommand | None] = queue.SimpleQueue()
-        opaque = self._send(code, fields, body, 0, answer)
+        return self.answer_to(self.begin(code, fields, body))
+
+    def begin(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> int:
+        """Send a request, and give the number by which :meth:`answer_to` knows its answer.
+
+        Raises
+        ------
+        NoAnswerError
+            The connection has ended.
+        """
+        return self._send(code, fields or {}, body, is_answered=True)
+
+    def answer_to(self, opaque: int) -> RemotingCommand:
+        """Wait for the answer to a request that was begun.
+
+        Raises
+        ------
+        NoAnswerError
+            There is none in time, or the connection ends before.
+        """
+        code, answer = self._waiting[opaque]
         try:
             came = answer.get(timeout=self._patience)
         except queue.Empty:
@@ -105,12 +136,11 @@ class Channel:
         finally:
             self._waiting.pop(opaque, None)
         if came is None:
-            why = self._ended or f"no answer in {self._patience:.0f} s"
-            message = f"{self.address}: request {int(code)}: {why}"
+            message = f"{self.address}: request {code}: {self._ended or f'no answer in {self._patience:.0f} s'}"
             raise NoAnswerError(message)
         return came
 
-    def tell(self, code: int, fields: Mapping[str, object], body: bytes = b"") -> None:
+    def tell(self, code: int, fields: Mapping[str, object] | None = None, body: bytes = b"") -> None:
         """Send a request that nobody answers.
 
         Raises
@@ -118,7 +148,7 @@ class Channel:
         NoAnswerError
             The connection has ended.
         """
-        self._send(code, fields, body, ONEWAY_FLAG, None)
+        self._send(code, fields or {}, body, is_answered=False)
 
     def asked(self) -> RemotingCommand | None:
         """The next request of the broker that has arrived; None if there is none."""
@@ -126,6 +156,12 @@ class Channel:
             return self._requests.get_nowait()
         except queue.Empty:
             return None
+
+    @property
+    def own_address(self) -> str:
+        """Where the connection comes from, by which the broker knows it."""
+        host, port = self._socket.getsockname()[:2]
+        return f"{host}:{port}"
 
     @property
     def is_open(self) -> bool:
@@ -136,24 +172,20 @@ class Channel:
         """End the connection."""
         self._end("the connection was closed")
 
-    def _send(
-        self,
-        code: int,
-        fields: Mapping[str, object],
-        body: bytes,
-        flag: int,
-        answer: queue.SimpleQueue[RemotingCommand | None] | None,
-    ) -> int:
-        told = {key: _text(value) for key, value in fields.items()}
+    def _send(self, code: int, fields: Mapping[str, object], body: bytes, *, is_answered: bool) -> int:
+        told = {key: java_text(value) for key, value in fields.items() if value is not None}
         with self._lock:
             self._opaque += 1
             opaque = self._opaque
-            if answer is not None:
-                self._waiting[opaque] = answer
+            if is_answered:
+                self._waiting[opaque] = int(code), queue.SimpleQueue()
             if self._ended:
                 message = f"{self.address}: request {int(code)}: {self._ended}"
                 raise NoAnswerError(message)
-            command = RemotingCommand(int(code), told, body, opaque, flag, version=_OWN_VERSION)
+            flag = 0 if is_answered else ONEWAY_FLAG
+            command = RemotingCommand(
+                int(code), told, body, opaque, flag, version=_OWN_VERSION, serialization=self._serialization
+            )
             try:
                 self._socket.sendall(encode(command))
             except OSError as error:
@@ -174,17 +206,13 @@ class Channel:
     def _take(self, command: RemotingCommand) -> None:
         if not command.is_response:
             self._requests.put(command)
-        elif (answer := self._waiting.pop(command.opaque, None)) is not None:
-            answer.put(command)
+        elif (waiting := self._waiting.get(command.opaque)) is not None:
+            waiting[1].put(command)
 
     def _end(self, why: str) -> None:
         self._ended = self._ended or why
-        for answer in list(self._waiting.values()):
+        for _, answer in list(self._waiting.values()):
             answer.put(None)
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

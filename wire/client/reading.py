@@ -14,6 +14,7 @@ from reference.format.system_topics import CHECK_GROUP
 from wire.client.channel import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_records
+from wire.remoting.versions import release_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,25 +26,6 @@ _SUBSCRIPTION: Final = 4
 _A_PAGE: Final = 32
 _EMPTY: Final = (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED, ResponseCode.PULL_RETRY_IMMEDIATELY)
 _NO_QUEUE: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
-
-_FIRST: Final = 273
-"""4.3.0 in ``MQVersion``; each minor release has ten patch releases, each with a snapshot before it."""
-_A_MINOR: Final = 20
-
-
-def release_of(version: int) -> str | None:
-    """The release that a header's `version` stands for; None for one before 4.3.0, or a snapshot.
-
-    Examples
-    --------
-    >>> release_of(315), release_of(407), release_of(479), release_of(513), release_of(512), release_of(5)
-    ('4.5.1', '4.9.7', '5.3.3', '5.5.0', None, None)
-    """
-    minors, patches = divmod(version - _FIRST, _A_MINOR)
-    if version < _FIRST or patches % 2:
-        return None
-    minor = 43 + minors
-    return f"{minor // 10}.{minor % 10}.{patches // 2}"
 
 
 def pull_all(channel: Channel, group: str, topic: str, begin: int, queue_id: int = 0) -> list[Record]:

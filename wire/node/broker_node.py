@@ -27,7 +27,7 @@ from wire.node.pace import MOST_STEPS, Pace
 from wire.node.producer_channels import CheckQueue, ProducerChannels
 from wire.node.schedule_thread import run_schedule_service, save_delay_offsets
 from wire.node.trace_file import TraceFile
-from wire.remoting.codes import MQ_VERSIONS
+from wire.remoting.versions import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,7 @@ class BrokerNode:
     def __init__(self, start: Start, say: Callable[[str], None]) -> None:
         self.start = start
         self.say = say
-        self.version = MQ_VERSIONS.get(start.release, max(MQ_VERSIONS.values()))
+        self.version = version_of(start.release)
         self.disk = CrashingDisk(start.store)
         self._lock = _lock_store(start)
         now = max(int(time.time() * 1_000), StoreCheckpoint(self.disk).physic_msg_timestamp)

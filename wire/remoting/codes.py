@@ -1,7 +1,7 @@
-"""The numbers of the protocol: kinds of request, answers, languages, header encodings, and releases.
+"""The numbers of the protocol: kinds of request, answers, languages and header encodings.
 
-From ``RequestCode``, ``ResponseCode``, ``RemotingSysResponseCode``, ``LanguageCode``, ``SerializeType`` and
-``MQVersion`` of 5.5.0; a number never changes its meaning from one release to the next.
+From ``RequestCode``, ``ResponseCode``, ``RemotingSysResponseCode``, ``LanguageCode`` and ``SerializeType`` of 5.5.0; a
+number never changes its meaning from one release to the next.
 """
 
 from __future__ import annotations
@@ -101,17 +101,3 @@ LANGUAGES: Final = (
     "NODE_JS",
 )  # fmt: skip
 """By their number in a binary header (``LanguageCode``)."""
-
-MQ_VERSIONS: Final = {
-    "4.3.0": 273,
-    "4.5.1": 315,
-    "4.9.7": 407,
-    "5.0.0": 413,
-    "5.1.0": 433,
-    "5.2.0": 453,
-    "5.3.3": 479,
-    "5.4.0": 493,
-    "5.5.0": 513,
-    "5.5.1": 515,
-}
-"""What each release calls itself in a header: its place in the enum ``MQVersion.Version``."""

@@ -31,6 +31,17 @@ _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _from_json = json.JSONDecoder().decode
 
 
+def java_text(value: object) -> str:
+    """A field's value as Java writes it.
+
+    Examples
+    --------
+    >>> java_text(True), java_text(7)
+    ('true', '7')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class RemotingCommand:
     """A request or an answer.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reference.format.system_topics import retry_topic
-from wire.remoting.codes import MQ_VERSIONS, ResponseCode
+from wire.remoting.codes import ResponseCode
 from wire.requests.broker_properties import parse_properties_text, properties_of, with_properties
 from wire.requests.json_bodies import body_of, object_in, queue_key, table_by_queue
 from wire.requests.offsets import store_timestamp_at
@@ -144,12 +144,11 @@ def update_broker_config(node: BrokerNode, request: Request) -> RemotingCommand:
 
 def get_runtime_info(node: BrokerNode, request: Request) -> RemotingCommand:
     """GET_BROKER_RUNTIME_INFO: what mqadmin's list of brokers shows."""
-    store, release = node.broker.message_store, node.start.release
-    name = f"V{release.replace('.', '_')}"
+    name = f"V{node.start.release.replace('.', '_')}"
     table = {
         "brokerVersionDesc": name,
-        "brokerVersion": str(MQ_VERSIONS.get(release, node.version)),
-        "commitLogMaxOffset": str(store.max_phy_offset),
+        "brokerVersion": str(node.version),
+        "commitLogMaxOffset": str(node.broker.message_store.max_phy_offset),
         "dispatchBehindBytes": "0",
         "bootTimestamp": str(node.booted_at),
         "brokerActive": "true",

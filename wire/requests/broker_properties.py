@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from wire.errors import BadRequestError
+from wire.remoting.command import java_text
 
 if TYPE_CHECKING:
     from reference.broker.broker_settings import BrokerSettings
@@ -39,8 +40,7 @@ def properties_of(node: BrokerNode) -> dict[str, str]:
     }
     for names in (_NUMBERS, _FLAGS):
         known |= {key: getattr(settings, field) for key, field in names.items()}
-    told = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in known.items()}
-    return dict(node.start.conf) | told
+    return dict(node.start.conf) | {key: java_text(value) for key, value in known.items()}
 
 
 def with_properties(settings: BrokerSettings, changed: dict[str, str]) -> BrokerSettings:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wire.errors import BadRequestError
 from wire.remoting.codes import ResponseCode
-from wire.remoting.command import RESPONSE_FLAG, RemotingCommand
+from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, java_text
 
 _LONGEST_NAME = 255
 _LEGAL = re.compile(f"[%|a-zA-Z0-9_-]{{1,{_LONGEST_NAME}}}")
@@ -90,7 +90,7 @@ class Request:
         told = {} if fields is None else fields
         return RemotingCommand(
             code=int(code),
-            fields={name: _java_text(value) for name, value in told.items() if value is not None},
+            fields={name: java_text(value) for name, value in told.items() if value is not None},
             body=body,
             opaque=self.command.opaque,
             flag=RESPONSE_FLAG,
@@ -114,7 +114,3 @@ def legal_name(name: str) -> str:
         )
         raise BadRequestError(message)
     return name
-
-
-def _java_text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -8,9 +8,24 @@ import threading
 import pytest
 
 from wire.client.channel import Address, Channel, NoAnswerError
-from wire.client.reading import check_offset, release_of
-from wire.remoting.codes import MQ_VERSIONS, RequestCode
+from wire.client.reading import check_offset
+from wire.remoting.codes import RequestCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, decode, encode
+from wire.remoting.versions import release_of, version_of
+
+MQ_VERSIONS = {
+    "4.3.0": 273,
+    "4.5.1": 315,
+    "4.9.7": 407,
+    "5.0.0": 413,
+    "5.1.0": 433,
+    "5.2.0": 453,
+    "5.3.3": 479,
+    "5.4.0": 493,
+    "5.5.0": 513,
+    "5.5.1": 515,
+}
+"""Places in the enum ``MQVersion.Version`` of 5.5.0."""
 
 
 def serve(*answers: bytes) -> Address:
@@ -88,7 +103,8 @@ def test_an_offset_that_is_not_there_is_none_and_asked_for_without_a_default() -
 
 
 def test_each_release_is_known_by_the_number_in_its_headers() -> None:
-    assert {release_of(number): number for number in MQ_VERSIONS.values()} == MQ_VERSIONS
+    assert {release: version_of(release) for release in MQ_VERSIONS} == MQ_VERSIONS
+    assert [release_of(number) for number in MQ_VERSIONS.values()] == list(MQ_VERSIONS)
 
 
 @pytest.mark.parametrize("text", ["localhost", ":1", "h:0", "h:65536", "h:x"])

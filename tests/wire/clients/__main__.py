@@ -24,7 +24,7 @@ from tests.wire.clients.go_client import go_client
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.scenario_client import BATCH_SECONDS, ScenarioClient, lead
 from tests.wire.one_producer import COMMIT, OneProducer
-from wire.remoting.client import RemotingClient
+from wire.client.channel import Address, Channel
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:
@@ -181,10 +181,10 @@ def _lead(name: str, broker: LedBroker) -> dict[str, Any]:
         jars = fetched_jars(release_called(name.split("-")[1]), JARS)
         headers = "ROCKETMQ" if name.endswith("binary") else "JSON"
         command = java_client(jars, broker.folder, broker.address, headers=headers)
-    with RemotingClient(broker.broker_address) as operator:
+    with Channel(Address.of(broker.broker_address)) as operator:
         topic = {"topic": "Orders", "defaultTopic": "TBW102", "readQueueNums": 4, "writeQueueNums": 4, "perm": 6}
         more = {"topicFilterType": "SINGLE_TAG", "topicSysFlag": 0, "order": False}
-        assert operator.call(RequestCode.UPDATE_AND_CREATE_TOPIC, topic | more).code == ResponseCode.SUCCESS
+        assert operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, topic | more).code == ResponseCode.SUCCESS
     with ScenarioClient(command, broker.folder) as client:
         lead(client, broker.crash, broker.restart, PATIENCE_SECONDS)
         return client.outcome()

@@ -53,7 +53,7 @@ def ask_all(broker: LedBroker, jars: Path) -> list[str]:
         client.end(client.half("order-1"), COMMIT)
         client.send_message("order-2", is_half=False)
         read = {"consumerGroup": "readers", "topic": "Orders", "queueId": 1, "commitOffset": 1}
-        client.call(RequestCode.UPDATE_CONSUMER_OFFSET, read)
+        client.ask(RequestCode.UPDATE_CONSUMER_OFFSET, read)
         message_id = create_message_id(broker.address, client.pulled()[0].physical_offset)
         for name, (arguments, pattern) in commands(broker.address, message_id).items():
             done = subprocess.run(

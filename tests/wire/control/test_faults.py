@@ -207,5 +207,5 @@ def test_a_fault_that_is_none_is_refused_in_words(order: dict[str, object], told
 def test_a_refusal_may_name_any_request(running: BrokerThread, producer: OneProducer) -> None:
     running.controller.fault("refuse", request="GET_MAX_OFFSET", code=1)
     fields = {"topic": TOPIC, "queueId": 0}
-    assert producer.call(RequestCode.GET_MAX_OFFSET, fields).code == ResponseCode.SYSTEM_ERROR
-    assert producer.call(RequestCode.GET_MAX_OFFSET, fields).code == ResponseCode.SUCCESS
+    assert producer.ask(RequestCode.GET_MAX_OFFSET, fields).code == ResponseCode.SYSTEM_ERROR
+    assert producer.ask(RequestCode.GET_MAX_OFFSET, fields).code == ResponseCode.SUCCESS

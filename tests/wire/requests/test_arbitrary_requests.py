@@ -49,8 +49,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerThread]:
 def test_every_request_is_answered(running: BrokerThread, code: int, fields: dict[str, str], body: bytes) -> None:
     with OneProducer(running.address, seconds=5) as client:
         said = dict(fields, suspendTimeoutMillis="50")
-        opaque = client.send(code, said, body)
-        after = client.call(RequestCode.GET_MAX_OFFSET, {"topic": "Orders", "queueId": 0})
+        opaque = client.begin(code, said, body)
+        after = client.ask(RequestCode.GET_MAX_OFFSET, {"topic": "Orders", "queueId": 0})
         assert after.code == ResponseCode.SUCCESS
         is_unknown_end = code == RequestCode.END_TRANSACTION and said.get("commitOrRollback") == "0"
         if not is_unknown_end:
@@ -71,24 +71,24 @@ def test_a_request_of_a_strange_form_is_refused_and_its_connection_stays(
     running: BrokerThread, code: int, fields: dict[str, object], body: bytes
 ) -> None:
     with OneProducer(running.address) as client:
-        answer = client.call(code, fields, body)
+        answer = client.ask(code, fields, body)
         assert answer.code == ResponseCode.SYSTEM_ERROR
         assert "not as expected" in (answer.remark or "")
-        assert client.call(RequestCode.GET_BROKER_CLUSTER_INFO).code == ResponseCode.SUCCESS
+        assert client.ask(RequestCode.GET_BROKER_CLUSTER_INFO).code == ResponseCode.SUCCESS
 
 
 @pytest.mark.parametrize("topic", ["../../out", "/tmp/out", "a/b", ".", "..", "", "a" * 256])  # noqa: S108
 def test_a_topic_or_group_that_is_no_name_makes_no_folder(topic: str, tmp_path: Path) -> None:
     with broker(tmp_path, "4.5.1") as running, OneProducer(running.address) as client:
         fields = {"a": "g", "b": topic, "d": 4, "e": 0, "f": 0, "g": 1, "h": 0, "i": ""}
-        answer = client.call(RequestCode.SEND_MESSAGE_V2, fields, b"x")
+        answer = client.ask(RequestCode.SEND_MESSAGE_V2, fields, b"x")
         assert answer.code == ResponseCode.SYSTEM_ERROR
         assert "illegal characters" in (answer.remark or "")
         hidden = fields | {"b": "SCHEDULE_TOPIC_XXXX", "i": f"REAL_TOPIC\x01{topic}\x02REAL_QID\x010\x02"}
         if topic:
-            assert client.call(RequestCode.SEND_MESSAGE_V2, hidden, b"x").code == ResponseCode.SYSTEM_ERROR
+            assert client.ask(RequestCode.SEND_MESSAGE_V2, hidden, b"x").code == ResponseCode.SYSTEM_ERROR
         group = {"consumerDataSet": [{"groupName": topic, "subscriptionDataSet": []}]}
-        assert client.call(RequestCode.HEART_BEAT, {}, json.dumps(group).encode()).code == ResponseCode.SYSTEM_ERROR
+        assert client.ask(RequestCode.HEART_BEAT, {}, json.dumps(group).encode()).code == ResponseCode.SYSTEM_ERROR
         client.end(client.half("sound"), COMMIT)
         assert client.keys() == ["sound"]
         running.controller.push_clock(10_000)

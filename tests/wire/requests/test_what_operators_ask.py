@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.wire.client.test_channel import MQ_VERSIONS
 from tests.wire.one_broker import MINUTE, broker
 from tests.wire.one_producer import COMMIT, TOPIC, OneProducer, unique_key
-from wire.remoting.codes import MQ_VERSIONS, RequestCode, ResponseCode
+from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import BatchedMessage, decode_records, encode_batch, properties_text
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ def client(running: BrokerThread) -> Iterator[OneProducer]:
         one.heartbeat("readers")
         one.end(one.half("order-1"), COMMIT)
         read = {"consumerGroup": "readers", "topic": TOPIC, "queueId": 1, "commitOffset": 1}
-        assert one.call(RequestCode.UPDATE_CONSUMER_OFFSET, read).code == ResponseCode.SUCCESS
+        assert one.ask(RequestCode.UPDATE_CONSUMER_OFFSET, read).code == ResponseCode.SUCCESS
         yield one
 
 
 def body(client: OneProducer, code: RequestCode, **fields: object) -> Any:
-    answer = client.call(code, fields)
+    answer = client.ask(code, fields)
     assert answer.code == ResponseCode.SUCCESS, answer
     return json.loads(answer.body)
 
@@ -51,50 +52,50 @@ def test_the_route_of_a_topic_names_this_broker(running: BrokerThread, client: O
     assert route["queueDatas"] == [
         {"brokerName": "broker-a", "perm": 6, "readQueueNums": 4, "topicSysFlag": 0, "writeQueueNums": 4}
     ]
-    assert client.call(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "none"}).code == ResponseCode.TOPIC_NOT_EXIST
+    assert client.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "none"}).code == ResponseCode.TOPIC_NOT_EXIST
     assert body(client, RequestCode.GET_BROKER_CLUSTER_INFO)["clusterAddrTable"] == {"DefaultCluster": ["broker-a"]}
     assert TOPIC in body(client, RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)["topicList"]
 
 
 def test_tables_by_queue_have_the_form_that_only_fastjson_reads(client: OneProducer) -> None:
-    stats = client.call(RequestCode.GET_TOPIC_STATS_INFO, {"topic": TOPIC}).body.decode()
+    stats = client.ask(RequestCode.GET_TOPIC_STATS_INFO, {"topic": TOPIC}).body.decode()
     assert f'{{"offsetTable":{{{QUEUE.replace(":1,", ":0,")}:' in stats
     assert f'{QUEUE}:{{"lastUpdateTimestamp":1' in stats
     assert '"maxOffset":1,"minOffset":0}' in stats
-    progress = client.call(RequestCode.GET_CONSUME_STATS, {"consumerGroup": "readers"}).body.decode()
+    progress = client.ask(RequestCode.GET_CONSUME_STATS, {"consumerGroup": "readers"}).body.decode()
     assert f'{QUEUE}:{{"brokerOffset":1,"consumerOffset":1,"lastTimestamp":1' in progress
 
 
 def test_messages_are_found_by_place_key_and_time(running: BrokerThread, client: OneProducer) -> None:
     (record,) = client.pulled()
-    seen = client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.physical_offset})
+    seen = client.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.physical_offset})
     assert decode_records(seen.body) == (record,)
-    assert client.call(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.physical_offset + 1}).code == 1
+    assert client.ask(RequestCode.VIEW_MESSAGE_BY_ID, {"offset": record.physical_offset + 1}).code == 1
     asked = {"topic": TOPIC, "maxNum": 10, "beginTimestamp": 0, "endTimestamp": 1 << 50}
-    by_key = client.call(RequestCode.QUERY_MESSAGE, asked | {"key": "order-1"})
-    by_unique = client.call(
+    by_key = client.ask(RequestCode.QUERY_MESSAGE, asked | {"key": "order-1"})
+    by_unique = client.ask(
         RequestCode.QUERY_MESSAGE, asked | {"key": unique_key("order-1"), "_UNIQUE_KEY_QUERY": "true"}
     )
     assert decode_records(by_key.body) == decode_records(by_unique.body) == (record,)
-    none = client.call(RequestCode.QUERY_MESSAGE, asked | {"key": "order-1", "_UNIQUE_KEY_QUERY": "true"})
+    none = client.ask(RequestCode.QUERY_MESSAGE, asked | {"key": "order-1", "_UNIQUE_KEY_QUERY": "true"})
     assert none.code == ResponseCode.QUERY_NOT_FOUND
     running.controller.push_clock(MINUTE)
     client.send_message("order-2", is_half=False)
     where = {"topic": TOPIC, "queueId": 1}
     for timestamp, offset in ((0, "0"), (record.store_timestamp + 1, "1"), (1 << 50, "2")):
-        found = client.call(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, where | {"timestamp": timestamp})
+        found = client.ask(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, where | {"timestamp": timestamp})
         assert found.fields["offset"] == offset
-    earliest = client.call(RequestCode.GET_EARLIEST_MSG_STORETIME, where)
+    earliest = client.ask(RequestCode.GET_EARLIEST_MSG_STORETIME, where)
     assert int(earliest.fields["timestamp"]) == record.store_timestamp
 
 
 def test_offsets_that_nobody_told_are_the_begin_or_none(client: OneProducer) -> None:
     asked = {"consumerGroup": "new", "topic": TOPIC, "queueId": 1}
-    assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, asked).fields["offset"] == "0"
+    assert client.ask(RequestCode.QUERY_CONSUMER_OFFSET, asked).fields["offset"] == "0"
     strict = asked | {"setZeroIfNotFound": False}
-    assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, strict).code == ResponseCode.QUERY_NOT_FOUND
+    assert client.ask(RequestCode.QUERY_CONSUMER_OFFSET, strict).code == ResponseCode.QUERY_NOT_FOUND
     empty = asked | {"queueId": 0}
-    assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, empty).code == ResponseCode.QUERY_NOT_FOUND
+    assert client.ask(RequestCode.QUERY_CONSUMER_OFFSET, empty).code == ResponseCode.QUERY_NOT_FOUND
     saved = body(client, RequestCode.GET_ALL_CONSUMER_OFFSET)
     assert saved["offsetTable"]["Orders@readers"] == {"1": 1}
 
@@ -102,13 +103,13 @@ def test_offsets_that_nobody_told_are_the_begin_or_none(client: OneProducer) -> 
 def test_a_queue_is_one_clients_until_it_is_given_back(client: OneProducer) -> None:
     def locked(client_id: str) -> list[Any]:
         asked = {"consumerGroup": "readers", "clientId": client_id, "mqSet": [json.loads(QUEUE)]}
-        answer = client.call(RequestCode.LOCK_BATCH_MQ, {}, json.dumps(asked).encode())
+        answer = client.ask(RequestCode.LOCK_BATCH_MQ, {}, json.dumps(asked).encode())
         return list(json.loads(answer.body)["lockOKMQSet"])
 
     assert locked("one") == [json.loads(QUEUE)]
     assert locked("two") == []
     given_back = {"consumerGroup": "readers", "clientId": "one", "mqSet": [json.loads(QUEUE)]}
-    client.call(RequestCode.UNLOCK_BATCH_MQ, {}, json.dumps(given_back).encode())
+    client.ask(RequestCode.UNLOCK_BATCH_MQ, {}, json.dumps(given_back).encode())
     assert locked("two") == [json.loads(QUEUE)]
 
 
@@ -121,7 +122,7 @@ def test_consumers_hear_of_each_other(running: BrokerThread, client: OneProducer
         assert told.fields == {"consumerGroup": "readers"}
         ids = body(client, RequestCode.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="readers")["consumerIdList"]
         assert ids == [f"{client.own_address}@test", f"{other.own_address}@test"]
-        other.call(RequestCode.UNREGISTER_CLIENT, {"clientID": "x", "consumerGroup": "readers"})
+        other.ask(RequestCode.UNREGISTER_CLIENT, {"clientID": "x", "consumerGroup": "readers"})
         assert client.wait_for(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, 5) is not None
     connections = body(client, RequestCode.GET_CONSUMER_CONNECTION_LIST, consumerGroup="readers")
     assert [each["clientAddr"] for each in connections["connectionSet"]] == [client.own_address]
@@ -130,17 +131,17 @@ def test_consumers_hear_of_each_other(running: BrokerThread, client: OneProducer
 
 def test_topics_are_made_changed_and_deleted(client: OneProducer) -> None:
     made = {"topic": "New", "readQueueNums": 2, "writeQueueNums": 3, "perm": 6}
-    assert client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, made).code == ResponseCode.SUCCESS
+    assert client.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, made).code == ResponseCode.SUCCESS
     config = body(client, RequestCode.GET_TOPIC_CONFIG, topic="New")
     assert (config["readQueueNums"], config["writeQueueNums"]) == (2, 3)
-    assert client.call(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "New"}).code == ResponseCode.SUCCESS
-    assert client.call(RequestCode.GET_TOPIC_CONFIG, {"topic": "New"}).code == ResponseCode.TOPIC_NOT_EXIST
+    assert client.ask(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "New"}).code == ResponseCode.SUCCESS
+    assert client.ask(RequestCode.GET_TOPIC_CONFIG, {"topic": "New"}).code == ResponseCode.TOPIC_NOT_EXIST
 
 
 def test_a_batch_is_stored_message_by_message(client: OneProducer) -> None:
     batch = [BatchedMessage(0, b"%d" % n, properties_text({"KEYS": f"batched-{n}", "WAIT": "true"})) for n in range(3)]
     fields = {"a": "g", "b": TOPIC, "d": 4, "e": 1, "f": 0, "g": 1, "h": 0, "i": "", "m": True}
-    answer = client.call(RequestCode.SEND_BATCH_MESSAGE, fields, encode_batch(batch))
+    answer = client.ask(RequestCode.SEND_BATCH_MESSAGE, fields, encode_batch(batch))
     assert (answer.code, answer.fields["queueOffset"]) == (ResponseCode.SUCCESS, "1")
     assert client.keys() == ["order-1", "batched-0", "batched-1", "batched-2"]
 
@@ -148,6 +149,6 @@ def test_a_batch_is_stored_message_by_message(client: OneProducer) -> None:
 @pytest.mark.parametrize("release", MQ_VERSIONS)
 def test_each_release_calls_itself_by_its_number(release: str, tmp_path: Path) -> None:
     with broker(tmp_path, release) as running, OneProducer(running.address) as client:
-        assert client.call(RequestCode.GET_BROKER_CLUSTER_INFO).version == MQ_VERSIONS[release]
-        knows_v2 = "IS_SUPPORT_HEART_BEAT_V2" in client.call(RequestCode.HEART_BEAT, {}, b"{}").fields
+        assert client.ask(RequestCode.GET_BROKER_CLUSTER_INFO).version == MQ_VERSIONS[release]
+        knows_v2 = "IS_SUPPORT_HEART_BEAT_V2" in client.ask(RequestCode.HEART_BEAT, {}, b"{}").fields
         assert knows_v2 == (release >= "5.2.0")
