@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from halfcheck.probe.probe_options import ProbeOptions
+    from spec.constants import Constants
     from wire.probe.orders import Plan
 
 _USUAL = "outcomes"
@@ -117,5 +118,10 @@ def _walks(options: ProbeOptions, profile: str) -> Iterator[Schedule]:
 
 
 def _plan_of(profile: str, faults: tuple[str, ...], instance: str, steps: str) -> Plan:
-    constants = constants_for(profile, faults, with_room_for(load_instance(instance), steps))
+    constants = constants_of(profile, faults, instance, steps)
     return plan(constants, read_path(TRANSACTIONAL_MESSAGES, constants, steps))
+
+
+def constants_of(profile: str, faults: tuple[str, ...], instance: str, steps: str) -> Constants:
+    """Those in which steps can be taken: an instance with as much room as they need."""
+    return constants_for(profile, faults, with_room_for(load_instance(instance), steps))

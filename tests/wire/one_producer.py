@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 GROUP: Final = "order-service"
 TOPIC: Final = "Orders"
-COMMIT, ROLLBACK, UNKNOWN = 8, 12, 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ import pytest
 
 from reference.versions.versions import VERSIONS
 from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
-from tests.wire.one_producer import COMMIT, ROLLBACK, TOPIC, UNKNOWN, OneProducer
+from tests.wire.one_producer import TOPIC, OneProducer
 from wire.client.channel import NoAnswerError
+from wire.client.transactions import COMMIT, ROLLBACK, UNKNOWN
 from wire.remoting.codes import RequestCode, ResponseCode, Serialization
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from reference.broker.processor.end_transaction_processor import TRANSACTION_NOT_TYPE, TRANSACTION_ROLLBACK
 from reference.format.properties import PRODUCER_GROUP, TRANSACTION_PREPARED, UNIQUE_KEY
+from reference.format.record import TRANSACTION_COMMIT
 from wire.client.channel import NoAnswerError
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import properties_text
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
     from wire.client.channel import Channel
     from wire.remoting.command import RemotingCommand
 
-UNKNOWN: Final = 0
-COMMIT: Final = 8
-ROLLBACK: Final = 12
-"""``MessageSysFlag``: what END_TRANSACTION may say."""
+UNKNOWN: Final = TRANSACTION_NOT_TYPE
+COMMIT: Final = TRANSACTION_COMMIT
+ROLLBACK: Final = TRANSACTION_ROLLBACK
+"""What END_TRANSACTION may say."""
 
 _PREPARED: Final = 4
 _AUTO_CREATED_TOPIC: Final = "TBW102"

@@ -10,10 +10,8 @@ from reference.store.disk import DELETION, LOG_RECORD, MAPPED_FILE, RENAME, SMAL
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reference.format.record import Source
 
-
-class CrashingDisk:
+class CrashingDisk(DirectoryDisk):
     """The files below a directory.
 
     Attributes
@@ -27,9 +25,9 @@ class CrashingDisk:
     counts_writes = True
 
     def __init__(self, root: Path) -> None:
+        super().__init__(root)
         self.writes = 0
         self.stops_at: int | None = None
-        self._disk = DirectoryDisk(root)
 
     def crash_at(self, following: int) -> None:
         """Stop at one of the following writes, 1 being the next."""
@@ -52,70 +50,38 @@ class CrashingDisk:
             raise DiskHasStoppedError(message)
         self.writes += 1
 
-    def map_file(self, name: str, size: int) -> _CountedFile:
+    def map_file(self, name: str, size: int) -> DirectoryFile:
         """See :class:`reference.store.disk.Disk`."""
-        if not (self._disk.root / name).exists():
+        path = self.root / name
+        if not path.exists():
             self.begin_write(MAPPED_FILE)
-        return _CountedFile(self, self._disk.map_file(name, size))
-
-    def names(self, folder: str) -> list[str]:
-        """See :class:`reference.store.disk.Disk`."""
-        return self._disk.names(folder)
-
-    def read(self, name: str) -> bytes | None:
-        """See :class:`reference.store.disk.Disk`."""
-        return self._disk.read(name)
+        return _CountedFile(self, path, name, size)
 
     def write(self, name: str, content: bytes) -> None:
         """See :class:`reference.store.disk.Disk`."""
         self.begin_write(SMALL_FILE)
-        self._disk.write(name, content)
+        super().write(name, content)
 
     def rename(self, old: str, new: str) -> None:
         """See :class:`reference.store.disk.Disk`."""
         self.begin_write(RENAME)
-        self._disk.rename(old, new)
+        super().rename(old, new)
 
     def delete(self, name: str) -> None:
         """See :class:`reference.store.disk.Disk`."""
         self.begin_write(DELETION)
-        self._disk.delete(name)
-
-    def force(self, name: str) -> None:
-        """See :class:`reference.store.disk.Disk`."""
-        self._disk.force(name)
+        super().delete(name)
 
 
-class _CountedFile:
+class _CountedFile(DirectoryFile):
     """A mapped file whose writes are counted."""
 
-    __slots__ = ("_disk", "_file")
+    __slots__ = ("_disk",)
 
-    def __init__(self, disk: CrashingDisk, file: DirectoryFile) -> None:
+    def __init__(self, disk: CrashingDisk, path: Path, name: str, size: int) -> None:
+        super().__init__(path, name, size)
         self._disk = disk
-        self._file = file
-
-    @property
-    def name(self) -> str:
-        return self._file.name
-
-    @property
-    def size(self) -> int:
-        return self._file.size
-
-    @property
-    def buffer(self) -> Source:
-        return self._file.buffer
 
     def write(self, at: int, data: bytes, kind: str = LOG_RECORD) -> None:
         self._disk.begin_write(kind)
-        self._file.write(at, data, kind)
-
-    def release(self, end: int) -> None:
-        self._file.release(end)
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
+        super().write(at, data, kind)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.real.releases import RELEASES
-from halfcheck.errors import exit_code_of, one_line
 from halfcheck.probe.probe_options import ProbeOptions
 from halfcheck.probe.probing import probe
 from halfcheck.probe.real.hosted import HostedBroker
+from halfcheck.probe.real.to_the_end import to_the_end
 from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SETTINGS: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "1000", "transactionCheckMax": "15"}
-_TERMINATED: Final = 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,19 +27,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenario", action="append", help=f"one of {', '.join(SCENARIOS)} (all of them); repeatable")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
-    try:
-        with HostedBroker(options.version, SETTINGS) as broker:
-            asked = ProbeOptions(
-                target=str(broker.address),
-                scenario=options.scenario or [name for name in SCENARIOS if name != "unanswered"],
-                profile=options.profile,
-                json=options.json,
-            )
-            return probe(asked, broker)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - every end of it becomes a line and an exit code
-        print(one_line(error), file=sys.stderr)
-        return exit_code_of(error)
+    return to_the_end(lambda: _probe(options))
+
+
+def _probe(options: argparse.Namespace) -> int:
+    with HostedBroker(options.version, SETTINGS) as broker:
+        asked = ProbeOptions(
+            target=str(broker.address),
+            scenario=options.scenario or [name for name in SCENARIOS if name != "unanswered"],
+            profile=options.profile,
+            json=options.json,
+        )
+        return probe(asked, broker)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from halfcheck.probe.schedules import constants_of
 from model_check.counterexample.steps import read_path
-from model_check.counterexample.unfolded import with_room_for
-from model_check.instances import constants_for, load_instance, switches_of
+from model_check.instances import switches_of
 from model_check.trace_validation.observed import EventKind
 from spec.chapters import discarding, end_transaction
 from spec.language import take
@@ -68,7 +68,7 @@ class Written:
 def written_by_schedule(profile: str, one: MinimalCounterexample) -> Written:
     """What the steps of a counterexample write."""
     machine = TRANSACTIONAL_MESSAGES
-    constants = constants_for(profile, one.faults, with_room_for(load_instance(one.instance), one.steps))
+    constants = constants_of(profile, one.faults, one.instance, one.steps)
     state = cast("State", machine.initial(constants))
     records: list[tuple[str, int]] = []
     names: set[int] = set()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import ConformanceError, RealBrokerError
-from halfcheck.errors import exit_code_of, one_line
+from halfcheck.errors import ExitCode
 from halfcheck.probe.real.as_scheduled import depends_on_producers, written_by_schedule, written_in
 from halfcheck.probe.real.hosted import HostedBroker
 from halfcheck.probe.real.page import PAGE, page_of
@@ -24,6 +23,7 @@ from halfcheck.probe.real.replays import (
     tasks_of,
     write_replays,
 )
+from halfcheck.probe.real.to_the_end import to_the_end
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
 from model_check.counterexample.files import write_whole
@@ -48,7 +48,6 @@ _MANY_TICKS: Final = 10
 """Schedules that are longer come last."""
 _A_BROKER: Final = 40
 """So many are played on one broker: then the time is looked at."""
-_TERMINATED: Final = 143
 
 Settings = tuple[tuple[str, str], ...]
 
@@ -171,17 +170,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=1e9, help="begin with no further broker after so long")
     parser.add_argument("--page", action="store_true", help="only write the page anew")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    return to_the_end(lambda: _main(options))
+
+
+def _main(options: argparse.Namespace) -> int:
     played = read_replays()
     try:
         if not options.page:
             _play_all(options, played)
-    except (WireError, Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it becomes a line and an exit code
-        print(one_line(error), file=sys.stderr)
-        return exit_code_of(error)
     finally:
         write_whole(PAGE, page_of(list(table_of(played))))
-    return 12 if any(each.outcome is Outcome.CONTRADICTED for each in table_of(played)) else 0
+    is_contradicted = any(each.outcome is Outcome.CONTRADICTED for each in table_of(played))
+    return ExitCode.SAFETY_VIOLATED if is_contradicted else ExitCode.OK
 
 
 def _play_all(options: argparse.Namespace, played: dict[tuple[str, str, str], Replay]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import sys
 
 import pytest
@@ -55,7 +57,9 @@ def test_a_package_that_is_imported_by_its_parts_has_the_edited_part() -> None:
 
 def test_every_mutant_is_bound_to_a_text_that_is_there() -> None:
     for mutant in MUTANTS:
-        EditedPackage(mutant.edit)
+        text = inspect.getsource(importlib.import_module(mutant.edit.module))
+        assert text.count(mutant.edit.old) == 1, mutant.name
+        assert mutant.edit.old != mutant.edit.new, mutant.name
 
 
 @pytest.mark.parametrize(("old", "found"), [("no such text", "0 times"), ("self", "times, not once")])

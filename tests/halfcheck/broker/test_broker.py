@@ -15,7 +15,8 @@ import pytest
 from halfcheck.broker.run_verdict import RunVerdict
 from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_verdict
-from tests.wire.one_producer import COMMIT, OneProducer
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

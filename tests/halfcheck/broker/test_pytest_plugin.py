@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.wire.one_producer import COMMIT, OneProducer
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
 
 if TYPE_CHECKING:
     from halfcheck.pytest_plugin import RocketmqBroker

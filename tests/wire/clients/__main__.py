@@ -23,8 +23,9 @@ from tests.wire.clients.brokers import java_client, our_broker, real_broker
 from tests.wire.clients.go_client import go_client
 from tests.wire.clients.mqadmin import ask_all
 from tests.wire.clients.scenario_client import BATCH_SECONDS, ScenarioClient, lead
-from tests.wire.one_producer import COMMIT, OneProducer
+from tests.wire.one_producer import OneProducer
 from wire.client.channel import Address, Channel
+from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode, ResponseCode
 
 if TYPE_CHECKING:

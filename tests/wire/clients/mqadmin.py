@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.real.processes import java_command
 from conformance.real.releases import TOOLS, fetched_jars
 from reference.format.stored_message import create_message_id
-from tests.wire.one_producer import COMMIT, OneProducer, unique_key
+from tests.wire.one_producer import OneProducer, unique_key
+from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import broker
-from tests.wire.one_producer import COMMIT, OneProducer
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.command import RemotingCommand, encode
 

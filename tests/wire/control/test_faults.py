@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.wire.one_broker import MINUTE, broker, wait_until_it_serves
-from tests.wire.one_producer import COMMIT, TOPIC, Half, OneProducer, unique_key
+from tests.wire.one_producer import TOPIC, Half, OneProducer, unique_key
+from wire.client.transactions import COMMIT
 from wire.errors import BadOrderError
 from wire.node.faults import KINDS, fault_of
 from wire.remoting.codes import RequestCode, ResponseCode

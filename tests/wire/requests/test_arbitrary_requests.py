@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tests.wire.one_broker import broker
-from tests.wire.one_producer import COMMIT, OneProducer
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.requests.handlers import HANDLERS
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.wire.client.test_channel import MQ_VERSIONS
 from tests.wire.one_broker import MINUTE, broker
-from tests.wire.one_producer import COMMIT, TOPIC, OneProducer, unique_key
+from tests.wire.one_producer import TOPIC, OneProducer, unique_key
+from wire.client.transactions import COMMIT
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import BatchedMessage, decode_records, encode_batch, properties_text
 
