@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.computer import computer
+from conformance.errors import RealBrokerError
 from conformance.real.releases import release_called
 from conformance.real.scenarios import SCENARIOS
 from spec.releases.broker_defaults import release_numbers
@@ -147,4 +148,11 @@ that validation does not know; it is named, and they must not be explained.
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or NEWEST))
+    try:
+        sys.exit(main(sys.argv[1:] or NEWEST))
+    except RealBrokerError as error:
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; the stores that were made are kept, and RESULTS.md is as it was", file=sys.stderr)
+        sys.exit(130)
