@@ -8,10 +8,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.bytes_of_run import RUN
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
 from model_check.front_end.lower import Lowering
+from model_check.front_end.possible_steps import occasions_of
 from model_check.front_end.terms import Expression, apply
 from spec.language import NONE, Machine, Property
 
@@ -47,6 +47,11 @@ class Emitter(ForgettingWriter):
     constants : object
         The instance; switches stay open and are read from the array `K` at run time, in the machine's order.
     packing : Packing
+
+    Attributes
+    ----------
+    occasions : tuple of Occasion
+        When each step is possible; known when the source is.
     """
 
     def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
@@ -58,10 +63,13 @@ class Emitter(ForgettingWriter):
     def source(self) -> str:
         """The text of the module."""
         actions = [self.lowering.action(step) for step in self.steps]
-        guards = self._guards(actions)
+        forgetting = self.lowering.forgetting()
+        first = zip(self.packing.slots, self.machine.initial(self.constants).canonical(), strict=True)
+        self.occasions = occasions_of(actions, forgetting, first)
+        guards = self._guards(actions, self.occasions)
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards))
-        forget = self._forget(self.lowering.forgetting())
+        forget = self._forget(forgetting)
         return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
 
     @property
@@ -91,12 +99,10 @@ class Emitter(ForgettingWriter):
         """Claims for which numbers of so many bits are enough: what several of them read is read once."""
         code = self._begin()
         self._look_at_run(bits)
-        valid = code.at_entry(f"lshr i64 -1, {code.at_entry(f'sub i64 {RUN}, %count')}")
         words: dict[int, str] = {}
         for bit, term in claims:
             word, place = divmod(bit, CLAIMS_A_WORD)
-            mask = code.value(f"bitcast {self._truth_type} {self._truth(term)} to i{RUN}")
-            is_seen = code.value(f"icmp ne i64 {code.value(f'and i64 {mask}, {valid}')}, 0")
+            is_seen = code.value(f"icmp ne i64 {self._of_run(self._truth(term))}, 0")
             seen = code.value(f"select i1 {is_seen}, i64 {1 << place}, i64 0")
             words[word] = code.value(f"or i64 {words[word]}, {seen}") if word in words else seen
         for word, seen in words.items():

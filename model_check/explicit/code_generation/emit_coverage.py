@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit import COLUMNS, Emitter
-from model_check.explicit.code_generation.emit_expressions import LANES
-from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
-from model_check.front_end.terms import Let
+from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES, names_of_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,46 +58,42 @@ class CoverageEmitter(Emitter):
         return "\n\n".join([*functions, cover, declared, DECLARATIONS, ""]), tuple(counted)
 
     def _counting(self, number: int, write: Callable[[], None]) -> str:
-        """A function that does on each group of lanes what is written, which goes on to the block `next`."""
+        """A function that does what is written, which goes on to the block `over`."""
         code = self._begin()
-        code.jump("loop")
-        code.start("loop")
-        code.do("%at = phi i64 [ 0, %entry ], [ %at.next, %next ]")
-        self._look_at(lanes=True)
-        self._valid_lanes()
+        code.jump("some")
+        code.start("some")
         write()
-        code.jump("next")
-        code.start("next")
-        code.do(f"%at.next = add nsw i64 %at, {LANES}")
-        code.do("%is.over = icmp sge i64 %at.next, %count")
-        code.branch("%is.over", "over", "loop")
+        code.jump("over")
         code.start("over")
         code.do("ret void")
         return f"define internal void @count_{number}({COLUMNS}) nounwind {{\n{code.text()}\n}}"
 
     def _guard(self, action: LoweredAction, start: int) -> None:
-        """Count the lanes where a conjunct is the first that is false, and those where the whole guard is true."""
+        """Count the states where a conjunct is the first that is false, and those where the whole guard is true."""
         code = self.code
-        for statement in takewhile(lambda statement: isinstance(statement, Let), action.effect):
-            self._statement(statement)
-        before, passing = "%lanes", self._known_truth(True)
+        self._look_at_run(self.bits_for_guard(action))
+        for name in names_of_guard(action):
+            self._statement(name)
+        passing = self._known_truth(True)
+        before = self._of_run(passing)
         for place, conjunct in enumerate(action.guard, start):
             passing = self._logic("and", passing, self._truth(conjunct.condition))
-            left = self._lanes_of(passing)
+            left = self._of_run(passing)
             self._count(place, code.value(f"xor i64 {before}, {left}"))
             before, going_on = left, code.label()
-            code.branch(code.value(f"icmp eq i64 {left}, 0"), "next", going_on)
+            code.branch(code.value(f"icmp eq i64 {left}, 0"), "over", going_on)
             code.start(going_on)
         self._count(start + len(action.guard), before)
 
     def _claims(self, claims: list[tuple[int, Expression]]) -> None:
+        self._look_at_run(self._bits_for(*(term for _, term in claims)))
         for place, term in claims:
-            self._count(place, self._lanes_of(self._truth(term)))
+            self._count(place, self._of_run(self._truth(term)))
 
-    def _count(self, place: int, lanes: str) -> None:
-        """Add the number of lanes to a number in the counts."""
+    def _count(self, place: int, states: str) -> None:
+        """Add the number of states to a number in the counts."""
         code = self.code
         address = code.value(f"getelementptr inbounds i64, ptr %out, i64 {place}")
-        number = code.value(f"call i64 @llvm.ctpop.i64(i64 {lanes})")
-        before = code.value(f"load i64, ptr {address}")  # nothing else of this round of the loop writes there
+        number = code.value(f"call i64 @llvm.ctpop.i64(i64 {states})")
+        before = code.value(f"load i64, ptr {address}")  # nothing else of this call writes there
         code.do(f"store i64 {code.value(f'add i64 {before}, {number}')}, ptr {address}")

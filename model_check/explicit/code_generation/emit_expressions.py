@@ -1,7 +1,7 @@
 """From terms to LLVM instructions over packed words, and the range of values that an expression can take.
 
 Numbers are 64-bit words in two's complement, truth values single bits, a set is its mask. An expression is written for
-one state, or for as many as `LANES` at once, a lane each; the instructions are the same, on vectors.
+one state, or for all states of a run at once, a lane each; the instructions are the same, on vectors.
 
 Both sides of `and`, `or` and `if` are computed: a term has no effect, and one that is not reached in the source (an
 index that is no place) gives some number here, which is then not looked at. A shift is therefore masked where its
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 
 Range = tuple[int, int]
 
-LANES = 16
-"""States that one vector instruction looks at."""
-
-ALIGNMENT = 8 * LANES
-"""Bytes."""
+ALIGNMENT = 2 * RUN
+"""Of the words of a run, in bytes."""
 
 _COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 
@@ -54,9 +51,9 @@ class ExpressionWriter:
 
     # --- one state or several -----------------------------------------------------------------------------------------
 
-    def _look_at(self, *, lanes: bool) -> None:
-        """From here on, look at the states in the lanes from `%at` on in `%columns`, or at state `%x` in `%states`."""
-        self._lanes, self._bits = LANES if lanes else 0, WORD_BITS
+    def _look_at(self) -> None:
+        """From here on, look at state `%x` in `%states`."""
+        self._lanes, self._bits = 0, WORD_BITS
         self._ranges, self._locals = {}, {}
         self.words = [None] * self.packing.words
 
@@ -65,7 +62,7 @@ class ExpressionWriter:
 
         That is faster than with whole words where there is enough to compute; `_bits_for` says how many are needed.
         """
-        self._look_at(lanes=True)
+        self._look_at()
         self._lanes, self._bits = RUN, bits
 
     def _bits_for(self, *terms: Expression) -> int:
@@ -191,8 +188,7 @@ class ExpressionWriter:
             return word
         code = self.code
         if self._lanes:
-            at = "0" if self._lanes == RUN else "%at"
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}, i64 {at}")
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}")
             return code.value(f"load <{self._lanes} x i64>, ptr {place}, align {ALIGNMENT}")
         first = code.value(f"mul nsw i64 %x, {self.packing.words}")
         place = code.value(f"add nsw i64 {first}, {number}")

@@ -1,6 +1,6 @@
 """From what a machine forgets to the LLVM function that takes it out of a run of successors.
 
-What decides whether a state has anything to forget is evaluated as the guards are: for `LANES` states at a time and
+What decides whether a state has anything to forget is evaluated as the guards are: for all states of a run at once and
 without a branch. What was given a name for it is kept, and the states whose bit is set are swept, one after the other.
 """
 
@@ -97,9 +97,7 @@ class ForgettingWriter(StepWriter):
             self._statement(name)
             place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {number}")
             code.do(f"store {self._number_type} {self._locals[name.name]}, ptr {place}, align {ALIGNMENT}")
-        mask = code.value(f"bitcast {self._truth_type} {self._truth(test)} to i{RUN}")
-        valid = code.value(f"lshr i64 -1, {code.value(f'sub i64 {RUN}, %count')}")
-        code.do(f"ret i64 {code.value(f'and i64 {mask}, {valid}')}")
+        code.do(f"ret i64 {self._of_run(self._truth(test))}")
         return _MARK.format(text=code.text()), bits
 
     def _sweep(self, names: Sequence[Let], statements: Sequence[Statement], bits: int) -> str:

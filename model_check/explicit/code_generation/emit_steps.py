@@ -1,9 +1,9 @@
 """From actions to LLVM functions that try them on many states.
 
 Up to `RUN` states are laid out word by word. The guards of some steps are evaluated together, without a branch and for
-`LANES` states at a time, so that what they have in common is computed once; of each step a mask is left that says which
-states of the run pass. Then each step takes its effect on those states, one after the other: its code is small, and a
-step that no state can take costs a look at its mask.
+all states of the run at once, so that what they have in common is computed once; a mask for each step says which states
+pass. Then each step takes its effect on those states, one after the other: its code is small, and a step that no state
+can take costs a look at its mask.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.bytes_of_run import RUN
-from model_check.explicit.code_generation.emit_expressions import ALIGNMENT, LANES
+from model_check.explicit.code_generation.emit_expressions import ALIGNMENT
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
-from model_check.front_end.terms import Apply, Expression, Int, Let, LoweredAction, Switch
+from model_check.front_end.possible_steps import is_closed
+from model_check.front_end.terms import Expression, Let, LoweredAction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from model_check.front_end.possible_steps import Occasion
 
 DECLARATIONS = f"""\
 declare i64 @llvm.cttz.i64(i64, i1)
@@ -28,8 +31,8 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 _FOUND = "ptr noalias nocapture %found, ptr noalias nocapture %steps, ptr noalias nocapture %parents"
 STATES = "ptr noalias nocapture readonly %states, i64 %first, i64 %last, ptr noalias nocapture readonly %K"
-GUARDS_A_FUNCTION = 16
-"""Steps whose guards one function evaluates, if the same switches enable them: more would fill the registers."""
+GUARDS_A_FUNCTION = 64
+"""Steps whose guards one function evaluates, if they have the same occasion: more would fill the registers."""
 
 _GUARDS = """\
 define internal void @guards_{number}(ptr noalias nocapture readonly %columns, i64 %count, \
@@ -106,50 +109,51 @@ class StepWriter(StatementWriter):
     def _begin(self) -> Instructions:
         """A new function."""
         self.code = Instructions()
-        self._look_at(lanes=False)
+        self._look_at()
         return self.code
 
-    def _guards(self, actions: Sequence[LoweredAction]) -> list[str]:
-        """Functions that write the masks of a run of `count` states in `columns`; those of disabled steps stay zero."""
-        enabled_alike: dict[tuple[Expression, ...], list[tuple[int, LoweredAction]]] = {}
-        for number, action in enumerate(actions):
-            enabled_alike.setdefault(tuple(filter(_is_closed, _conditions(action))), []).append((number, action))
-        parts = [
-            (switches, alike[first : first + GUARDS_A_FUNCTION])
-            for switches, alike in enabled_alike.items()
-            for first in range(0, len(alike), GUARDS_A_FUNCTION)
-        ]
-        return [self._guards_of(number, *part) for number, part in enumerate(parts)]
+    def _guards(self, actions: Sequence[LoweredAction], occasions: Sequence[Occasion]) -> list[str]:
+        """Functions that write the masks of a run of `count` states in `columns`; those of other steps stay zero.
 
-    def _guards_of(self, part: int, switches: tuple[Expression, ...], some: list[tuple[int, LoweredAction]]) -> str:
-        """The function of part number N: the guards of some steps that the same switches enable."""
+        Each does nothing unless the steps of which it has the guards are possible: `K` says so behind the switches.
+        """
+        alike: dict[Occasion, list[int]] = {}
+        for number, occasion in enumerate(occasions):
+            alike.setdefault(occasion, []).append(number)
+        self.guarded_together = tuple(
+            tuple(numbers[first : first + GUARDS_A_FUNCTION])
+            for numbers in alike.values()
+            for first in range(0, len(numbers), GUARDS_A_FUNCTION)
+        )
+        return [self._guards_of(part, actions) for part in range(len(self.guarded_together))]
+
+    def _guards_of(self, part: int, actions: Sequence[LoweredAction]) -> str:
+        """The function of part number N: the guards of some steps that are possible in the same environments."""
         code = self._begin()
-        for condition in switches:
-            code.leave_entry_unless(self._truth(condition), "over")
-        code.jump("loop")
-        code.start("loop")
-        code.do(f"%at = phi i64 [ 0, %{code.entry_end} ], [ %at.next, %loop ]")
-        self._valid_lanes()
-        code.do(f"%valid.lanes = trunc i64 %lanes to i{LANES}")
-        for number, action in some:
-            self._look_at(lanes=True)
-            for statement in takewhile(lambda statement: isinstance(statement, Let), action.effect):
-                self._statement(statement)
+        at_flag = code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {len(self.switches) + part}")
+        flag = code.at_entry(f"load i64, ptr {at_flag}")
+        code.leave_entry_unless(code.at_entry(f"icmp ne i64 {flag}, 0"), "over")
+        bits = max(self.bits_for_guard(actions[number]) for number in self.guarded_together[part])
+        code.jump("some")
+        code.start("some")
+        for number in self.guarded_together[part]:
+            self._look_at_run(bits)
+            for name in names_of_guard(actions[number]):
+                self._statement(name)
             passing = self._known_truth(True)
-            for condition in _conditions(action):
-                if not _is_closed(condition):
-                    passing = self._logic("and", passing, self._truth(condition))
-            mask = code.value(
-                f"and i{LANES} {code.value(f'bitcast {self._truth_type} {passing} to i{LANES}')}, %valid.lanes"
-            )
-            group = code.value(f"udiv exact i64 %at, {LANES}")
-            place = code.value(f"add nsw i64 {group}, {RUN // LANES * number}")
-            address = code.value(f"getelementptr inbounds i{LANES}, ptr %masks, i64 {place}")
-            code.do(f"store i{LANES} {mask}, ptr {address}")
-        code.do(f"%at.next = add nsw i64 %at, {LANES}")
-        code.do("%is.over = icmp sge i64 %at.next, %count")
-        code.branch("%is.over", "over", "loop")
+            for condition in _conditions(actions[number]):
+                passing = self._logic("and", passing, self._truth(condition))
+            address = code.value(f"getelementptr inbounds i64, ptr %masks, i64 {number}")
+            code.do(f"store i64 {self._of_run(passing)}, ptr {address}")
+        code.jump("over")
         return _GUARDS.format(number=part, text=code.text())
+
+    def bits_for_guard(self, action: LoweredAction) -> int:
+        """Of the numbers that are enough to evaluate the guard of a step."""
+        self._ranges = {}
+        for name in names_of_guard(action):
+            self._ranges[name.name] = self._range(name.value)
+        return self._bits_for(*(name.value for name in names_of_guard(action)), *_conditions(action))
 
     def _action(self, number: int, action: LoweredAction, steps: int) -> str:
         """The function of step number N of some, taken in the states from state `base` on of which `bits` has the bit.
@@ -236,28 +240,20 @@ class StepWriter(StatementWriter):
             copies="\n".join(copies), body="\n".join(body), calls=calls, result=result, entry=entry,
         )  # fmt: skip
 
-    def _valid_lanes(self) -> None:
-        """`%lanes`: a bit for each lane from `%at` on in which there is a state."""
-        self.code.do("%rest = sub nsw i64 %count, %at")
-        self.code.do(f"%valid = call i64 @llvm.smin.i64(i64 %rest, i64 {LANES})")
-        self.code.do("%beyond = shl nsw i64 -1, %valid")
-        self.code.do("%lanes = xor i64 %beyond, -1")
+    def _of_run(self, truth: str) -> str:
+        """The states of the run in which a condition is true, as bits of a number."""
+        beyond = self.code.at_entry(f"sub i64 {RUN}, %count")
+        mask = self.code.value(f"bitcast {self._truth_type} {truth} to i{RUN}")
+        return self.code.value(f"and i64 {mask}, {self.code.at_entry(f'lshr i64 -1, {beyond}')}")
 
-    def _lanes_of(self, truth: str) -> str:
-        """The lanes in which a condition is true, as bits of a number."""
-        mask = self.code.value(f"bitcast {self._truth_type} {truth} to i{LANES}")
-        return self.code.value(f"and i64 {self.code.value(f'zext i{LANES} {mask} to i64')}, %lanes")
+
+def names_of_guard(action: LoweredAction) -> list[Let]:
+    """What the guard gives names to."""
+    return [
+        name for name in takewhile(lambda statement: isinstance(statement, Let), action.effect) if isinstance(name, Let)
+    ]
 
 
 def _conditions(action: LoweredAction) -> list[Expression]:
-    return [conjunct.condition for conjunct in action.guard]
-
-
-def _is_closed(term: Expression) -> bool:
-    """Whether the term is the same for all states."""
-    match term:
-        case Int() | Switch():
-            return True
-        case Apply(_, arguments):
-            return all(_is_closed(a) for a in arguments)
-    return False
+    """What some states pass and others do not."""
+    return [conjunct.condition for conjunct in action.guard if not is_closed(conjunct.condition)]

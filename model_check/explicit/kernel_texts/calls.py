@@ -1,7 +1,8 @@
 """What the kernels call: a part of every generated module, between `atomics.py` and `kernel.py`.
 
 The functions are those of `code_generation/emit.py`, machine code that is called by its address. The array `K` holds
-the switches of a profile and an environment, then how many steps there are, then the addresses.
+the switches of a profile and an environment, then what guards are to be evaluated, then how many steps there are, then
+the addresses.
 """
 
 

@@ -1,0 +1,175 @@
+"""Which steps an environment can take at all: a field that none of them writes is as it was in the beginning.
+
+It is decided from below. A step is possible when its switches allow it and each conjunct that is false of the initial
+values is mended by a possible step, one that writes a field which the conjunct reads. More than these may be found
+possible, never fewer; so a search may leave out the guards of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model_check.front_end.terms import (
+    FALSE,
+    TRUE,
+    Apply,
+    Expression,
+    Int,
+    LoweredAction,
+    Path,
+    Read,
+    Remove,
+    Statement,
+    Switch,
+    Write,
+    apply,
+    parts,
+)
+from spec.language import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from spec.language import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a step waits for, in whatever state; steps with equal occasions are possible in the same environments.
+
+    Attributes
+    ----------
+    conditions : tuple of Expression
+        Conjuncts that no state changes.
+    needs : frozenset of frozenset of int
+        Numbers of steps: of each set, one must be possible.
+    """
+
+    conditions: tuple[Expression, ...] = ()
+    needs: frozenset[frozenset[int]] = frozenset()
+
+
+def allowed_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -> set[int]:
+    """The numbers of the steps that the values of the switches allow, be it in states that no run comes to."""
+    return {
+        number
+        for number, occasion in enumerate(occasions)
+        if not any(_fails(condition, switches) for condition in occasion.conditions)
+    }
+
+
+def possible_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -> set[int]:
+    """The numbers of the steps that are possible where the switches have these values."""
+    allowed = allowed_steps(occasions, switches)
+    possible: set[int] = set()
+    while more := {n for n in allowed - possible if all(need & possible for need in occasions[n].needs)}:
+        possible |= more
+    return possible
+
+
+def occasions_of(
+    actions: Sequence[LoweredAction], forgetting: Iterable[Statement], first: Iterable[tuple[Slot, int]]
+) -> tuple[Occasion, ...]:
+    """The occasions of some steps, whatever the switches.
+
+    Parameters
+    ----------
+    forgetting
+        What is done behind each step.
+    first
+        The slots of a state and what they hold in the beginning.
+    """
+    fixed = _fixed_values(first, forgetting)
+    writes = [frozenset(_written_by(action.effect, fixed)) for action in actions]
+    always = _possible_everywhere(actions, writes, fixed)
+    for number in always:
+        for path in writes[number]:
+            fixed.pop(path, None)
+    writers: dict[Path, frozenset[int]] = {
+        path: frozenset(number for number, written in enumerate(writes) if path in written) for path in fixed
+    }
+    return tuple(
+        Occasion() if number in always else Occasion(_closed(action), _needs(action, fixed, writers))
+        for number, action in enumerate(actions)
+    )
+
+
+def is_closed(term: Expression) -> bool:
+    """Whether the term is the same for all states."""
+    match term:
+        case Int() | Switch():
+            return True
+        case Apply(_, arguments):
+            return all(is_closed(argument) for argument in arguments)
+    return False
+
+
+def _closed(action: LoweredAction) -> tuple[Expression, ...]:
+    conditions = (conjunct.condition for conjunct in action.guard)
+    return tuple(condition for condition in conditions if is_closed(condition) and condition != TRUE)
+
+
+def _fixed_values(first: Iterable[tuple[Slot, int]], forgetting: Iterable[Statement]) -> dict[Path, int]:
+    """What all elements of a field hold in the beginning, and time and forgetting leave so."""
+    values: dict[Path, set[int]] = {}
+    moving: set[Path] = {statement.path for statement in parts(tuple(forgetting)) if isinstance(statement, Write)}
+    for slot, value in first:
+        values.setdefault(slot.path, set()).add(value)
+        refers = slot.places is not None and value != slot.low
+        if refers or slot.kind in (Kind.CLOCK, Kind.INSTANT):
+            moving.add(slot.path)
+    return {path: min(held) for path, held in values.items() if len(held) == 1 and path not in moving}
+
+
+def _written_by(effect: tuple[Statement, ...], fixed: Mapping[Path, int]) -> Iterable[Path]:
+    """The fields that the effect may change from what they hold in the beginning."""
+    for statement in parts(effect):
+        match statement:
+            case Write(path, _, value) if not (isinstance(value, Int) and fixed.get(path) == value.value):
+                yield path
+            case Remove():
+                yield from fixed
+
+
+def _possible_everywhere(
+    actions: Sequence[LoweredAction], writes: Sequence[frozenset[Path]], fixed: Mapping[Path, int]
+) -> set[int]:
+    """The steps that are possible in any environment."""
+    left = {number for number, action in enumerate(actions) if not _closed(action)}
+    known = dict(fixed)
+    possible: set[int] = set()
+    while more := {n for n in left if not any(_fails(c.condition, known) for c in actions[n].guard)}:
+        left -= more
+        possible |= more
+        written = frozenset().union(*(writes[number] for number in more))
+        known = {path: value for path, value in known.items() if path not in written}
+    return possible
+
+
+def _needs(
+    action: LoweredAction, fixed: Mapping[Path, int], writers: Mapping[Path, frozenset[int]]
+) -> frozenset[frozenset[int]]:
+    """Of each conjunct that is false as long as fields are as in the beginning, who may change that."""
+    needs: set[frozenset[int]] = set()
+    for conjunct in action.guard:
+        read = {part.path for part in parts(conjunct.condition) if isinstance(part, Read)} & fixed.keys()
+        alone = {path for path in read if _fails(conjunct.condition, {path: fixed[path]})}
+        needs |= {writers[path] for path in alone}
+        if read and not alone and _fails(conjunct.condition, fixed):
+            needs.add(frozenset().union(*(writers[path] for path in read)))
+    return frozenset(needs)
+
+
+def _fails(condition: Expression, known: Mapping[Any, int]) -> bool:
+    return _with(condition, known) == FALSE
+
+
+def _with(term: Expression, known: Mapping[Any, int]) -> Expression:
+    """The term where these fields, by their paths, and these switches, by their names, have these values, folded."""
+    match term:
+        case Read(key) | Switch(key) if key in known:
+            return Int(known[key])
+        case Apply(operator, arguments):
+            return apply(operator, *(_with(argument, known) for argument in arguments))
+    return term
