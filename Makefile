@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -70,6 +70,9 @@ fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenario
 
 test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go"; wants Maven and Go)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
+
+example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)
+	@$(BIN)/python -m tests.example
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
 	@$(BIN)/python -m halfcheck.probe.real $(VERSION) $(ARGS)
@@ -160,5 +163,6 @@ wheel: setup ## build build/dist/halfcheck-VERSION-py3-none-any.whl, with the st
 	@$(BIN)/uv build --quiet --offline --wheel --no-build-isolation --python $(BIN)/python --out-dir $(or $(DIST),build/dist) .
 
 clean: ## remove .venv, the report and every cache
+	rm -rf docs/example/order_service/build docs/example/order_service/java/target docs/example/order_service/go/go.sum
 	rm -rf .venv build report .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

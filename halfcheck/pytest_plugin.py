@@ -5,20 +5,28 @@ It is found by pytest wherever halfcheck is installed (entry point ``halfcheck``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import time
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from halfcheck.broker.run_verdict import RunVerdict
     from wire.broker_thread import BrokerThread
     from wire.control.controller import Controller
+    from wire.node.start import Start
 
-MARK = "rocketmq"
+MARK: Final = "rocketmq"
+
+_LOOK_SECONDS: Final = 0.05
+_USUAL_SEED: Final = 7
+_RESTART_MS: Final = 200
 
 
 @dataclass(slots=True)
@@ -44,15 +52,72 @@ class RocketmqBroker:
     trace: Path
     broker_conf: Path
     log: list[str]
-    _thread: BrokerThread
+    _thread: BrokerThread = field(repr=False)
+    _idle: list[str] = field(default_factory=list, repr=False)
+
+    def create_topic(self, topic: str, queues: int = 4) -> None:
+        """Make a topic as ``mqadmin updateTopic`` does, before its consumers start: they look for a new one every 30 s.
+
+        Raises
+        ------
+        WireError
+            The broker does not take the name, or does not serve now.
+        """
+        from wire.client.channel import Address, Channel
+        from wire.errors import WireError
+        from wire.remoting.codes import RequestCode, ResponseCode
+
+        fields = {"topic": topic, "readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "order": False}
+        more = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "topicSysFlag": 0}
+        with Channel(Address.of(self.address)) as operator:
+            answer = operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, fields | more)
+        if answer.code != ResponseCode.SUCCESS:
+            message = f"create_topic({topic!r}): {answer.remark or answer.code}"
+            raise WireError(message)
+
+    def wait_for_producer(self, group: str, seconds: float = 60) -> None:
+        """Wait until a producer of the group has told the broker of itself, as it does with its heartbeat.
+
+        Before that, also behind a crash or a restart, a check is counted and reaches nobody.
+
+        Parameters
+        ----------
+        seconds
+            Of real time; most clients send their heartbeat every 30 s.
+
+        Raises
+        ------
+        TimeoutError
+            None has; names the groups that are known.
+        """
+        end = time.monotonic() + seconds
+        while group not in (known := self.control.status()["producers"]):
+            if time.monotonic() > end:
+                message = f"no producer of {group!r} within {seconds:g} s; the broker knows {sorted(known) or 'none'}"
+                raise TimeoutError(message)
+            time.sleep(_LOOK_SECONDS)
 
     def stop(self) -> RunVerdict:
         """Stop it as its release does; which guarantees the run broke, and which defects it resembles."""
         from halfcheck.broker.run_verdict import judge_run
         from reference.format.broker_conf import read_broker_conf
 
-        self._thread.stop()
+        self._stop()
         return judge_run(self.trace, self.store, read_broker_conf(self.broker_conf), self.release)
+
+    def close(self) -> None:
+        """Stop it if it runs, and warn of faults that befell nothing, as under a key that is mistyped."""
+        self._stop()
+        for fault in self._idle:
+            message = f"the fault {fault} befell nothing: the test does not show what it is for"
+            warnings.warn(message, pytest.PytestWarning, stacklevel=1)
+
+    def _stop(self) -> None:
+        from wire.errors import WireError
+
+        with suppress(WireError):  # it was stopped before, or has ended; why, is told below
+            self._idle = [_words_of(fault) for fault in self.control.status()["faults"] if not fault["befell"]]
+        self._thread.stop()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,25 +130,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def rocketmq_broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RocketmqBroker]:
-    """A broker of the newest release in real time, or as the marker ``rocketmq`` says; it is stopped with the test."""
-    from halfcheck.options import USUAL_PROFILE
+    """A broker of the newest release in real time, or as the marker ``rocketmq`` says; it is closed with the test."""
     from wire.broker_thread import BrokerThread
-    from wire.node.start import Start
 
-    marker = request.node.get_closest_marker(MARK)
-    asked = _options(marker)
     folder = tmp_path / "rocketmq"
-    folder.mkdir()
-    conf = folder / "broker.conf"
-    conf.write_text("".join(f"{key}={value}\n" for key, value in asked["conf"].items()), encoding="utf-8")
-    speed = None if asked["virtual"] else float(asked["speed"])
-    start = Start.of(
-        asked["profile"] or USUAL_PROFILE, folder / "store", conf, speed=speed, seed=asked["seed"], restart_ms=200
-    )
+    start, conf = _start(request.node.get_closest_marker(MARK), folder)
     log: list[str] = []
     trace = folder / "trace.jsonl"
     with BrokerThread(start, trace=trace, say=log.append) as thread:
-        yield RocketmqBroker(thread.address, thread.controller, start.release, start.store, trace, conf, log, thread)
+        broker = RocketmqBroker(thread.address, thread.controller, start.release, start.store, trace, conf, log, thread)
+        yield broker
+        broker.close()
 
 
 @pytest.fixture
@@ -92,12 +149,52 @@ def rocketmq_faults(rocketmq_broker: RocketmqBroker) -> Controller:
     return rocketmq_broker.control
 
 
-def _options(marker: pytest.Mark | None) -> dict[str, Any]:
-    asked: dict[str, Any] = {"profile": None, "speed": 1.0, "virtual": False, "seed": 7, "conf": {}}
-    if marker is None:
-        return asked
-    unknown = [*map(repr, marker.args), *sorted(marker.kwargs.keys() - asked.keys())]
-    if unknown:
-        message = f"@pytest.mark.{MARK}: {unknown[0]}; it takes {', '.join(asked)} by name"
-        raise pytest.UsageError(message)
-    return asked | dict(marker.kwargs)
+def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
+    """What the marker asks for, with its ``broker.conf``; the test fails with one line where that can't be."""
+    from halfcheck.options import USUAL_PROFILE
+    from reference.format.errors import BrokenConfigError
+    from wire.node.start import Start
+
+    asked = _asked(marker)
+    folder.mkdir()
+    conf = folder / "broker.conf"
+    conf.write_text("".join(f"{key}={value}\n" for key, value in asked.get("conf", {}).items()), encoding="utf-8")
+    speed = None if asked.get("virtual") else float(asked.get("speed", 1))
+    profile, seed = asked.get("profile", USUAL_PROFILE), asked.get("seed", _USUAL_SEED)
+    try:
+        return Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS), conf
+    except (ValueError, BrokenConfigError) as error:
+        refused = str(error)
+    pytest.fail(f"@pytest.mark.{MARK}: {refused}", pytrace=False)
+
+
+def _asked(marker: pytest.Mark | None) -> dict[str, Any]:
+    asked: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
+    for name, value in [*(("", value) for value in (marker.args if marker else ())), *sorted(asked.items())]:
+        if name not in _TAKES:
+            pytest.fail(
+                f"@pytest.mark.{MARK}: {name or repr(value)}; it takes {', '.join(_TAKES)} by name", pytrace=False
+            )
+        is_right, expected = _TAKES[name]
+        if not is_right(value):
+            pytest.fail(f"@pytest.mark.{MARK}: {name} is {value!r}, expected {expected}", pytrace=False)
+    if asked.get("virtual") and "speed" in asked:
+        pytest.fail(f"@pytest.mark.{MARK}: virtual=True and a speed exclude each other; leave one out", pytrace=False)
+    return asked
+
+
+def _words_of(fault: dict[str, Any]) -> str:
+    return str(fault["fault"]) + (f" of key {fault['key']!r}" if fault["key"] else "")
+
+
+_TAKES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "profile": (lambda value: isinstance(value, str), "a release such as '5.3.3'"),
+    "speed": (
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+        "how many times as fast the broker's clock runs, such as 60",
+    ),
+    "virtual": (lambda value: isinstance(value, bool), "True for a clock that only push_clock moves"),
+    "seed": (lambda value: isinstance(value, int), "a whole number"),
+    "conf": (lambda value: isinstance(value, dict), "settings of broker.conf such as {'transactionCheckMax': 3}"),
+}
+"""By name in the marker: whether a value is one, and what is."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.wire.one_producer import OneProducer
+from tests.wire.one_producer import GROUP, OneProducer
 from wire.client.transactions import COMMIT
+from wire.errors import WireError
+from wire.remoting.codes import RequestCode
 
 if TYPE_CHECKING:
     from halfcheck.pytest_plugin import RocketmqBroker
@@ -55,14 +58,68 @@ def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: Rocket
     assert (verdict.broken, verdict.resembles) == ((), {})
 
 
-def test_a_marker_with_an_option_that_there_is_not_is_refused(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(
+    ("marker", "said"),
+    [
+        ("version='5.3.3'", "version; it takes profile, speed, virtual, seed, conf by name"),
+        ("'5.3.3'", "'5.3.3'; it takes profile, speed, virtual, seed, conf by name"),
+        ("profile='9.9'", "'9.9': no version '9.9'; there are 4.3.0, *"),
+        ("speed=0", "speed is 0, expected how many times as fast the broker's clock runs, such as 60"),
+        ("speed='fast'", "speed is 'fast', expected how many times *"),
+        ("seed='x'", "seed is 'x', expected a whole number"),
+        ("virtual=True, speed=60", "virtual=True and a speed exclude each other; leave one out"),
+        ("conf={'transactionCheckMax': 'many'}", "*transactionCheckMax is 'many', expected a positive whole number*"),
+    ],
+)
+def test_a_marker_that_can_not_be_is_refused_in_one_line(marker: str, said: str, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
-        """
+        f"""
         import pytest
-        @pytest.mark.rocketmq(version="5.3.3")
+        @pytest.mark.rocketmq({marker})
         def test_it(rocketmq_broker): pass
         """
     )
-    outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    outcome = pytester.runpytest("-p", "no:cacheprovider")
     outcome.assert_outcomes(errors=1)
-    outcome.stdout.fnmatch_lines(["*version; it takes profile, speed, virtual, seed, conf by name*"])
+    outcome.stdout.fnmatch_lines([f"@pytest.mark.rocketmq: {said}"])
+    assert "Traceback" not in outcome.stdout.str()
+    assert "pytest_plugin.py" not in outcome.stdout.str()
+
+
+def test_a_fault_that_befell_nothing_is_warned_of(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.rocketmq(virtual=True)
+        def test_it(rocketmq_broker, rocketmq_faults):
+            rocketmq_faults.fault("double_end", key="ordr-7")
+            assert rocketmq_broker.stop().broken == ()
+        """
+    )
+    outcome = pytester.runpytest("-p", "no:cacheprovider", "-W", "default")
+    outcome.assert_outcomes(passed=1, warnings=1)
+    outcome.stdout.fnmatch_lines(["*the fault double_end of key 'ordr-7' befell nothing: *"])
+
+
+@pytest.mark.rocketmq(virtual=True)
+def test_a_topic_is_there_before_anybody_sends_to_it(rocketmq_broker: RocketmqBroker) -> None:
+    rocketmq_broker.create_topic("Shipments", queues=2)
+    with OneProducer(rocketmq_broker.address) as producer:
+        route = producer.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "Shipments"})
+        assert json.loads(route.body)["queueDatas"][0]["writeQueueNums"] == 2
+    with pytest.raises(WireError, match="illegal characters"):
+        rocketmq_broker.create_topic("no topic")
+
+
+@pytest.mark.rocketmq(virtual=True)
+def test_a_test_waits_for_its_producer_also_behind_a_restart(
+    rocketmq_broker: RocketmqBroker, rocketmq_faults: Controller
+) -> None:
+    with pytest.raises(TimeoutError, match=r"no producer of 'order-service' within 0\.1 s; the broker knows none"):
+        rocketmq_broker.wait_for_producer(GROUP, seconds=0.1)
+    with OneProducer(rocketmq_broker.address) as producer:
+        producer.heartbeat()
+        rocketmq_broker.wait_for_producer(GROUP, seconds=0)
+        rocketmq_faults.restart()
+        with pytest.raises(TimeoutError, match=f"no producer of '{GROUP}'"):
+            rocketmq_broker.wait_for_producer(GROUP, seconds=0)
