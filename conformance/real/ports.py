@@ -12,6 +12,8 @@ from typing import Final
 LOOPBACK: Final = "127.0.0.1"
 _GET_ROUTE: Final = 105
 _DEFAULT_TOPIC: Final = "TBW102"
+_ENCODING: Final = {"serializeTypeCurrentRPC": "JSON"}
+"""Java's name servers do without it; that of rocketmq-rust closes the connection."""
 _FAST_BEFORE: Final = 2
 _TRIES: Final = 100
 
@@ -66,7 +68,7 @@ def is_broker_known(ports: Ports) -> bool:
 
     A broker of 5.3.3 or 5.4.0 that has booted is often registered only ten seconds later.
     """
-    header = {"code": _GET_ROUTE, "language": "JAVA", "version": 0, "opaque": 1, "flag": 0}
+    header = {"code": _GET_ROUTE, "language": "JAVA", "version": 0, "opaque": 1, "flag": 0, **_ENCODING}
     request = json.dumps({**header, "extFields": {"topic": _DEFAULT_TOPIC}}).encode()
     try:
         with socket.create_connection((LOOPBACK, ports.name_server), timeout=3) as connection:

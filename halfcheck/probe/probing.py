@@ -81,7 +81,7 @@ def _to_json(target: Target, played: Sequence[Played], names: Sequence[str]) -> 
         "release": target.release,
         "profile": target.profile,
         "why_profile": target.why,
-        "plays": [_play_json(one) for one in played],
+        "plays": [play_json(one) for one in played],
         "broken": [
             {"clause": name, "schedule": one.schedule.name, "orders": [str(done.order) for done in one.done]}
             for name, one in shortest_first(played).items()
@@ -90,7 +90,8 @@ def _to_json(target: Target, played: Sequence[Played], names: Sequence[str]) -> 
     }
 
 
-def _play_json(one: Played) -> dict[str, Any]:
+def play_json(one: Played) -> dict[str, Any]:
+    """One schedule as the JSON of a probe has it: what was done, what was written, and what the specification says."""
     judgement = one.judgement
     divergence = None if judgement is None else judgement.verdict.divergence
     return {

@@ -47,8 +47,13 @@ def heartbeat(channel: Channel, client_id: str, group: str) -> None:
     NoAnswerError
         The broker does not take it.
     """
+    _require(channel.ask(RequestCode.HEART_BEAT, {}, heartbeat_body(client_id, group)), "the heartbeat", channel)
+
+
+def heartbeat_body(client_id: str, group: str) -> bytes:
+    """What the heartbeat of a producer says (``HeartbeatData``)."""
     told = {"clientID": client_id, "producerDataSet": [{"groupName": group}], "consumerDataSet": []}
-    _require(channel.ask(RequestCode.HEART_BEAT, {}, json.dumps(told).encode()), "the heartbeat", channel)
+    return json.dumps(told).encode()
 
 
 def send_half(
@@ -98,7 +103,18 @@ def end_transaction(channel: Channel, group: str, half: HalfName, outcome: int, 
     NoAnswerError
         There is no answer.
     """
-    fields = {
+    fields = end_transaction_fields(group, half, outcome, answers_check=answers_check)
+    if outcome == UNKNOWN:
+        channel.tell(RequestCode.END_TRANSACTION, fields)
+        return int(ResponseCode.SUCCESS)
+    return channel.ask(RequestCode.END_TRANSACTION, fields).code
+
+
+def end_transaction_fields(
+    group: str, half: HalfName, outcome: int, *, answers_check: bool = False
+) -> dict[str, str | int | bool]:
+    """The fields of END_TRANSACTION (``EndTransactionRequestHeader``)."""
+    return {
         "producerGroup": group,
         "tranStateTableOffset": half.queue_offset,
         "commitLogOffset": half.commit_log_offset,
@@ -107,10 +123,6 @@ def end_transaction(channel: Channel, group: str, half: HalfName, outcome: int, 
         "msgId": half.message_id,
         "transactionId": half.unique_key,
     }
-    if outcome == UNKNOWN:
-        channel.tell(RequestCode.END_TRANSACTION, fields)
-        return int(ResponseCode.SUCCESS)
-    return channel.ask(RequestCode.END_TRANSACTION, fields).code
 
 
 def half_of_check(request: RemotingCommand) -> HalfName:

@@ -1,0 +1,131 @@
+"""``make probe-rust``: build rocketmq-rust, probe it, stage what it does differently, and write a page of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.real.releases import RELEASES
+from halfcheck.errors import ExitCode
+from halfcheck.printing.probe import print_played
+from halfcheck.probe.judgement import explaining
+from halfcheck.probe.probing import play_json
+from halfcheck.probe.real.hosted import HostedBroker
+from halfcheck.probe.real.to_the_end import to_the_end
+from halfcheck.probe.rust.crates import built
+from halfcheck.probe.rust.differences import DIFFERENCES
+from halfcheck.probe.rust.hosted import RustBroker
+from halfcheck.probe.rust.kept import KEPT, read_kept, write_kept
+from halfcheck.probe.rust.page import PAGE, page_of
+from halfcheck.probe.rust.staging_differences import stage_all
+from halfcheck.probe.schedules import Schedule
+from halfcheck.probe.session import Session, identify
+from model_check.counterexample.files import write_whole
+from spec.profiles import VERSIONS
+from wire.probe.scenarios import SCENARIOS, scenario_called
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from halfcheck.probe.rust.difference import Difference
+    from halfcheck.probe.rust.kept import Kept
+
+PROFILE: Final = "5.5.0+flushes_on_stop"
+"""The specification that explains most of what it does."""
+CANDIDATES: Final = (*VERSIONS, *(f"{release}+flushes_on_stop" for release in ("5.3.3", "5.4.0", "5.5.0")))
+"""Those that are asked of each scenario."""
+_OF_A_PLAY: Final = {"transactionOpBatchInterval": "3000"}
+"""A batch that waits, so that a kill and a stop come before it is written; it is the default, too."""
+_ROCKETMQ: Final = "5.5.0"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Probe it; the exit code is 0 if all that was asked for was played, whatever it showed.
+
+    It is 12 if a real RocketMQ does not answer as is said of it, 150 if the broker can't be built or started.
+    """
+    parser = argparse.ArgumentParser(prog="python -m halfcheck.probe.rust", description=__doc__)
+    parser.add_argument("--scenario", action="append", choices=list(SCENARIOS), help="only this one; repeatable")
+    names = [difference.name for difference in DIFFERENCES]
+    parser.add_argument("--difference", action="append", choices=names, help="only this one; repeatable")
+    parser.add_argument("--profile", default=PROFILE, help=f"the specification that it is held against ({PROFILE})")
+    parser.add_argument(
+        "--rocketmq",
+        action="store_true",
+        help=f"stage the differences on a real RocketMQ {_ROCKETMQ} instead, which is to show none (wants Maven)",
+    )
+    parser.add_argument("--page", action="store_true", help="only write the page anew, from what was seen before")
+    parser.add_argument("--json", action="store_true", help="print what is kept then as JSON")
+    options = parser.parse_args(arguments)
+    return to_the_end(lambda: _main(options))
+
+
+def _main(options: argparse.Namespace) -> int:
+    kept = read_kept()
+    try:
+        if options.rocketmq:
+            _stage_on_rocketmq(options, kept)
+        elif not options.page:
+            _probe_rust(options, kept)
+    finally:
+        write_kept(kept)
+        write_whole(PAGE, page_of(kept))
+    if options.json:
+        print(json.dumps(asdict(kept), indent=2, ensure_ascii=False))
+    else:
+        print(f"written: {PAGE}, from {KEPT}")
+    return ExitCode.SAFETY_VIOLATED if any(each.is_seen for each in kept.rocketmq.values()) else ExitCode.OK
+
+
+def _probe_rust(options: argparse.Namespace, kept: Kept) -> None:
+    programs = built()
+    is_all = not options.scenario and not options.difference
+    scenarios = list(SCENARIOS) if is_all else options.scenario or []
+    if scenarios:
+        _play(programs, options, scenarios, kept)
+
+    def starts(settings: Mapping[str, str]) -> RustBroker:
+        return RustBroker(programs, settings)
+
+    for result in stage_all(_asked(options) if is_all or options.difference else [], starts, "rocketmq-rust"):
+        kept.staged[result.name] = result
+
+
+def _stage_on_rocketmq(options: argparse.Namespace, kept: Kept) -> None:
+    kept.release = _ROCKETMQ if _ROCKETMQ in RELEASES else ""
+
+    def starts(settings: Mapping[str, str]) -> HostedBroker:
+        return HostedBroker(_ROCKETMQ, settings)
+
+    for result in stage_all(_asked(options), starts, f"RocketMQ {_ROCKETMQ}"):
+        kept.rocketmq[result.name] = result
+
+
+def _asked(options: argparse.Namespace) -> list[Difference]:
+    return [each for each in DIFFERENCES if not options.difference or each.name in options.difference]
+
+
+def _play(programs: Path, options: argparse.Namespace, scenarios: Sequence[str], kept: Kept) -> None:
+    """Play scenarios, each on a broker that has seen nothing else, and keep what the specification says of them."""
+    for name in scenarios:
+        with RustBroker(programs, _OF_A_PLAY) as broker:
+            target = identify(broker.address, options.profile, broker.conf)
+            session = Session(target, operator=broker)
+            try:
+                schedule = Schedule(name, SCENARIOS[name].story, scenario_called(name))
+                played = session.play(schedule, asks_others=False)
+            finally:
+                session.close()
+        fitting = explaining(played.probed, CANDIDATES, target.conf) if played.judgement is not None else []
+        played = replace(played, also=tuple(each for each in fitting if each != target.profile))
+        kept.keep_play(play_json(played), fitting)
+        if not options.json:
+            print_played(target, played)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

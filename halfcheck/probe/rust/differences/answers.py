@@ -1,0 +1,189 @@
+"""Requests that are answered in another way."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from halfcheck.probe.rust.difference import Difference, Step
+from halfcheck.probe.rust.stage import NO_ANSWER, Stage
+from reference.format.system_topics import HALF_TOPIC
+from wire.client.transactions import COMMIT, ROLLBACK, UNKNOWN
+from wire.remoting.codes import RequestCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_END: Final = "EndTransactionProcessor#processRequest"
+_SEND_HEADER: Final = "SendMessageRequestHeaderV2 (@CFNotNull), NettyRemotingAbstract#processRequestCommand"
+
+
+def connected() -> Step:
+    """The producers' heartbeat, which begins most schedules."""
+    return Step("a heartbeat of the producer group", Stage.connect, "code 0")
+
+
+def half(letter: str, **properties: str) -> Step:
+    """A half that is sent as every producer sends it."""
+    told = "".join(f" with {name}={value}" for name, value in properties.items())
+    return Step(f"send half {letter}{told}", lambda stage: stage.send(letter, properties), "code 0")
+
+
+def end(letter: str, outcome: int, expected: str, done: str = "", source: str = _END, **changed: object) -> Step:
+    """An END_TRANSACTION; `done` says what is odd about it."""
+    word = {COMMIT: "commit", ROLLBACK: "roll back", UNKNOWN: "END_TRANSACTION of unknown outcome for"}[outcome]
+    act = partial(_end, letter=letter, outcome=outcome, changed=changed)
+    return Step(f"{word} half {letter}{done}", act, expected, source)
+
+
+def place(letter: str, expected: str, source: str = "") -> Step:
+    """Where a message is."""
+    return Step(f"look where {letter} is", lambda stage: stage.where(letter), expected, source)
+
+
+def _end(stage: Stage, letter: str, outcome: int, changed: dict[str, Any]) -> str:
+    return stage.end(letter, outcome, **changed)
+
+
+def asked(code: int, fields: dict[str, object], *names: str, body: bytes = b"") -> Callable[[Stage], str]:
+    """A request by its code and fields."""
+    return lambda stage: stage.ask(code, fields, body, *names)
+
+
+def _offset_of_nobody(name: str, **told: object) -> Callable[[Stage], str]:
+    fields = {"consumerGroup": name, "topic": HALF_TOPIC, "queueId": 0, **told}
+    return asked(RequestCode.QUERY_CONSUMER_OFFSET, fields, "offset")
+
+
+COMMIT_OF_NOTHING: Final = Difference(
+    name="commit-of-nothing",
+    says="A commit that names no message is answered SUCCESS; a rollback is refused, as it should be.",
+    source="end_transaction_processor.rs, process_command_inner: OperationResult::default()",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", ROLLBACK, "code 1", ", naming commit log offset 3", commitLogOffset=3),
+        end("A", COMMIT, "code 1", ", naming commit log offset 3", commitLogOffset=3),
+        end("A", COMMIT, "code 1", ", naming an offset behind the end of the log", commitLogOffset=10**12),
+        place("A", "1 in the half topic"),
+        end("A", ROLLBACK, "code 0", " as it is named"),
+    ),
+    matters=(
+        "a commit whose half is gone (its file deleted by retention, the log cut by a power loss) is acknowledged, and "
+        "nothing is delivered"
+    ),
+    to_do="do not take SUCCESS of END_TRANSACTION for a delivery; keep fileReservedTime well above the checks",
+    breaks=("S10", "L5"),
+)
+
+UNKNOWN_IS_ANSWERED: Final = Difference(
+    name="unknown-is-answered",
+    says="An END_TRANSACTION of unknown outcome that waits for an answer gets one.",
+    source="end_transaction_processor.rs, process_shared",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", UNKNOWN, NO_ANSWER, ", and wait"),
+        place("A", "1 in the half topic"),
+        end("A", ROLLBACK, "code 0"),
+    ),
+    matters="no message; a client that waits learns at once what RocketMQ lets it wait for until its timeout",
+)
+
+MISSING_FIELDS: Final = Difference(
+    name="missing-fields",
+    says="A request that lacks a field is answered INVALID_PARAMETER (29) where RocketMQ answers SYSTEM_ERROR (1).",
+    source="decode_command_custom_header and the error table of rocketmq-transport",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", COMMIT, "code 1", " without commitLogOffset", commitLogOffset=None),
+        end("A", COMMIT, "code 1", " with commitOrRollback=x", commitOrRollback="x"),
+        Step("send a half without queueId", lambda stage: stage.send("B", e=None), "code 1", _SEND_HEADER),
+        Step("send a half without bornTimestamp", lambda stage: stage.send("B", g=None), "code 1", _SEND_HEADER),
+        end("A", ROLLBACK, "code 0"),
+    ),
+    matters=(
+        "no message; but a client that sends again on SYSTEM_ERROR and gives up on other codes behaves in another way "
+        "(DefaultMQProducer#retryResponseCodes has 1, and not 29)"
+    ),
+)
+
+BARE_HEADER: Final = Difference(
+    name="bare-header",
+    says="A JSON header without serializeTypeCurrentRPC ends the connection.",
+    source="rocketmq-protocol, RemotingCommand: the field has no default when a header is read",
+    steps=(
+        Step("GET_MAX_OFFSET in a JSON header with serializeTypeCurrentRPC", Stage.ask_full_header, "code 0"),
+        Step(
+            "the same in a JSON header without it",
+            Stage.ask_bare_header,
+            "code 0",
+            "RemotingCommand#headerDecode: the encoding is the upper byte of the header's length",
+        ),
+    ),
+    matters="clients that leave it out, such as the Go client 2.1.2, can't connect at all: every request times out",
+    to_do="let the client use the binary (ROCKETMQ) header encoding, or add the field to its JSON",
+)
+
+SETTINGS_AT_RUN_TIME: Final = Difference(
+    name="settings-at-run-time",
+    says="The transaction settings can't be changed while the broker runs, and have names of their own.",
+    source="config/transaction.rs, RuntimeBrokerConfigPatch",
+    steps=(
+        Step(
+            "UPDATE_BROKER_CONFIG of transactionTimeOut, to what it is",
+            asked(RequestCode.UPDATE_BROKER_CONFIG, {}, body=b"transactionTimeOut=2000"),
+            "code 0",
+            "AdminBrokerProcessor#updateBrokerConfig",
+        ),
+        Step(
+            "UPDATE_BROKER_CONFIG of transactionCheckMax, to what it is",
+            asked(RequestCode.UPDATE_BROKER_CONFIG, {}, body=b"transactionCheckMax=3"),
+            "code 0",
+            "AdminBrokerProcessor#updateBrokerConfig",
+        ),
+        Step(
+            "GET_BROKER_CONFIG: what the timeout is called", Stage.name_of_timeout, "transactionTimeOut", "BrokerConfig"
+        ),
+        Step("the release that an answer's header names", Stage.release, "5.5.0", "MQVersion#CURRENT_VERSION"),
+    ),
+    matters="no message; tools that speed checks up, and the probe without --profile and --broker-conf, do not work",
+    to_do="set them in its TOML and start it again; give the probe --profile and --broker-conf",
+)
+
+ABSENT_OFFSET: Final = Difference(
+    name="absent-offset",
+    says="The offset of a group that has none is told in another way.",
+    source="consumer_manage_processor.rs, query_consumer_offset",
+    steps=(
+        Step(
+            "QUERY_CONSUMER_OFFSET of an unknown group, setZeroIfNotFound=false",
+            _offset_of_nobody("nobody", setZeroIfNotFound=False),
+            "code 22, offset=",
+            "ConsumerManageProcessor#queryConsumerOffset",
+        ),
+        Step(
+            "the same without setZeroIfNotFound",
+            _offset_of_nobody("nobody"),
+            "code 0, offset=0",
+            "ConsumerManageProcessor#queryConsumerOffset",
+        ),
+        Step(
+            "the same with setZeroIfNotFound=true",
+            _offset_of_nobody("nobody", setZeroIfNotFound=True),
+            "code 0, offset=0",
+            "ConsumerManageProcessor#queryConsumerOffset",
+        ),
+    ),
+    matters="no transaction; a consumer that asks so finds SUCCESS and no offset",
+)
+
+ANSWERS: Final = (
+    COMMIT_OF_NOTHING,
+    UNKNOWN_IS_ANSWERED,
+    MISSING_FIELDS,
+    BARE_HEADER,
+    SETTINGS_AT_RUN_TIME,
+    ABSENT_OFFSET,
+)

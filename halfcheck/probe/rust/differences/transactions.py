@@ -1,0 +1,200 @@
+"""What becomes of transactions in another way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from halfcheck.probe.rust.difference import Difference, Step
+from halfcheck.probe.rust.differences.answers import connected, end, half, place
+from halfcheck.probe.rust.differences.records import check_came
+from reference.format.system_topics import HALF_TOPIC
+from wire.client.transactions import COMMIT, ROLLBACK
+
+if TYPE_CHECKING:
+    from halfcheck.probe.rust.stage import Stage
+
+_SEND: Final = "SendMessageProcessor#sendMessage: Boolean.parseBoolean"
+_CLIENTS: Final = "ProducerManager#registerProducer: by connection"
+_OFFSETS: Final = "ConsumerOffsetManager#commitOffset"
+_TWO_ROUNDS_S: Final = 3.0
+
+
+def _offset_moved(stage: Stage) -> str:
+    """Where the check service stands, as far as one can say of any broker."""
+    offset = stage.offset_of(HALF_TOPIC)
+    end_of_half_queue = stage.length_of(HALF_TOPIC)
+    if offset is None:
+        return "nowhere"
+    if offset > end_of_half_queue:
+        return "behind the end of the half queue"
+    return "at the end of the half queue" if offset == end_of_half_queue else "before the end of the half queue"
+
+
+WORD_TRUE: Final = Difference(
+    name="word-true",
+    says="A half whose TRAN_MSG is spelled TRUE or True is no half: it is delivered at once.",
+    source="send_message_processor.rs, send_message: value.parse::<bool>() takes nothing but `true`",
+    steps=(
+        connected(),
+        half("A", TRAN_MSG="TRUE"),
+        place("A", "1 in the half topic", _SEND),
+        half("B", TRAN_MSG="True"),
+        place("B", "1 in the half topic", _SEND),
+        end("A", ROLLBACK, "code 0"),
+        end("B", ROLLBACK, "code 0"),
+    ),
+    matters="consumers see a message of which no commit has arrived, and that its producer rolls back",
+    to_do="let the client send TRAN_MSG=true in lower case",
+    breaks=("S5.no_commit_arrived", "S3.not_decided", "S2.rollback_after_commit"),
+)
+
+ONE_CLIENT_ID: Final = Difference(
+    name="one-client-id",
+    says="A second connection with the client id of the first takes its place: the first group has no producer left.",
+    source="producer_manager.rs, register_producer_sessions_locked: replaced_session",
+    steps=(
+        connected(),
+        half("A"),
+        Step(
+            "a heartbeat of another group with the same clientID, from a second connection",
+            lambda stage: stage.connect_other(same_client=True),
+            "code 0",
+            _CLIENTS,
+        ),
+        Step("the first connection", lambda stage: stage.state_of_first(), "open", _CLIENTS),
+        Step(
+            "await a check of A on the first connection",
+            lambda stage: stage.await_check("A"),
+            "a check",
+            "ProducerManager#getAvailableChannel",
+        ),
+        Step(
+            "await that A is given up",
+            lambda stage: "discarded" if stage.await_that(lambda: bool(stage.discarded("A"))) else "not discarded",
+            "discarded",
+            "TransactionalMessageServiceImpl#needDiscard",
+        ),
+    ),
+    matters=(
+        "where two producer processes have one client id (address@pid: containers with one address and pid 1), one of "
+        "them is never asked, its halves use up their checks and are discarded"
+    ),
+    to_do="give each process a clientID of its own (instanceName, unitName)",
+    breaks=("L2.nobody_to_ask",),
+)
+
+TWO_CLIENT_IDS: Final = Difference(
+    name="two-client-ids",
+    says="A second client id on one connection is refused.",
+    source="client_manage_processor.rs, ensure_known_cross_role_session_identity",
+    steps=(
+        connected(),
+        Step(
+            "a heartbeat with another clientID on the same connection",
+            lambda stage: stage.heartbeat_as("another"),
+            "code 0",
+            _CLIENTS,
+        ),
+    ),
+    matters="no client of RocketMQ does so; a proxy that shares a connection among clients would",
+)
+
+STOP_BEHIND_A_COMMIT: Final = Difference(
+    name="stop-behind-a-commit",
+    says="A broker that is told to stop writes the op entries that wait in its batch.",
+    source="transactional_op_batch_service.rs, run: drain_operation_queues",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", COMMIT, "code 0"),
+        place("A", "1 in the half topic, 1 in its own topic"),
+        Step("stop the broker (SIGTERM), and start it again", lambda stage: stage.restart(), "started"),
+        Step(
+            "whether an op message names A",
+            lambda stage: "named" if stage.op_names("A") else "not named",
+            "not named",
+            "TransactionalOpBatchService#run: it ends without a last batchSendOpMessage (B03)",
+        ),
+    ),
+    matters="a committed half is not asked for again behind a stop (RocketMQ: B03); a kill loses the entries (B02)",
+    settings=(("transactionOpBatchInterval", "3000"),),
+    keeps=("S10.op_entry_dies_with_the_process",),
+)
+
+SET_BACK: Final = Difference(
+    name="set-back",
+    says="UPDATE_CONSUMER_OFFSET does not set the check service back, though it is answered SUCCESS.",
+    source="consumer_offset_manager.rs, commit_offset: a lower offset is dropped",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", COMMIT, "code 0"),
+        Step(
+            "await that the check service has passed A",
+            lambda stage: (
+                "passed" if stage.await_that(lambda: (stage.offset_of(HALF_TOPIC) or 0) > 0) else "not passed"
+            ),
+            "passed",
+        ),
+        Step(
+            "UPDATE_CONSUMER_OFFSET for CID_RMQ_SYS_TRANS on the half topic, one back",
+            lambda stage: stage.move_check_service(HALF_TOPIC, -1),
+            "code 0",
+            _OFFSETS,
+        ),
+        Step(
+            "await that A, which is settled, is in the half topic a second time",
+            lambda stage: "put back" if stage.await_that(lambda: len(stage.halves("A")) > 1) else "not put back",
+            "put back",
+            f"{_OFFSETS}: a lower offset is stored with a warning (B57)",
+        ),
+    ),
+    matters="nobody can have settled transactions put back and checked again (RocketMQ: B57)",
+    keeps=("S9", "S1"),
+)
+
+SET_FORWARD: Final = Difference(
+    name="set-forward",
+    says="A check service that was set behind the end of its queue never comes back: no half is ever checked again.",
+    source="consumer_offset_manager.rs, commit_offset, which the check service itself goes through",
+    steps=(
+        connected(),
+        Step(
+            "UPDATE_CONSUMER_OFFSET for CID_RMQ_SYS_TRANS on the half topic, 1,000 ahead",
+            lambda stage: stage.move_check_service(HALF_TOPIC, 1_000),
+            "code 0",
+            _OFFSETS,
+        ),
+        Step("let some rounds pass", lambda stage: stage.wait(_TWO_ROUNDS_S), "nothing"),
+        Step(
+            "where the check service stands",
+            _offset_moved,
+            "at the end of the half queue",
+            "TransactionalMessageServiceImpl#check: OFFSET_ILLEGAL, newOffset = nextBeginOffset",
+        ),
+        half("A"),
+        check_came("A"),
+        Step(
+            "await that A is given up",
+            lambda stage: "discarded" if stage.await_that(lambda: bool(stage.discarded("A"))) else "not discarded",
+            "discarded",
+            "TransactionalMessageServiceImpl#needDiscard",
+        ),
+    ),
+    matters=(
+        "one request of anybody ends all checks until the queue has grown so far; so may offsets that were saved ahead "
+        "of a log that a power loss has cut (B14), which RocketMQ corrects"
+    ),
+    to_do="keep the port from strangers, or use its ACL; stop the broker and mend config/consumerOffset.json",
+    breaks=("L3", "L1.passed_over"),
+    is_last=True,
+)
+
+TRANSACTIONS: Final = (
+    WORD_TRUE,
+    ONE_CLIENT_ID,
+    TWO_CLIENT_IDS,
+    STOP_BEHIND_A_COMMIT,
+    SET_BACK,
+    SET_FORWARD,
+)
