@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 LOOPBACK: Final = "127.0.0.1"
 
 SETTINGS: Final = {
-    "transactionTimeOut": "2000",
+    "transactionTimeOut": "3000",
     "transactionCheckInterval": "1000",
-    "transactionCheckMax": "3",
+    "transactionCheckMax": "5",
     "transactionOpBatchInterval": "200",
     "flushConsumerOffsetInterval": "1000",
     "fileReservedTime": "48",

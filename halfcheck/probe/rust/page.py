@@ -20,10 +20,10 @@ PAGE: Final = Path(__file__).parents[3] / "docs" / "generated" / "rust-broker.md
 _HEAD: Final = f"""\
 # A broker that nobody here wrote: rocketmq-rust {RELEASE}
 
-`make probe-rust` builds `rocketmq-broker` {RELEASE} and `rocketmq-namesrv` {RELEASE} from the Rust registry, starts them
-on loopback, plays the scenarios of [the probe](../probe.md), stages what they do in another way than RocketMQ, and writes
-this page. What RocketMQ answers stands in the schedules with the class and method that it comes from; what this broker
-answered was asked of it, and compared.
+`make probe-rust` builds `rocketmq-broker` {RELEASE} and `rocketmq-namesrv` {RELEASE} from the Rust registry, starts
+them on loopback, plays the scenarios of [the probe](../probe.md), stages what they do in another way than RocketMQ, and
+writes this page. What RocketMQ answers stands in the schedules with the class and method that it comes from; what this
+broker answered was asked of it, and compared.
 """
 
 

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from wire.probe.player import Operator
     from wire.remoting.command import RemotingCommand
 
-_PATIENCE_S: Final = 3.0
-"""So long an answer may take: a broker that does not answer at all is part of what is compared."""
+_PATIENCE_S: Final = 20.0
+"""So long an answer may take."""
+_NO_ANSWER_S: Final = 3.0
+"""So long one is waited for where none may come."""
 _A_LOOK_S: Final = 0.1
 NOTHING: Final = "nothing"
 NO_ANSWER: Final = "no answer"
@@ -200,6 +202,15 @@ class Stage:
         fields = end_transaction_fields(self.name, half, outcome, answers_check=answers_check)
         return self.ask(RequestCode.END_TRANSACTION, {**fields, **changed})
 
+    def end_and_wait(self, letter: str, outcome: int) -> str:
+        """END_TRANSACTION on a connection of its own, where no answer may come."""
+        fields = end_transaction_fields(self.name, self._halves[letter], outcome)
+        with Channel(self.address, _NO_ANSWER_S) as channel:
+            try:
+                return f"code {channel.ask(RequestCode.END_TRANSACTION, fields).code}"
+            except NoAnswerError:
+                return NO_ANSWER if channel.is_open else CLOSED
+
     # --- what shows ---------------------------------------------------------------------------------------------------
 
     def await_that(self, has_come: Callable[[], bool], seconds: float | None = None) -> bool:
@@ -242,14 +253,13 @@ class Stage:
         return len(halves) > copy and halves[copy].queue_offset in named
 
     def where(self, letter: str) -> str:
-        """Where a message is now, and how often."""
+        """Where a message is now."""
         found = (
             (self.halves(letter), "in the half topic"),
             (self.delivered(letter), "in its own topic"),
             (self.discarded(letter), "in the discard topic"),
         )
-        told = [f"{len(records)} {place}" for records, place in found if records]
-        return ", ".join(told) or "nowhere"
+        return " and ".join(place for records, place in found if records) or "nowhere"
 
     def checks(self, letter: str) -> list[tuple[RemotingCommand, Record]]:
         """The checks of a message that have come; the last one names the half from now on."""

@@ -37,9 +37,9 @@ WORD_TRUE: Final = Difference(
     steps=(
         connected(),
         half("A", TRAN_MSG="TRUE"),
-        place("A", "1 in the half topic", _SEND),
+        place("A", "in the half topic", _SEND),
         half("B", TRAN_MSG="True"),
-        place("B", "1 in the half topic", _SEND),
+        place("B", "in the half topic", _SEND),
         end("A", ROLLBACK, "code 0"),
         end("B", ROLLBACK, "code 0"),
     ),
@@ -107,7 +107,7 @@ STOP_BEHIND_A_COMMIT: Final = Difference(
         connected(),
         half("A"),
         end("A", COMMIT, "code 0"),
-        place("A", "1 in the half topic, 1 in its own topic"),
+        place("A", "in the half topic and in its own topic"),
         Step("stop the broker (SIGTERM), and start it again", lambda stage: stage.restart(), "started"),
         Step(
             "whether an op message names A",
