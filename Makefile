@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -76,6 +76,9 @@ example: setup ## carry out the README of the example project (docs/example/orde
 
 probe-real: setup ## start a real broker and probe it (VERSION=5.3.3, ARGS="--scenario immune --profile 5.3.3+heeds_settled_originals"; wants Maven)
 	@$(BIN)/python -m halfcheck.probe.real $(VERSION) $(ARGS)
+
+probe-rust: setup ## build rocketmq-rust, probe it, and stage what it does differently; writes docs/generated/rust-broker.md (ARGS="--scenario kill"; wants cargo)
+	@$(BIN)/python -m halfcheck.probe.rust $(ARGS)
 
 replay-on-real: setup ## play the counterexamples on the real brokers; writes docs/generated/on-real-brokers.md (ARGS="--release 5.3.3"; wants Maven)
 	@$(BIN)/python -m halfcheck.probe.real.replay_on_real $(ARGS)

@@ -65,14 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(options: argparse.Namespace) -> int:
-    kept = read_kept()
+    kept = read_kept(KEPT)
+    programs = None if options.rocketmq or options.page else built()
     try:
-        if options.rocketmq:
+        if programs is not None:
+            _probe_rust(programs, options, kept)
+        elif options.rocketmq:
             _stage_on_rocketmq(options, kept)
-        elif not options.page:
-            _probe_rust(options, kept)
     finally:
-        write_kept(kept)
+        write_kept(kept, KEPT)
         write_whole(PAGE, page_of(kept))
     if options.json:
         print(json.dumps(asdict(kept), indent=2, ensure_ascii=False))
@@ -81,8 +82,7 @@ def _main(options: argparse.Namespace) -> int:
     return ExitCode.SAFETY_VIOLATED if any(each.is_seen for each in kept.rocketmq.values()) else ExitCode.OK
 
 
-def _probe_rust(options: argparse.Namespace, kept: Kept) -> None:
-    programs = built()
+def _probe_rust(programs: Path, options: argparse.Namespace, kept: Kept) -> None:
     is_all = not options.scenario and not options.difference
     scenarios = list(SCENARIOS) if is_all else options.scenario or []
     if scenarios:
