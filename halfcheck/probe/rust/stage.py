@@ -39,7 +39,6 @@ _PATIENCE_S: Final = 20.0
 _NO_ANSWER_S: Final = 3.0
 """So long one is waited for where none may come."""
 _A_LOOK_S: Final = 0.1
-NOTHING: Final = "nothing"
 NO_ANSWER: Final = "no answer"
 CLOSED: Final = "connection closed"
 _SETTLING_S: Final = 0.5
@@ -221,11 +220,6 @@ class Stage:
                 return False
             time.sleep(_A_LOOK_S)
         return True
-
-    def wait(self, seconds: float) -> str:
-        """Let time pass."""
-        time.sleep(seconds)
-        return NOTHING
 
     def halves(self, letter: str) -> list[Record]:
         """The copies of a message in the half queue."""

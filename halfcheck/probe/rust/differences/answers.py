@@ -89,7 +89,6 @@ UNKNOWN_IS_ANSWERED: Final = Difference(
             NO_ANSWER,
             _END,
         ),
-        place("A", "in the half topic"),
         end("A", ROLLBACK, "code 0"),
     ),
     matters="no message; a client that waits learns at once what RocketMQ lets it wait for until its timeout",
