@@ -30,6 +30,7 @@ HEADING: Final = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 FENCED: Final = re.compile(r"^( *)```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 STANDS_FOR_ANOTHER: Final = {
+    "broker.toml": "what rocketmq-rust has for broker.conf",
     "halfcheck/commands/NAME.py": "a command that somebody adds",
     "installed.toml": "written by the setup into what it installs",
     "mine.toml": "an instance of the reader's own",

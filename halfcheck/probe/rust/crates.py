@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -99,15 +99,16 @@ def built(root: Path = BUILT, crates: Sequence[Crate] = CRATES) -> Path:
 
 
 def _run(command: Sequence[str]) -> int:
-    """Cargo's exit code; whatever ends the wait ends cargo, too."""
-    process = subprocess.Popen(command, env=cargo_environment(), stdin=subprocess.DEVNULL)  # noqa: S603 - cargo itself
+    """Cargo's exit code; whatever ends the wait ends cargo and the compilers that it has started."""
+    process = subprocess.Popen(  # noqa: S603 - cargo itself, in a group of its own
+        command, env=cargo_environment(), stdin=subprocess.DEVNULL, start_new_session=True
+    )
     try:
         return process.wait()
     finally:
-        if process.poll() is None:
-            process.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _stamp(crate: Crate, root: Path) -> Path:

@@ -201,6 +201,13 @@ class Stage:
         fields = end_transaction_fields(self.name, half, outcome, answers_check=answers_check)
         return self.ask(RequestCode.END_TRANSACTION, {**fields, **changed})
 
+    def end_delivered(self, letter: str, outcome: int) -> str:
+        """END_TRANSACTION that names the delivered message in place of its half."""
+        message = self.delivered(letter)[-1]
+        return self.end(
+            letter, outcome, tranStateTableOffset=message.queue_offset, commitLogOffset=message.physical_offset
+        )
+
     def end_and_wait(self, letter: str, outcome: int) -> str:
         """END_TRANSACTION on a connection of its own, where no answer may come."""
         fields = end_transaction_fields(self.name, self._halves[letter], outcome)

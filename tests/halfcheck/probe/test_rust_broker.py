@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +30,6 @@ from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from wire.client.channel import Address
 
@@ -116,6 +120,31 @@ def test_a_build_that_fails_is_one_line_and_leaves_nothing_that_counts_as_built(
     ):
         built(tmp_path / "built")
     assert not (tmp_path / "built").exists()
+
+
+def test_a_build_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cargo_that(tmp_path, f'sleep 600 & echo $! > "{tmp_path}/compiler"; wait', monkeypatch)
+    text = "from halfcheck.probe.real.to_the_end import *; from halfcheck.probe.rust.crates import *; import sys\n"
+    text += "sys.exit(to_the_end(lambda: built(Path(sys.argv[1]))))"
+    running = subprocess.Popen([sys.executable, "-c", text, str(tmp_path / "built")], stderr=subprocess.DEVNULL)
+    compiler = tmp_path / "compiler"
+    while not (compiler.exists() and compiler.read_text(encoding="utf-8").strip()):
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    assert running.wait(20) == ExitCode.INTERRUPTED
+    pid = int(compiler.read_text(encoding="utf-8"))
+    end = time.monotonic() + 10
+    while is_running(pid):
+        assert time.monotonic() < end
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that nobody has waited for yet does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_the_broker_listens_on_loopback_only_and_has_the_settings_that_were_asked_for(tmp_path: Path) -> None:

@@ -55,6 +55,24 @@ WORD_TRUE: Final = Difference(
     breaks=("S5.no_commit_arrived", "S3.not_decided", "S2.rollback_after_commit"),
 )
 
+COMMIT_OF_A_DELIVERY: Final = Difference(
+    name="commit-of-a-delivery",
+    says="A commit that names a delivered message in place of a half is carried out.",
+    source="end_transaction_processor.rs, end_message_transaction: unwrap_or_default() of REAL_TOPIC and REAL_QID",
+    steps=(
+        connected(),
+        half("A"),
+        end("A", COMMIT, "code 0"),
+        Step(
+            "commit, naming the delivered A by its own queue offset and commit log offset",
+            lambda stage: stage.end_delivered("A", COMMIT),
+            "code 1",
+            "EndTransactionProcessor#endMessageTransaction: Integer.parseInt of a REAL_QID that is not there",
+        ),
+    ),
+    matters="a message goes to a topic without a name, which nobody reads, and the client is told SUCCESS",
+)
+
 ONE_CLIENT_ID: Final = Difference(
     name="one-client-id",
     says="A second connection with the client id of the first takes its place: the first group has no producer left.",
@@ -198,6 +216,7 @@ SET_FORWARD: Final = Difference(
 
 TRANSACTIONS: Final = (
     WORD_TRUE,
+    COMMIT_OF_A_DELIVERY,
     ONE_CLIENT_ID,
     TWO_CLIENT_IDS,
     STOP_BEHIND_A_COMMIT,
