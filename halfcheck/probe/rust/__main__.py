@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from halfcheck.probe.rust.difference import Difference
     from halfcheck.probe.rust.kept import Kept
 
-PROFILE: Final = "5.5.0+flushes_on_stop"
+PROFILE: Final = "5.5.0+flushes_on_stop+keeps_flag"
 """The specification that explains most of what it does."""
-CANDIDATES: Final = (*VERSIONS, *(f"{release}+flushes_on_stop" for release in ("5.3.3", "5.4.0", "5.5.0")))
+CANDIDATES: Final = (*VERSIONS, *(f"{release}+flushes_on_stop" for release in ("5.3.3", "5.4.0", "5.5.0")), PROFILE)
 """Those that are asked of each scenario."""
 _OF_A_PLAY: Final = {"transactionOpBatchInterval": "3000"}
 """A batch that waits, so that a kill and a stop come before it is written; it is the default, too."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Final
 
+from conformance.errors import RealBrokerError
 from conformance.real.ports import free_ports, is_broker_known
 from conformance.real.processes import Processes
 from halfcheck.probe.rust.configuration import LOOPBACK, SETTINGS, broker_toml, conf_text
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
+_STARTS: Final = 3
+"""So often in a row a start may fail: another process may take a port that was free."""
 _START_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 60.0
 
@@ -59,6 +62,14 @@ class RustBroker:
         self.died_ms = 0
 
     def __enter__(self) -> RustBroker:
+        for _ in range(_STARTS - 1):
+            try:
+                return self._entered()
+            except RealBrokerError:
+                self._ports = free_ports()
+        return self._entered()
+
+    def _entered(self) -> RustBroker:
         with ExitStack() as undo:
             self.run = Path(mkdtemp(prefix="rust-broker-")).resolve()
             undo.callback(shutil.rmtree, self.run, ignore_errors=True)

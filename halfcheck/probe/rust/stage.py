@@ -42,6 +42,7 @@ _A_LOOK_S: Final = 0.1
 NO_ANSWER: Final = "no answer"
 CLOSED: Final = "connection closed"
 _SETTLING_S: Final = 0.5
+_SHOWING_S: Final = 3.0
 
 
 @dataclass(slots=True)
@@ -136,6 +137,14 @@ class Stage:
     def ask_bare_header(self) -> str:
         """The same without the name of the encoding, as the Go client writes it."""
         return self._ask_in_json({})
+
+    def pull(self, **changed: object) -> str:
+        """A pull of the half topic as every consumer sends it, but for what is changed; None leaves a field out."""
+        fields = {
+            "consumerGroup": self.name, "topic": HALF_TOPIC, "queueId": 0, "queueOffset": 0, "maxMsgNums": 1,
+            "sysFlag": 4, "commitOffset": 0, "suspendTimeoutMillis": 0, "subscription": "*", "subVersion": 0,
+        }  # fmt: skip
+        return self.ask(RequestCode.PULL_MESSAGE, {**fields, **changed})
 
     def name_of_timeout(self) -> str:
         """What GET_BROKER_CONFIG calls ``transactionTimeOut``."""
@@ -232,6 +241,11 @@ class Stage:
         """The copies of a message in the half queue."""
         return self._of(letter, HALF_TOPIC)
 
+    def await_delivery(self, letter: str) -> str:
+        """Wait until a message is in its own topic."""
+        came = self.await_that(lambda: bool(self.delivered(letter)), _SHOWING_S)
+        return "delivered" if came else "not delivered"
+
     def delivered(self, letter: str) -> list[Record]:
         """The messages in the real topic."""
         key = self._keys[letter]
@@ -254,13 +268,17 @@ class Stage:
         return len(halves) > copy and halves[copy].queue_offset in named
 
     def where(self, letter: str) -> str:
-        """Where a message is now."""
+        """Where a message is now; a queue may be filled a little later than the log."""
+        self.await_that(lambda: bool(self._places(letter)), _SHOWING_S)
+        return " and ".join(self._places(letter)) or "nowhere"
+
+    def _places(self, letter: str) -> list[str]:
         found = (
             (self.halves(letter), "in the half topic"),
             (self.delivered(letter), "in its own topic"),
             (self.discarded(letter), "in the discard topic"),
         )
-        return " and ".join(place for records, place in found if records) or "nowhere"
+        return [place for records, place in found if records]
 
     def checks(self, letter: str) -> list[tuple[RemotingCommand, Record]]:
         """The checks of a message that have come; the last one names the half from now on."""

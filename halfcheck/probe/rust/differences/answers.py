@@ -94,10 +94,45 @@ UNKNOWN_IS_ANSWERED: Final = Difference(
     matters="no message; a client that waits learns at once what RocketMQ lets it wait for until its timeout",
 )
 
+OPTIONAL_FIELDS: Final = Difference(
+    name="optional-fields",
+    says="A request without a field that RocketMQ does without is refused, an END_TRANSACTION without msgId, too.",
+    source="decode_command_custom_header of rocketmq-protocol: the field is no Option there",
+    steps=(
+        connected(),
+        half("A"),
+        end(
+            "A",
+            COMMIT,
+            "code 0",
+            " without msgId and transactionId",
+            "EndTransactionRequestHeader: msgId and transactionId are @CFNullable",
+            msgId=None,
+            transactionId=None,
+        ),
+        Step("whether A is delivered", lambda stage: stage.await_delivery("A"), "delivered"),
+        Step(
+            "send a half without defaultTopic",
+            lambda stage: stage.send("B", c=None),
+            "code 0",
+            "SendMessageRequestHeaderV2#decode, SendMessageProcessor#parseRequestHeader",
+        ),
+        Step(
+            "pull without subVersion",
+            lambda stage: stage.pull(subVersion=None),
+            "code 0",
+            "PullMessageRequestHeader#decode",
+        ),
+    ),
+    matters="a client that leaves msgId out, which nothing of a transaction needs, commits and rolls back in vain",
+    to_do="let the client send msgId and transactionId in each END_TRANSACTION",
+    breaks=("L5",),
+)
+
 MISSING_FIELDS: Final = Difference(
     name="missing-fields",
-    says="A request that lacks a field is answered INVALID_PARAMETER (29) where RocketMQ answers SYSTEM_ERROR (1).",
-    source="decode_command_custom_header and the error table of rocketmq-transport",
+    says="What is missing or out of range in a request is answered by other codes.",
+    source="decode_command_custom_header of rocketmq-protocol, and the error table of rocketmq-transport",
     steps=(
         connected(),
         half("A"),
@@ -105,12 +140,42 @@ MISSING_FIELDS: Final = Difference(
         end("A", COMMIT, "code 1", " with commitOrRollback=x", commitOrRollback="x"),
         Step("send a half without queueId", lambda stage: stage.send("B", e=None), "code 1", _SEND_HEADER),
         Step("send a half without bornTimestamp", lambda stage: stage.send("B", g=None), "code 1", _SEND_HEADER),
+        Step(
+            "send a half to queue 9 of 4",
+            lambda stage: stage.send("B", e=9),
+            "code 29",
+            "AbstractSendMessageProcessor#msgCheck: INVALID_PARAMETER",
+        ),
+        Step(
+            "pull queue 1 of the half topic, which has one queue",
+            lambda stage: stage.pull(queueId=1),
+            "code 29",
+            "PullMessageProcessor#processRequest: INVALID_PARAMETER",
+        ),
         end("A", ROLLBACK, "code 0"),
     ),
     matters=(
-        "no message; but a client that sends again on SYSTEM_ERROR and gives up on other codes behaves in another way "
-        "(DefaultMQProducer#retryResponseCodes has 1, and not 29)"
+        "no message; but a client that sends again on SYSTEM_ERROR (1) and gives up on other codes behaves in another "
+        "way (DefaultMQProducer: its retryResponseCodes have 1, and not 29)"
     ),
+)
+
+PULL_WITHOUT_SUBSCRIPTION: Final = Difference(
+    name="pull-without-subscription",
+    says="A pull that brings no subscription, of a group that has none, is served.",
+    source="pull_message_processor.rs",
+    steps=(
+        connected(),
+        half("A"),
+        Step(
+            "pull with sysFlag 0, which says that the request brings no subscription",
+            lambda stage: stage.pull(sysFlag=0),
+            "code 24",
+            "PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_EXIST",
+        ),
+        end("A", ROLLBACK, "code 0"),
+    ),
+    matters="no transaction; a consumer whose heartbeat was lost reads on instead of registering again",
 )
 
 BARE_HEADER: Final = Difference(
@@ -132,7 +197,7 @@ BARE_HEADER: Final = Difference(
 
 SETTINGS_AT_RUN_TIME: Final = Difference(
     name="settings-at-run-time",
-    says="The transaction settings can't be changed while the broker runs, and have names of their own.",
+    says="The transaction settings can't be changed while the broker runs, and it does not tell them.",
     source="config/transaction.rs, RuntimeBrokerConfigPatch",
     steps=(
         Step(
@@ -186,7 +251,9 @@ ABSENT_OFFSET: Final = Difference(
 ANSWERS: Final = (
     COMMIT_OF_NOTHING,
     UNKNOWN_IS_ANSWERED,
+    OPTIONAL_FIELDS,
     MISSING_FIELDS,
+    PULL_WITHOUT_SUBSCRIPTION,
     BARE_HEADER,
     SETTINGS_AT_RUN_TIME,
     ABSENT_OFFSET,
