@@ -38,8 +38,12 @@ PROFILE: Final = "5.5.0+flushes_on_stop+keeps_flag"
 """The specification that explains most of what it does."""
 CANDIDATES: Final = (*VERSIONS, *(f"{release}+flushes_on_stop" for release in ("5.3.3", "5.4.0", "5.5.0")), PROFILE)
 """Those that are asked of each scenario."""
-_OF_A_PLAY: Final = {"transactionOpBatchInterval": "3000"}
-"""A batch that waits, so that a kill and a stop come before it is written; it is the default, too."""
+_OF_A_PLAY: Final = {
+    "transactionTimeOut": "2000",
+    "transactionCheckMax": "15",
+    "transactionOpBatchInterval": "3000",
+}
+"""More checks than an immunity burns, and a batch that waits, so that a kill and a stop come before it is written."""
 _ROCKETMQ: Final = "5.5.0"
 
 
