@@ -14,7 +14,9 @@ from conformance.real.ports import free_ports, is_broker_known
 from conformance.real.processes import Processes
 from halfcheck.probe.rust.configuration import LOOPBACK, SETTINGS, broker_toml, conf_text
 from halfcheck.probe.rust.crates import BROKER, NAME_SERVER
-from wire.client.channel import Address
+from reference.format.system_topics import HALF_TOPIC
+from wire.client.channel import Address, Channel, NoAnswerError
+from wire.client.reading import end_of_queue
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 
@@ -22,10 +24,26 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
+_FULL_PERCENT: Final = 90
 _STARTS: Final = 3
 """So often in a row a start may fail: another process may take a port that was free."""
 _START_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 60.0
+
+
+class FullDiskError(RealBrokerError):
+    """The disk is so full that the broker gives its start up (rocketmq-store, LocalCleanupConfig)."""
+
+
+def _require_room(folder: Path) -> None:
+    usage = shutil.disk_usage(folder)
+    used = 100 * (1 - usage.free / usage.total)
+    if used > _FULL_PERCENT:
+        message = (
+            f"{folder}: its disk is {used:.1f} % full, and the broker starts on none that is fuller than "
+            f"{_FULL_PERCENT} %; set TMPDIR to a folder on another disk"
+        )
+        raise FullDiskError(message)
 
 
 class RustBroker:
@@ -65,6 +83,8 @@ class RustBroker:
         for _ in range(_STARTS - 1):
             try:
                 return self._entered()
+            except FullDiskError:
+                raise
             except RealBrokerError:
                 self._ports = free_ports()
         return self._entered()
@@ -73,6 +93,7 @@ class RustBroker:
         with ExitStack() as undo:
             self.run = Path(mkdtemp(prefix="rust-broker-")).resolve()
             undo.callback(shutil.rmtree, self.run, ignore_errors=True)
+            _require_room(self.run)
             for folder in ("home", "store", "conf"):
                 (self.run / folder).mkdir()
             toml = broker_toml(self.run, self._ports, self.settings)
@@ -80,7 +101,8 @@ class RustBroker:
             self.conf.write_text(conf_text(self.settings), encoding="utf-8")
             self._processes = undo.enter_context(Processes(self.run, self._ports.name_server_address))
             port = str(self._ports.name_server)
-            self._started(NAME_SERVER.program, "--listenPort", port, "--bindAddress", LOOPBACK)
+            server = self._started(NAME_SERVER.program, "--listenPort", port, "--bindAddress", LOOPBACK)
+            self._processes.wait_until(self._name_server_listens, "listen", server, NAME_SERVER.program, _START_SECONDS)
             self._start()
             self._exit = undo.pop_all()
         return self
@@ -110,12 +132,33 @@ class RustBroker:
         self._start()
 
     def _start(self) -> None:
-        """Start the broker on what its store holds, and wait until the name server knows it."""
+        """Start the broker on what its store holds, and wait until it answers and the name server knows it.
+
+        Of a broker that was killed the name server goes on knowing for a while.
+        """
         self.died_ms = now_ms()
         name = BROKER.program
         self._broker = self._started(name, "-c", f"{self.run}/broker.toml", "-n", self._ports.name_server_address)
-        self._processes.wait_until(lambda: is_broker_known(self._ports), "register", self._broker, name, _START_SECONDS)
+        self._processes.wait_until(
+            lambda: self._answers() and is_broker_known(self._ports), "register", self._broker, name, _START_SECONDS
+        )
         self.saves_from = time.monotonic() + FIRST_SAVE_S
+
+    def _name_server_listens(self) -> bool:
+        """A broker that finds no name server gives its start up."""
+        try:
+            Channel(Address(LOOPBACK, self._ports.name_server)).close()
+        except NoAnswerError:
+            return False
+        return True
+
+    def _answers(self) -> bool:
+        try:
+            with Channel(self.address) as channel:
+                end_of_queue(channel, HALF_TOPIC)
+        except NoAnswerError:
+            return False
+        return True
 
     def _started(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
         """A process with a home folder of its own."""

@@ -18,18 +18,12 @@ _CLIENTS: Final = "ProducerManager#registerProducer: by connection"
 _OFFSETS: Final = "ConsumerOffsetManager#commitOffset"
 _DELIVERED: Final = "EndTransactionProcessor#processRequest"
 _SOME_ROUNDS_S: Final = 5.0
-_AT_THE_END: Final = "at the end of the half queue"
+_CAME_BACK: Final = "in the half queue"
 
 
-def _offset_moved(stage: Stage) -> str:
-    """Where the check service stands, as far as one can say of any broker."""
-    offset = stage.offset_of(HALF_TOPIC)
-    end_of_half_queue = stage.length_of(HALF_TOPIC)
-    if offset is None:
-        return "nowhere"
-    if offset > end_of_half_queue:
-        return "behind the end of the half queue"
-    return _AT_THE_END if offset == end_of_half_queue else "before the end of the half queue"
+def _is_behind_the_end(stage: Stage) -> bool:
+    """Whether the check service stands where no half is."""
+    return (stage.offset_of(HALF_TOPIC) or 0) > stage.length_of(HALF_TOPIC)
 
 
 def _send_without_flag(stage: Stage) -> str:
@@ -38,9 +32,9 @@ def _send_without_flag(stage: Stage) -> str:
 
 
 def _settled_offset(stage: Stage) -> str:
-    """The same, when rounds have had their time to correct it."""
-    stage.await_that(lambda: _offset_moved(stage) == _AT_THE_END, _SOME_ROUNDS_S)
-    return _offset_moved(stage)
+    """Where the check service stands when rounds have had their time to correct it."""
+    came_back = stage.await_that(lambda: not _is_behind_the_end(stage), _SOME_ROUNDS_S)
+    return _CAME_BACK if came_back else "behind the end of the half queue"
 
 
 WORD_TRUE: Final = Difference(
@@ -204,7 +198,7 @@ SET_FORWARD: Final = Difference(
         Step(
             "await some rounds: where the check service stands then",
             _settled_offset,
-            _AT_THE_END,
+            _CAME_BACK,
             "TransactionalMessageServiceImpl#check: OFFSET_ILLEGAL, newOffset = nextBeginOffset",
         ),
         half("A"),
