@@ -162,13 +162,14 @@ MISSING_FIELDS: Final = Difference(
 
 PULL_WITHOUT_SUBSCRIPTION: Final = Difference(
     name="pull-without-subscription",
-    says="A pull that brings no subscription, of a group that has none, is served.",
+    says="A pull that brings no subscription is served if an earlier one of its group brought one.",
     source="pull_message_processor.rs",
     steps=(
         connected(),
         half("A"),
+        Step("pull with sysFlag 4, which says that the request brings a subscription", Stage.pull, "code 0"),
         Step(
-            "pull with sysFlag 0, which says that the request brings no subscription",
+            "pull with sysFlag 0, which says that it brings none; the group has sent no heartbeat",
             lambda stage: stage.pull(sysFlag=0),
             "code 24",
             "PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_EXIST",

@@ -75,7 +75,7 @@ COMMIT_OF_A_DELIVERY: Final = Difference(
             "EndTransactionProcessor#endMessageTransaction: Integer.parseInt of a REAL_QID that is not there",
         ),
     ),
-    matters="a message goes to a topic without a name, which nobody reads, and the client is told SUCCESS",
+    matters="the client is told SUCCESS; by the source, a message is stored whose topic has no name",
 )
 
 ONE_CLIENT_ID: Final = Difference(
