@@ -248,7 +248,7 @@ def test_an_answer_to_another_form_of_a_schedule_is_not_shown() -> None:
 def test_an_answer_that_differs_stands_out_on_the_page() -> None:
     kept = read_kept()
     seen = kept.staged["word-true"]
-    assert "| look where A is | in the half topic | **in its own topic** |" in page_of(kept)
+    assert "| look where B is | in the half topic | **in its own topic** |" in page_of(kept)
     kept.staged["word-true"] = replace(seen, steps=tuple(replace(step, answer=step.rocketmq) for step in seen.steps))
     assert "- word-true: every step was answered as by RocketMQ" in page_of(kept)
 

@@ -40,7 +40,7 @@ def _settled_offset(stage: Stage) -> str:
 WORD_TRUE: Final = Difference(
     name="word-true",
     says="A half whose TRAN_MSG is spelled TRUE or True is no half: it is lost, or delivered at once.",
-    source="send_message_processor.rs, send_message: value.parse::<bool>() takes nothing but `true`",
+    source="send_message_processor.rs, send_message: value.parse::<bool>() takes nothing but true",
     steps=(
         connected(),
         half("A", TRAN_MSG="TRUE"),
