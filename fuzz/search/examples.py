@@ -92,7 +92,7 @@ def fuzz(
     report
         Is called after each example.
     """
-    _leave_no_files_here()
+    leave_no_files_here()
     done = Fuzzing()
     table = MoveTable.of(pairing)
     started = perf_counter()
@@ -135,7 +135,7 @@ def _generate_only(examples: int) -> settings:
     )
 
 
-def _leave_no_files_here() -> None:
+def leave_no_files_here() -> None:
     """Hypothesis keeps what it reads out of modules; in the cache, unless it was told where, and not in this folder."""
     if _HYPOTHESIS_FOLDER not in os.environ:
         set_hypothesis_home_dir(cache_folder() / "hypothesis")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from spark_trace_analysis.audit.audit import Audit
 
 _SMALL_BYTES = 64 << 20
+_BLOCK_BYTES = 512
+"""The unit of `st_blocks`, whatever the file system's is."""
 _ALL_CORES = "local[*]"
 
 
@@ -66,7 +68,7 @@ def command(
 
     _refuse(version, report, out)
     store_dir = golden_path(store_dir)
-    audit = _audit(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
+    audit = audited(store_dir, version, out, work, master, conf or (), everything=everything, limit=limit)
     if report is not None:
         from spark_trace_analysis.report.audit_page import write_audit_page
 
@@ -101,18 +103,24 @@ def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
         require_takes_files("--out", out)
 
 
-def _audit(
+def audited(
     store: Path,
     version: str | None,
-    out: Path | None,
-    work: Path | None,
-    master: str | None,
-    conf: Sequence[str],
+    out: Path | None = None,
+    work: Path | None = None,
+    master: str | None = None,
+    conf: Sequence[str] = (),
     *,
-    everything: bool,
-    limit: int,
+    everything: bool = False,
+    limit: int = 1_000,
 ) -> Audit:
-    """In this process if the store is small, otherwise as a Spark job."""
+    """In this process if the store is small, otherwise as a Spark job; the parameters are the options of the command.
+
+    Raises
+    ------
+    reference.format.errors.StoreError
+        It is no store, or a file of its configuration can't be understood.
+    """
     progress = counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
     if master is None and work is None and not conf and _is_small(store):
         from spark_trace_analysis.audit.audit_folders import require_new, write_audit
@@ -142,8 +150,12 @@ def _audit(
 
 
 def _is_small(store: Path) -> bool:
-    """Whether one process is quicker than Spark's start; also of what is no store, to say so."""
+    """Whether one process is quicker than Spark's start; also of what is no store, to say so.
+
+    What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
+    """
     folder = store / "commitlog"
     if not folder.is_dir():
         return True
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < _SMALL_BYTES
+    sizes = (path.stat() for path in folder.iterdir() if path.is_file())
+    return sum(min(size.st_size, size.st_blocks * _BLOCK_BYTES) for size in sizes) < _SMALL_BYTES

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 from halfcheck.printing.console import below, counted, say, wide_console
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from rich.console import Console
+
+    from halfcheck.probe.answer import Answer
     from halfcheck.probe.session import Played, Target
+    from halfcheck.probe.shrinking import Search
+    from spark_trace_analysis.audit.audit import Audit
 
 
 def print_target(target: Target) -> None:
@@ -30,6 +35,8 @@ def print_played(target: Target, played: Played) -> None:
         below(console, f"not seen: {played.missed}")
     for each in played.judgement.broken if played.judgement else ():
         below(console, f"{each.name} broken at event {each.event}: {each.clause.sentence}")
+    for each in played.differs:
+        below(console, f"the files differ: {each}")
     if not played.is_settled:
         below(
             console,
@@ -57,13 +64,71 @@ def _sentence(target: Target, played: Played) -> str:
     )
 
 
-def print_end(broken: Mapping[str, Played], names: Sequence[str]) -> None:
-    """The shortest schedule of each guarantee that was broken, and the topics and groups that are left."""
+def print_in_a_search(played: Played, why: str) -> None:
+    """One play of a search in a line: it may be one of many."""
+    judgement = played.judgement
+    if judgement is None:
+        found = f"not held against the specification: {played.unfit}"
+    elif judgement.is_explained:
+        found = ", ".join(each.name for each in judgement.broken) or "nothing broken"
+    else:
+        found = "not explained"
+    orders = counted(len(played.schedule.plan.orders), "order")
+    say(wide_console(), f"{played.schedule.name} ({why}): {orders}: {found}")
+
+
+def print_answer(answer: Answer) -> None:
+    """What is said behind all plays: searches, the schedules of what was broken, the store, and what is left."""
     console = wide_console()
-    for clause, played in broken.items():
-        say(console, f"{clause}, as it was broken here ({played.schedule.name}):")
-        began = played.done[0].at_ms if played.done else 0
-        for number, done in enumerate(played.done, start=1):
-            answer = "" if done.answer is None else f" → answered {done.answer}"
-            below(console, f"{number:2}  {done.at_ms - began:6} ms  {done.order}{answer}")
-    say(console, f"left on the broker: topics and groups {', '.join(names) or 'none'}")
+    for search in answer.searches:
+        _print_search(console, search)
+    shown = [search.shortest for search in answer.searches]
+    for clause, played in answer.broken.items():
+        if not any(played is one for one in shown):
+            say(console, f"{clause}, as it was broken here ({played.schedule.name}):")
+            _print_orders(console, played)
+    if answer.audit is not None:
+        _print_store(console, answer.audit, answer.resembles)
+    say(console, f"left on the broker: topics and groups {', '.join(answer.names) or 'none'}")
+
+
+def _print_search(console: Console, search: Search) -> None:
+    drawn = f"{counted(search.drawn, 'drawn schedule')} played, " if search.drawn else ""
+    early = f"; it ended early: {search.ended}" if search.ended else ""
+    if search.failure is None or search.shortest is None:
+        say(console, f"{search.name}: {drawn}nothing went wrong, {search.seconds:.0f} s{early}")
+        return
+    orders = len(search.shortest.schedule.plan.orders)
+    again = (
+        f"came again in 1 of {counted(search.again, 'play')}"
+        if search.came
+        else f"did not come again in {counted(search.again, 'play')}: it depends on more than the schedule"
+        if search.again
+        else "was not played again"
+    )
+    say(
+        console,
+        f"{search.name}: {search.failure}: {drawn}made shorter from {search.orders} to {counted(orders, 'order')} in "
+        f"{counted(search.plays, 'play')}, {search.seconds:.0f} s; {again}{early}",
+        "bold",
+    )
+    _print_orders(console, search.shortest)
+
+
+def _print_orders(console: Console, played: Played) -> None:
+    began = played.done[0].at_ms if played.done else 0
+    for number, done in enumerate(played.done, start=1):
+        answer = "" if done.answer is None else f" → answered {done.answer}"
+        below(console, f"{number:2}  {done.at_ms - began:6} ms  {done.order}{answer}")
+
+
+def _print_store(console: Console, audit: Audit, resembles: Sequence[str]) -> None:
+    """What ``halfcheck audit`` says of the whole store, in short."""
+    counts = ", ".join(f"{count} {state}" for state, count in audit.counts.items() if count) or "none"
+    like = f"; they look like {', '.join(resembles)}" if resembles else ""
+    say(console, f"store {audit.store}, audited: {counted(audit.total, 'transaction')}: {counts}{like}")
+    below(console, f"trace: {audit.trace.sentence()}")
+    for note in audit.notes:
+        below(console, f"note: {note}")
+    for region in audit.corrupt:
+        below(console, f"corrupt: {region}")

@@ -18,6 +18,7 @@ from wire.probe.orders import Kill, Stop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from halfcheck.probe.store_files import SavedOffsets
     from wire.probe.player import Done
     from wire.probe.producers import Producers
     from wire.probe.view import Baseline, Reading
@@ -28,6 +29,11 @@ _RESTART_SLACK_MS = 150
 
 class ProbedTrace:
     """A trace, and where its events come from.
+
+    Parameters
+    ----------
+    saved
+        The offsets in the broker's files, where these are known: one event more.
 
     Attributes
     ----------
@@ -46,14 +52,14 @@ class ProbedTrace:
         producers: Producers,
         done: Sequence[Done],
         timeout_ms: int,
+        saved: SavedOffsets | None = None,
     ) -> None:
         store = StoreTrace(timeout_ms)
         for record in reading.records:
             store.add(record, classify(record))
-        if reading.half_offset is not None or reading.op_offset is not None:
-            store.add_saved_offsets(
-                max(reading.half_offset or 0, baseline.half), max(reading.op_offset or 0, baseline.op)
-            )
+        for half, op in [(reading.half_offset, reading.op_offset), *([(saved.half, saved.op)] if saved else [])]:
+            if half is not None or op is not None:
+                store.add_saved_offsets(max(half or 0, baseline.half), max(op or 0, baseline.op))
         self.keys = store.keys
         self.unfit = store.unfit[0] if store.unfit else ""
         if not baseline.is_quiet:
@@ -63,7 +69,12 @@ class ProbedTrace:
         self.trace = Trace(
             events,
             None if self._has_others(producers) else tuple(_requests(producers, baseline, ahead)),
-            frozenset(half.queue_offset - baseline.half for heard in producers.checks.values() for half in heard),
+            frozenset(
+                half.queue_offset - baseline.half
+                for heard in producers.checks.values()
+                for half in heard
+                if half.queue_offset >= baseline.half
+            ),
             tuple(_crashes(events, done, ahead)),
             None if baseline.wrote_op_at is None else baseline.wrote_op_at - HANDLING_MS,
             is_timed=True,

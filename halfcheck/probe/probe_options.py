@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from halfcheck.options import PROFILES, AsJson, Faults, Seed
+from halfcheck.options import PROFILES, AsJson, Faults, Properties, Seed
 
 Target = Annotated[str, typer.Argument(metavar="HOST:PORT", help="The broker's address; not a name server's.")]
 ScenarioName = Annotated[
@@ -26,6 +26,19 @@ Counterexample = Annotated[
 Steps = Annotated[str | None, typer.Option(help="Steps as halfcheck replay takes them.")]
 InstanceName = Annotated[str, typer.Option("--instance", metavar="NAME", help="The instance of --steps and --walks.")]
 Walks = Annotated[int, typer.Option(min=0, max=1_000, help="So many weighted walks of the specification.")]
+Examples = Annotated[
+    int, typer.Option(min=0, max=1_000, help="So many schedules drawn by Hypothesis, which shrinks the first failure.")
+]
+Shrink = Annotated[bool, typer.Option("--shrink", help="Make each schedule shorter that fails, as --examples does.")]
+ShrinkPlays = Annotated[int, typer.Option(min=0, max=10_000, help="So many plays it may take to shrink a failure.")]
+Minutes = Annotated[
+    float | None,
+    typer.Option(min=0.0, metavar="M", help="--examples and --shrink begin no further play after so long."),
+]
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The broker's store: saved offsets and damage are looked at, and it is audited."),
+]
 ProfileName = Annotated[
     str | None,
     typer.Option(help=f"{PROFILES}, +NAME or -NAME turns a switch; else the release that the broker says it is."),
@@ -46,11 +59,17 @@ class ProbeOptions:
     counterexample: Counterexample = None
     steps: Steps = None
     walks: Walks = 0
+    examples: Examples = 0
+    shrink: Shrink = False
+    shrink_plays: ShrinkPlays = 40
+    minutes: Minutes = None
+    properties: Properties = None
     seed: Seed = 7
     instance: InstanceName = "tiny"
     faults: Faults = ""
     profile: ProfileName = None
     broker_conf: Conf = None
+    store: StoreFolder = None
     beside_others: BesideOthers = False
     kill: Command = None
     stop: Command = None

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import math
+import time
+from typing import TYPE_CHECKING
 
 import typer
 
-from halfcheck.errors import ExitCode
-from halfcheck.printing.probe import print_end, print_played, print_target
+from halfcheck.options import names_in
+from halfcheck.printing.probe import print_answer, print_in_a_search, print_played, print_target
+from halfcheck.probe.answer import Answer
+from halfcheck.probe.failures import failure_of
+from halfcheck.probe.plays import Plays
 from halfcheck.probe.schedules import schedules
-from halfcheck.probe.session import Session, identify, shortest_first
+from halfcheck.probe.session import Session, identify
+from halfcheck.probe.shrinking import shrink
+from halfcheck.probe.store_files import StoreFiles
+from model_check.check import chosen_clauses
 from model_check.instances import switches_of
+from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from wire.client.channel import Address
 from wire.probe.operator import ShellOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
+    from halfcheck.errors import ExitCode
     from halfcheck.probe.probe_options import ProbeOptions
-    from halfcheck.probe.session import Played, Target
+    from halfcheck.probe.session import Played
+    from spec.language import Property
     from wire.probe.player import Operator
+
+_A_MINUTE_S = 60
 
 
 def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
@@ -38,25 +51,63 @@ def probe(options: ProbeOptions, operator: Operator | None = None) -> ExitCode:
     operator = operator or _operator(options, address)
     if options.profile is not None:
         switches_of(options.profile)
+    wanted = chosen_clauses(TRANSACTIONAL_MESSAGES, options.properties or ())
+    store = None if options.store is None else StoreFiles(options.store)
     target = identify(address, options.profile, options.broker_conf)
     if not options.json:
         print_target(target)
-    session = Session(target, beside_others=options.beside_others, operator=operator)
-    played: list[Played] = []
+    session = Session(target, beside_others=options.beside_others, operator=operator, store=store)
+    answer = Answer(target)
     try:
-        for schedule in schedules(options, target.profile):
-            played.append(session.play(schedule))
-            if not options.json:
-                print_played(target, played[-1])
-            if played[-1].judgement is not None and not played[-1].judgement.is_explained:
-                break
+        _play(options, session, answer, wanted, can_die=operator is not None)
     finally:
         session.close()
+    answer.names = tuple(session.names)
+    if store is not None:
+        answer.audit = store.audit(target.release)
     if options.json:
-        print(json.dumps(_to_json(target, played, session.names), indent=2))
+        print(json.dumps(answer.to_json(), indent=2))
     else:
-        print_end(shortest_first(played), session.names)
-    return _exit_code(played)
+        print_answer(answer)
+    return answer.exit_code
+
+
+def _play(
+    options: ProbeOptions, session: Session, answer: Answer, wanted: Collection[Property], *, can_die: bool
+) -> None:
+    """Play schedule after schedule, up to the first with a record that nothing explains."""
+
+    def report(played: Played, why: str) -> None:
+        answer.played.append(played)
+        if not options.json:
+            print_in_a_search(played, why)
+
+    until = math.inf if options.minutes is None else time.monotonic() + _A_MINUTE_S * options.minutes
+    for schedule in schedules(options, session.target.profile):
+        played = session.play(schedule)
+        answer.played.append(played)
+        if not options.json:
+            print_played(session.target, played)
+        failure = failure_of(played, wanted)
+        if failure is not None and options.shrink:
+            answer.searches.append(shrink(Plays(session, until, report, options.shrink_plays), played, failure))
+        if failure is not None and failure.clause is None:
+            return
+    if options.examples:
+        from halfcheck.probe.examples import client_schedules, search_examples
+
+        answer.searches.append(
+            search_examples(
+                Plays(session, until, report),
+                client_schedules(
+                    session.target.profile, names_in(options.faults), options.instance, session.tempo, can_die=can_die
+                ),
+                wanted,
+                examples=options.examples,
+                shrinking_plays=options.shrink_plays,
+                random_seed=options.seed,
+            )
+        )
 
 
 def _operator(options: ProbeOptions, address: Address) -> ShellOperator | None:
@@ -66,59 +117,3 @@ def _operator(options: ProbeOptions, address: Address) -> ShellOperator | None:
             raise typer.BadParameter(message)
         return None
     return ShellOperator(address, options.start, options.kill, options.stop)
-
-
-def _exit_code(played: Sequence[Played]) -> ExitCode:
-    judged = [one.judgement for one in played if one.judgement is not None]
-    if any(each.broken or not each.is_explained for each in judged):
-        return ExitCode.SAFETY_VIOLATED
-    return ExitCode.OK if len(judged) == len(played) else ExitCode.OTHER
-
-
-def _to_json(target: Target, played: Sequence[Played], names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "broker": str(target.address),
-        "release": target.release,
-        "profile": target.profile,
-        "why_profile": target.why,
-        "plays": [play_json(one) for one in played],
-        "broken": [
-            {"clause": name, "schedule": one.schedule.name, "orders": [str(done.order) for done in one.done]}
-            for name, one in shortest_first(played).items()
-        ],
-        "topics_and_groups": list(names),
-    }
-
-
-def play_json(one: Played) -> dict[str, Any]:
-    """One schedule as the JSON of a probe has it: what was done, what was written, and what the specification says."""
-    judgement = one.judgement
-    divergence = None if judgement is None else judgement.verdict.divergence
-    return {
-        "schedule": one.schedule.name,
-        "story": one.schedule.story,
-        "orders": [
-            {"order": str(done.order), "at": done.at_ms, **({} if done.answer is None else {"answer": done.answer})}
-            for done in one.done
-        ],
-        "missed": None if one.missed is None else str(one.missed),
-        "events": [{"time": event.time, "event": str(event)} for event in one.probed.trace.events],
-        "explained": None if judgement is None else judgement.is_explained,
-        "complete": judgement is not None and judgement.verdict.is_complete,
-        "faults": {} if judgement is None else judgement.verdict.faults,
-        "divergence": None
-        if divergence is None
-        else {
-            "event": divergence.number,
-            "text": str(divergence.event),
-            "guard": divergence.guard,
-            "nearest": list(divergence.nearest),
-        },
-        "reason": one.unfit or None,
-        "also_explained_by": list(one.also),
-        "broken": [
-            {"clause": each.name, "claims": each.clause.sentence, "event": each.event}
-            for each in (judgement.broken if judgement else ())
-        ],
-        "settled": one.is_settled,
-    }

@@ -72,7 +72,7 @@ def schedules(options: ProbeOptions, profile: str) -> Iterator[Schedule]:
         faults = tuple(names_in(options.faults))
         yield Schedule("steps", options.steps, _plan_of(profile, faults, options.instance, options.steps))
     yield from _walks(options, profile)
-    is_usual = not (options.counterexample or options.steps or options.walks)
+    is_usual = not (options.counterexample or options.steps or options.walks or options.examples)
     for name in options.scenario or ([_USUAL] if is_usual else []):
         asked = scenario_called(name)
         yield Schedule(name, SCENARIOS[name].story, asked)

@@ -24,10 +24,10 @@ from wire.probe.rhythm import Rhythm
 from wire.probe.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from halfcheck.probe.schedules import Schedule
+    from halfcheck.probe.store_files import SavedOffsets, StoreFiles
     from wire.client.channel import Address
     from wire.probe.orders import Order
     from wire.probe.player import Done, Operator
@@ -121,6 +121,8 @@ class Played:
         Why it could not be held against a specification; empty if it could.
     is_settled
         Whether the probe's own halves are all settled again.
+    saved, differs
+        Of a broker whose store is read: the offsets in its files, and where these hold other records than it gave.
     """
 
     schedule: Schedule
@@ -131,6 +133,8 @@ class Played:
     also: tuple[str, ...] = ()
     unfit: str = ""
     is_settled: bool = True
+    saved: SavedOffsets | None = None
+    differs: tuple[str, ...] = ()
 
 
 class Session:
@@ -144,11 +148,13 @@ class Session:
         Who can end the broker's process, if somebody can.
     tick_ms
         A tick of the schedules; else half of ``transactionTimeOut``, in whole seconds.
+    store
+        The broker's own files, if they are at hand.
 
     Attributes
     ----------
     names
-        The topics and groups that were made.
+        The topics and groups that were made: one of both for all schedules.
     """
 
     def __init__(
@@ -158,8 +164,10 @@ class Session:
         beside_others: bool = False,
         operator: Operator | None = None,
         tick_ms: int | None = None,
+        store: StoreFiles | None = None,
     ) -> None:
         self.target = target
+        self._store = store
         self.names: list[str] = []
         self._tempo = target.tempo(tick_ms)
         self.rhythm = Rhythm(self._tempo.check_interval / _SECOND)
@@ -167,6 +175,12 @@ class Session:
         self._beside_others = beside_others
         self._channel = Channel(target.address)
         self._ended_at = -math.inf
+        self._is_settled = True
+
+    @property
+    def tempo(self) -> Tempo:
+        """How ticks become milliseconds on this broker."""
+        return self._tempo
 
     def close(self) -> None:
         """Wait for the op messages that are still to come, and end the connection."""
@@ -186,10 +200,12 @@ class Session:
         """
         if not self._channel.is_open:
             self._channel = Channel(self.target.address)
-        producers = Producers(self.target.address)
-        self.names.append(producers.name)
+        producers = Producers(self.target.address, *self.names)
+        self.names = [producers.name]
         view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
         self._await_batch(view)
+        if not self._is_settled:
+            view.await_quiet(self._tempo.longest_settling())
         view.baseline(beside_others=self._beside_others)
         if schedule.plan.rounds and self.rhythm.seen is None:
             self._feel(view, producers)
@@ -201,19 +217,31 @@ class Session:
             is_all_written = self._await_last_records(view, baseline, producers)
             producers.hear()
             reading = view.read(baseline)
-            probed = ProbedTrace(reading, baseline, producers, player.done, self.target.setting("transactionTimeOut"))
+            saved = None if self._store is None else self._store.saved()
+            timeout = self.target.setting("transactionTimeOut")
+            probed = ProbedTrace(reading, baseline, producers, player.done, timeout, saved)
+            differs = () if self._store is None else self._store.differences(reading, probed.keys)
             judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
             others = [profile for profile in VERSIONS if profile != self.target.profile]
             also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
             sent = len(producers.ends)
-            is_settled = player.settle(self._tempo.longest_settling())
+            is_settled = self._is_settled = player.settle(self._tempo.longest_settling())
             is_batch_empty = is_all_written and len(producers.ends) == sent
         finally:
             self._ended_at = -math.inf if is_batch_empty else time.monotonic()
             producers.disconnect()
             self._channel = view.channel
         return Played(
-            schedule, tuple(player.done), player.missed, probed, judgement, tuple(also), probed.unfit, is_settled
+            schedule=schedule,
+            done=tuple(player.done),
+            missed=player.missed,
+            probed=probed,
+            judgement=judgement,
+            also=tuple(also),
+            unfit=probed.unfit,
+            is_settled=is_settled,
+            saved=saved,
+            differs=differs,
         )
 
     def _feel(self, view: View, producers: Producers) -> None:
@@ -248,12 +276,3 @@ class Session:
                 return True
             time.sleep(_A_LOOK_S)
         return False
-
-
-def shortest_first(played: Sequence[Played]) -> dict[str, Played]:
-    """By clause that was broken, the play that took the fewest orders to it."""
-    found: dict[str, Played] = {}
-    for one in sorted(played, key=lambda each: len(each.done)):
-        for broken in one.judgement.broken if one.judgement else ():
-            found.setdefault(broken.name, one)
-    return found

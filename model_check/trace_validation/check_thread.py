@@ -120,7 +120,7 @@ class CheckThread:
     def _views_until_all_are_old(self, earlier: int, number: int) -> list[View]:
         """The broker may have lived on behind the last record, for as long as it takes that no half is young."""
         views = views_between(self.trace, earlier, number)
-        if number == len(self.trace.events) - 1:
+        if all(event.kind is EventKind.OFFSETS_SAVED for event in self.trace.events[number:]):
             c = self.work.constants
             while_young = max(c.timeout, *c.immunities) + c.check_interval + c.round_limit
             views[-1] = replace(views[-1], latest=views[-1].latest + while_young)

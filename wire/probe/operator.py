@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from wire.client.channel import Channel, NoAnswerError
@@ -15,7 +19,6 @@ from wire.probe.producers import now_ms
 if TYPE_CHECKING:
     from wire.client.channel import Address
 
-_PATIENCE_S: Final = 120.0
 _A_TRY_S: Final = 0.2
 
 
@@ -29,14 +32,18 @@ class ShellOperator:
 
     Attributes
     ----------
-    kill, stop, start
-        Kill the process (SIGKILL), tell it to stop, start it. A start may return before the broker listens.
+    kill_command, stop_command, start_command
+        Kill the process (SIGKILL), tell it to stop and wait until it has, start it. A start returns while the broker
+        runs on; it need not listen by then.
+    patience_s
+        So long a command may take, and so long the broker until it listens, or does not listen any more.
     """
 
     address: Address
     start_command: str
     kill_command: str | None = None
     stop_command: str | None = None
+    patience_s: float = 120.0
     saves_from: float = 0.0
     died_ms: int = 0
 
@@ -64,33 +71,67 @@ class ShellOperator:
         if command is None:
             message = f"the schedule ends the broker's process: give {option} CMD, too"
             raise OperatorError(message)
-        _run(command, option)
-        _wait(self.address, listens=False)
+        self._run(command, option)
+        self._wait(f"{option} {command!r}", listens=False)
         self.died_ms = now_ms()
-        _run(self.start_command, "--start")
-        _wait(self.address, listens=True)
+        self._run(self.start_command, "--start")
+        self._wait(f"--start {self.start_command!r}", listens=True)
         self.saves_from = time.monotonic() + FIRST_SAVE_S
 
+    def _run(self, command: str, option: str) -> None:
+        """Run a command that the user has given, in a shell, as they wrote it.
 
-def _run(command: str, option: str) -> None:
-    """Run a command that the user has given, in a shell, as they wrote it."""
-    done = subprocess.run(command, shell=True, check=False, stdin=subprocess.DEVNULL, timeout=_PATIENCE_S)  # noqa: S602
-    if done.returncode:
-        message = f"{option} {command!r} ended with {done.returncode}; it was to return 0"
+        It gets a session of its own, so that a broker that it starts is not interrupted with the probe, and no stdout
+        of the probe's, so that nobody waits for the end of that. What is interrupted, or late, is killed with all that it
+        has started.
+        """
+        with TemporaryFile() as said:
+            process = subprocess.Popen(
+                command,
+                shell=True,  # noqa: S602
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(self.patience_s)
+            except subprocess.TimeoutExpired:
+                _kill_all(process)
+                message = f"{option} {command!r} did not return in {self.patience_s:g} s; let it end, by & if need be"
+                raise OperatorError(message) from None
+            except BaseException:
+                _kill_all(process)
+                raise
+            if code:
+                said.seek(0)
+                message = f"{option} {command!r} ended with {code}, and was to return 0{_last_line(said.read())}"
+                raise OperatorError(message)
+
+    def _wait(self, behind: str, *, listens: bool) -> None:
+        end = time.monotonic() + self.patience_s
+        while time.monotonic() < end:
+            try:
+                Channel(self.address).close()
+                is_there = True
+            except NoAnswerError:
+                is_there = False
+            if is_there == listens:
+                return
+            time.sleep(_A_TRY_S)
+        what = "does not listen" if listens else "still listens"
+        message = f"{self.address}: the broker {what} {self.patience_s:g} s behind {behind}"
         raise OperatorError(message)
 
 
-def _wait(address: Address, *, listens: bool) -> None:
-    end = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < end:
-        try:
-            Channel(address).close()
-            is_there = True
-        except NoAnswerError:
-            is_there = False
-        if is_there == listens:
-            return
-        time.sleep(_A_TRY_S)
-    what = "does not listen" if listens else "still listens"
-    message = f"{address}: the broker {what} after {_PATIENCE_S:.0f} s"
-    raise OperatorError(message)
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    """End a command with all processes of its session."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f": {last}" if last else ""

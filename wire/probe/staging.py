@@ -151,12 +151,25 @@ def _always(*orders: Order) -> Stage:
 _nothing: Final = _always()
 
 
-def _never(why: str) -> Stage:
-    def refuse(_: Stager, step: Step) -> Iterator[Order]:
-        message = f"{step.action.name}: {why}"
+@dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """What no client can bring about, whatever the state is, and why."""
+
+    why: str
+
+    def __call__(self, _: Stager, step: Step) -> Iterator[Order]:
+        """Refuse to stage it.
+
+        Raises
+        ------
+        CannotStageError
+            Always.
+        """
+        message = f"{step.action.name}: {self.why}"
         raise CannotStageError(message)
 
-    return refuse
+
+_never: Final = OutOfReach
 
 
 _READ_FAILS: Final = _never("a read of the broker's store has to fail")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SETTINGS: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "1000", "transactionCheckMax": "15"}
 
+_USUAL: Final = [name for name in SCENARIOS if name != "unanswered"]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Probe a real broker; the exit code is that of ``halfcheck probe``."""
@@ -25,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("version", help=f"of the broker: {', '.join(RELEASES)}")
     parser.add_argument("--profile", help="the specification that it is held against; else its own")
     parser.add_argument("--scenario", action="append", help=f"one of {', '.join(SCENARIOS)} (all of them); repeatable")
+    parser.add_argument("--examples", type=int, default=0, help="schedules drawn by Hypothesis instead")
+    parser.add_argument("--property", action="append", help="which failures count there; repeatable")
+    parser.add_argument("--seed", type=int, default=7, help="where the drawn schedules come from")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     return to_the_end(lambda: _probe(options))
@@ -34,8 +39,12 @@ def _probe(options: argparse.Namespace) -> int:
     with HostedBroker(options.version, SETTINGS) as broker:
         asked = ProbeOptions(
             target=str(broker.address),
-            scenario=options.scenario or [name for name in SCENARIOS if name != "unanswered"],
+            scenario=options.scenario or ([] if options.examples else _USUAL),
+            examples=options.examples,
+            properties=options.property,
+            seed=options.seed,
             profile=options.profile,
+            store=broker.store,
             json=options.json,
         )
         return probe(asked, broker)

@@ -53,6 +53,11 @@ class HostedBroker:
         """Where it listens."""
         return Address("127.0.0.1", int(self._real.settings["listenPort"]))
 
+    @property
+    def store(self) -> Path:
+        """Its store folder."""
+        return self._real.run / "store"
+
     def kill(self) -> None:
         """SIGKILL, and start it again."""
         self._real.kill_broker()
