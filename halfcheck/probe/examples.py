@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
 from fuzz.search.examples import leave_no_files_here
+from halfcheck.printing.console import counted
 from halfcheck.probe.failures import Failure, failure_of
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.shrinking import Search, shrink
@@ -48,6 +49,8 @@ _HALVES: Final = 12
 _OPS: Final = 8
 _IMMUNE_ROUNDS: Final = 3
 """So many rounds an immunity outlasts."""
+_SECOND: Final = 1_000
+"""Milliseconds; an immunity is told in seconds."""
 
 
 def client_schedules(
@@ -71,7 +74,7 @@ def client_schedules(
         timeout=_TIMEOUT_TICKS,
         check_interval=ticks,
         check_max=tempo.check_max,
-        immunities=(NONE, _IMMUNE_ROUNDS * ticks),
+        immunities=(NONE,) if tempo.tick % _SECOND else (NONE, _IMMUNE_ROUNDS * ticks),
     )
     # On a clock a round that finds a half just as old as it has to be goes on a little later.
     constants = constants_for(profile, {*faults, "slow_round"}, own)
@@ -102,7 +105,7 @@ class _Examples:
     schedules: ClientSchedules
     wanted: Collection[Property]
     shrinking_plays: int
-    before: int
+    before: int = 0
     drawn: int = 0
     failure: Failure | None = None
     best: Played | None = None
@@ -114,8 +117,9 @@ class _Examples:
         path, plan = self.schedules.schedule(visits)
         if not any(isinstance(order, SendHalf) for order in plan.orders) or self._is_passed_over(path):
             return
-        why = "shorter" if self.failure else "example"
-        played = self.plays.of(Schedule(f"example {self.drawn + 1}", write_path(path), plan), why)
+        name = f"example {self.drawn + (self.failure is None)}"
+        why = "drawn" if self.failure is None else f"shorter, {counted(len(path), 'step')}"
+        played = self.plays.of(Schedule(name, write_path(path), plan), why)
         if played is None:
             raise _Enough
         if self.failure is None:
@@ -131,7 +135,7 @@ class _Examples:
     def _begin_to_shrink(self, path: Sequence[Step], played: Played) -> None:
         self.first_orders = len(played.schedule.plan.orders)
         self.is_the_specifications = self._breaks_it(path)
-        self.plays.left = self.shrinking_plays
+        self.plays.allow(self.shrinking_plays // 2)
 
     def _is_passed_over(self, path: Sequence[Step]) -> bool:
         return self.failure is not None and self.is_the_specifications and not self._breaks_it(path)
@@ -165,11 +169,11 @@ def search_examples(
     examples
         How many are played at most.
     shrinking_plays
-        How many plays it may take to make it shorter.
+        How many plays it may take to make it shorter: half of them choices are left out, and then orders.
     """
     leave_no_files_here()
     began, before = time.monotonic(), plays.count
-    plays.left = examples
+    plays.allow(examples)
     one = _Examples(plays, schedules, wanted, shrinking_plays, before)
     choices = st.tuples(st.sampled_from(schedules.actions), st.integers(0, 2))
     visits = st.lists(st.lists(choices, max_size=_MOST_CHOICES), min_size=1, max_size=_MOST_VISITS)
@@ -185,6 +189,7 @@ def search_examples(
     if one.failure is None or one.best is None:
         ended = plays.ended if plays.left else ""
         return Search(name=EXAMPLES, drawn=one.drawn, seconds=time.monotonic() - began, ended=ended)
+    plays.allow(shrinking_plays - (plays.count - before - one.drawn))
     shortest = shrink(plays, one.best, one.failure)
     return replace(
         shortest,

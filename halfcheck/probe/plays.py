@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from wire.errors import WireError
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from halfcheck.probe.session import Played, Session
     from wire.probe.orders import Order
 
-_AGAIN = 3
+_NO_PLAYS: Final = "no plays were left"
+_AGAIN: Final = 3
 """So often a failure may stay away before it is said that it does not come again."""
 
 
@@ -46,6 +47,12 @@ class Plays:
     ended: str = ""
     _known: dict[tuple[Order, ...], Played] = field(default_factory=dict)
 
+    def allow(self, plays: int) -> None:
+        """Let so many plays come from now on."""
+        self.left = plays
+        if self.ended == _NO_PLAYS:
+            self.ended = ""
+
     def know(self, played: Played) -> None:
         """Take in what was played elsewhere."""
         self._known[played.schedule.plan.orders] = played
@@ -65,7 +72,7 @@ class Plays:
         if self.ended:
             return None
         if self.left <= 0:
-            self.ended = "no plays were left"
+            self.ended = _NO_PLAYS
         elif time.monotonic() >= self.until:
             self.ended = "no time was left"
         else:
@@ -81,7 +88,7 @@ class Plays:
 
     def comes_again(self, played: Played, failure: Failure) -> tuple[int, int]:
         """How often a failure came, and how often its schedule was played again: until it came, a few times at most."""
-        self.ended, self.left = "", _AGAIN
+        self.allow(_AGAIN)
         for times in range(_AGAIN):
             again = self.afresh(played.schedule, "again")
             if again is None:

@@ -175,7 +175,6 @@ class Session:
         self._beside_others = beside_others
         self._channel = Channel(target.address)
         self._ended_at = -math.inf
-        self._is_settled = True
 
     @property
     def tempo(self) -> Tempo:
@@ -200,11 +199,12 @@ class Session:
         """
         if not self._channel.is_open:
             self._channel = Channel(self.target.address)
+        has_played = bool(self.names)
         producers = Producers(self.target.address, *self.names)
         self.names = [producers.name]
         view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
         self._await_batch(view)
-        if not self._is_settled:
+        if not self._beside_others and has_played:
             view.await_quiet(self._tempo.longest_settling())
         view.baseline(beside_others=self._beside_others)
         if schedule.plan.rounds and self.rhythm.seen is None:
@@ -225,7 +225,7 @@ class Session:
             others = [profile for profile in VERSIONS if profile != self.target.profile]
             also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
             sent = len(producers.ends)
-            is_settled = self._is_settled = player.settle(self._tempo.longest_settling())
+            is_settled = player.settle(self._tempo.longest_settling())
             is_batch_empty = is_all_written and len(producers.ends) == sent
         finally:
             self._ended_at = -math.inf if is_batch_empty else time.monotonic()
@@ -267,6 +267,8 @@ class Session:
 
     def _await_last_records(self, view: View, baseline: Baseline, producers: Producers) -> bool:
         """Wait for what the last requests lead to: op messages that name each half that was settled."""
+        for sent in producers.halves.values():
+            view.await_half(sent.name.queue_offset)
         settled = {end.half.queue_offset for end in producers.ends if not end.code}
         end = time.monotonic() + self._batch_s
         time.sleep(_LAST_RECORD_S)

@@ -96,6 +96,8 @@ def _without_what_was_not_reached(played: Played) -> Played:
     """Orders behind one that did not come true were never carried out."""
     orders = played.schedule.plan.orders
     reached = len(played.done) + (played.missed is not None)
+    if reached >= len(orders):
+        return played
     schedule = replace(played.schedule, plan=replace(played.schedule.plan, orders=orders[:reached]))
     return replace(played, schedule=schedule)
 
@@ -110,7 +112,7 @@ def _if_it_fails(plays: Plays, best: Played, orders: Sequence[Order], failure: F
     if not left or len(left) >= len(best.schedule.plan.orders):
         return None
     schedule = replace(best.schedule, plan=Plan(left), story=f"{len(left)} orders of {best.schedule.name}")
-    played = plays.of(schedule, f"shorter, {len(left)} orders")
+    played = plays.of(schedule, "shorter")
     return played if played is not None and failure.is_in(played) else None
 
 

@@ -126,9 +126,8 @@ class StoreFiles:
                 told.append(f"{_name(record)} was given, and is not in the files: {error}")
                 continue
             if stored != record:
-                other = [
-                    each.name for each in fields(Record) if getattr(stored, each.name) != getattr(record, each.name)
-                ]
+                names = [each.name for each in fields(Record) if each.compare]
+                other = [name for name in names if getattr(stored, name) != getattr(record, name)]
                 told.append(f"{_name(record)} was given with another {', '.join(other)} than the files have")
         if given:
             told += [

@@ -56,7 +56,8 @@ class ClientSchedules:
     def actions(self) -> tuple[str, ...]:
         """The names of what clients may choose, the simplest first."""
         of_clients = [name for name, steps in self._steps.items() if self._is_chosen(name, steps[0])]
-        dying = (broker.crash, shutdown.begin_stop, broker.persist_offsets) if self.can_die else ()
+        deaths = [broker.crash] * self.constants.crash + [shutdown.begin_stop] * self.constants.graceful_stop
+        dying = [*deaths, broker.persist_offsets] if deaths and self.can_die else []
         return (*of_clients, op_batch.write_op_batch.__name__, *(action.__name__ for action in dying))
 
     def _is_chosen(self, name: str, step: Step) -> bool:
@@ -122,8 +123,12 @@ class ClientSchedules:
             yield step
 
     def _time(self, state: State) -> Iterator[Step]:
+        """Until the next round, or as long as this environment lets clients wait; a due op batch is written."""
         for _ in range(self.ticks):
-            yield from self._chosen(state, broker.tick.__name__, 0)
+            passed = list(self._chosen(state, broker.tick.__name__, 0))
+            if not passed and (written := list(self._chosen(state, op_batch.write_op_batch.__name__, 0))):
+                passed = [*written, *self._chosen(state, broker.tick.__name__, 0)]
+            yield from passed
 
     def _round(self, state: State) -> Iterator[Step]:
         """A round to its end, or up to where it can only ask for op messages that are not there (A19)."""

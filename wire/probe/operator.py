@@ -81,14 +81,14 @@ class ShellOperator:
     def _run(self, command: str, option: str) -> None:
         """Run a command that the user has given, in a shell, as they wrote it.
 
-        It gets a session of its own, so that a broker that it starts is not interrupted with the probe, and no stdout
-        of the probe's, so that nobody waits for the end of that. What is interrupted, or late, is killed with all that it
-        has started.
+        It gets a session of its own, so that a broker that it starts is not interrupted with the probe, and another
+        stdout than the probe's, for whose end somebody may wait. What is interrupted, or late, is killed with all that
+        it has started.
         """
         with TemporaryFile() as said:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S602
                 command,
-                shell=True,  # noqa: S602
+                shell=True,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,

@@ -247,7 +247,7 @@ class Player:
             if sent.name.unique_key not in ended:
                 self.producers.end(sent.name, ROLLBACK, answers_check=False)
         while self.baseline.is_quiet and time.monotonic() < end:
-            if self.rhythm.watch(self.view, _SETTLING_S):
+            if self.rhythm.watch(self.view, _SETTLING_S) and self.view.stays_quiet():
                 return True
             self.producers.hear()
             for key, checks in self.producers.checks.items():

@@ -70,8 +70,10 @@ class Rhythm:
             The broker does not answer.
         """
         producers.send(PILOT, None, 0)
-        producers.end(producers.halves.pop(PILOT).name, ROLLBACK, answers_check=False)
+        pilot = producers.halves.pop(PILOT).name
+        producers.end(pilot, ROLLBACK, answers_check=False)
         producers.ends.pop()
+        view.await_half(pilot.queue_offset)
         return self.watch(view, 4 * self.interval_s + 10)
 
 

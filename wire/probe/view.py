@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from wire.client.channel import Channel
 
 _LONGEST_READING_S: Final = 30.0
+_A_LOOK_S: Final = 0.1
+_DISPATCH_S: Final = 0.2
+"""So long a message may be in the log before it is in its queue."""
 _SLACK_MS: Final = 60_000
 """So far the clocks of a producer and the broker may be apart when messages of others are looked for."""
 
@@ -115,10 +118,26 @@ class View:
         """Wait until the check service has come to the end of both queues; False if it has not in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.is_quiet():
+            if self.stays_quiet():
                 return True
-            time.sleep(0.2)
+            time.sleep(_A_LOOK_S)
         return self.is_quiet()
+
+    def stays_quiet(self) -> bool:
+        """Whether it stands there at two looks: a copy may come into the queue behind the round that wrote it."""
+        if not self.is_quiet():
+            return False
+        time.sleep(_DISPATCH_S)
+        return self.is_quiet()
+
+    def await_half(self, offset: int) -> None:
+        """Wait until a half that was sent is in its queue: a busy broker gives a queue its messages a little later.
+
+        RocketMQ: DefaultMessageStore.ReputMessageService.
+        """
+        end = time.monotonic() + _LONGEST_READING_S
+        while end_of_queue(self.channel, HALF_TOPIC) <= offset and time.monotonic() < end:
+            time.sleep(_A_LOOK_S)
 
     def is_quiet(self) -> bool:
         """Whether the check service stands at the end of both queues."""
