@@ -35,8 +35,8 @@ def print_played(target: Target, played: Played) -> None:
         below(console, f"not seen: {played.missed}")
     for each in played.judgement.broken if played.judgement else ():
         below(console, f"{each.name} broken at event {each.event}: {each.clause.sentence}")
-    for each in played.differs:
-        below(console, f"the files differ: {each}")
+    for difference in played.differs:
+        below(console, f"the files differ: {difference}")
     if not played.is_settled:
         below(
             console,

@@ -200,7 +200,7 @@ class Session:
         if not self._channel.is_open:
             self._channel = Channel(self.target.address)
         has_played = bool(self.names)
-        producers = Producers(self.target.address, *self.names)
+        producers = Producers(self.target.address, self.names[0]) if has_played else Producers(self.target.address)
         self.names = [producers.name]
         view = View(self._channel, producers.name, self.target.setting("mappedFileSizeCommitLog"))
         self._await_batch(view)
