@@ -106,10 +106,15 @@ def _print_search(console: Console, search: Search) -> None:
         if search.again
         else "was not played again"
     )
+    shorter = (
+        f"made shorter from {search.orders} to {counted(orders, 'order')}"
+        if orders < search.orders
+        else f"not made shorter than {counted(orders, 'order')}"
+    )
     say(
         console,
-        f"{search.name}: {search.failure}: {drawn}made shorter from {search.orders} to {counted(orders, 'order')} in "
-        f"{counted(search.plays, 'play')}, {search.seconds:.0f} s; {again}{early}",
+        f"{search.name}: {search.failure}: {drawn}{shorter} in {counted(search.plays, 'play')}, "
+        f"{search.seconds:.0f} s; {again}{early}",
         "bold",
     )
     _print_orders(console, search.shortest)

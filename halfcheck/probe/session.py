@@ -216,8 +216,9 @@ class Session:
             player.play(schedule.plan)
             is_all_written = self._await_last_records(view, baseline, producers)
             producers.hear()
-            reading = view.read(baseline)
+            # What is saved later may stand behind records that were not read.
             saved = None if self._store is None else self._store.saved()
+            reading = view.read(baseline)
             timeout = self.target.setting("transactionTimeOut")
             probed = ProbedTrace(reading, baseline, producers, player.done, timeout, saved)
             differs = () if self._store is None else self._store.differences(reading, probed.keys)

@@ -145,3 +145,24 @@ def test_a_schedule_that_is_not_there_is_refused(
     with own_broker("5.5.0", tmp_path) as address:
         assert run(["probe", str(address), *arguments]) == ExitCode.BAD_OPTION
     assert said in capsys.readouterr().err
+
+
+def test_a_failure_is_told_with_its_plays_and_its_shortest_schedule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.3.3", tmp_path) as address:
+        code = run(["probe", str(address), "--scenario", "contradiction", "--shrink", "--property", "S2"])
+    told = capsys.readouterr().out
+    assert code == ExitCode.SAFETY_VIOLATED
+    assert "contradiction: S2.rollback_after_commit: made shorter from 6 to 3 orders in" in told
+    assert told.count("left on the broker: topics and groups halfcheck_probe_") == 1
+
+
+def test_drawn_schedules_in_which_nothing_is_broken_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with own_broker("5.5.0", tmp_path) as address:
+        code, told = probed(capsys, str(address), "--examples", "2", "--property", "S5")
+    (search,) = told["searches"]
+    assert (code, search["failure"], search["drawn"], search["ended"]) == (ExitCode.OK, None, 2, None)
+    assert [play["schedule"] for play in told["plays"]] == ["example 1", "example 2"]
