@@ -72,7 +72,8 @@ def print_in_a_search(played: Played, why: str) -> None:
     elif judgement.is_explained:
         found = ", ".join(each.name for each in judgement.broken) or "nothing broken"
     else:
-        found = "not explained"
+        refused = judgement.verdict.divergence
+        found = "not explained" if refused is None else f"not explained: {refused.event}: {refused.guard}"
     orders = counted(len(played.schedule.plan.orders), "order")
     say(wide_console(), f"{played.schedule.name} ({why}): {orders}: {found}")
 

@@ -163,7 +163,8 @@ class View:
         """All that was written since a baseline.
 
         A queue is filled in the order of the log, so all that lies before the last record of one reading is there in
-        the next one. Offsets are read between two readings that are the same.
+        the next one. Offsets are read between two readings that are the same; the second is late enough for the copies
+        of the round that has moved them.
 
         Raises
         ------
@@ -176,6 +177,7 @@ class View:
         before = self._records(baseline)
         while time.monotonic() < end:
             half, op = (check_offset(self.channel, topic) for topic in (HALF_TOPIC, OP_TOPIC))
+            time.sleep(_DISPATCH_S)
             after = self._records(baseline)
             if [record.physical_offset for record in before] == [record.physical_offset for record in after]:
                 return Reading(after, half, op)

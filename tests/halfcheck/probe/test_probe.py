@@ -150,7 +150,7 @@ def test_a_schedule_that_is_not_there_is_refused(
 def test_a_failure_is_told_with_its_plays_and_its_shortest_schedule(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with own_broker("5.3.3", tmp_path) as address:
+    with own_broker("5.3.3", tmp_path, transactionTimeOut=60_000) as address:
         code = run(["probe", str(address), "--scenario", "contradiction", "--shrink", "--property", "S2"])
     told = capsys.readouterr().out
     assert code == ExitCode.SAFETY_VIOLATED
