@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from halfcheck.audit.whole_store import audited
 from halfcheck.errors import ExitCode
 from halfcheck.options import Conf
-from halfcheck.printing.progress import counting_bar, resumable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spark_trace_analysis.audit.audit import Audit
-
-_SMALL_BYTES = 64 << 20
-_BLOCK_BYTES = 512
-"""The unit of `st_blocks`, whatever the file system's is."""
-_ALL_CORES = "local[*]"
 
 
 def command(
@@ -101,61 +90,3 @@ def _refuse(version: str | None, report: Path | None, out: Path | None) -> None:
         require_takes_files("--report", report)
     if out is not None:
         require_takes_files("--out", out)
-
-
-def audited(
-    store: Path,
-    version: str | None,
-    out: Path | None = None,
-    work: Path | None = None,
-    master: str | None = None,
-    conf: Sequence[str] = (),
-    *,
-    everything: bool = False,
-    limit: int = 1_000,
-) -> Audit:
-    """In this process if the store is small, otherwise as a Spark job; the parameters are the options of the command.
-
-    Raises
-    ------
-    reference.format.errors.StoreError
-        It is no store, or a file of its configuration can't be understood.
-    """
-    progress = counting_bar(f"reading {store}", "DownloadColumn", "TransferSpeedColumn")
-    if master is None and work is None and not conf and _is_small(store):
-        from spark_trace_analysis.audit.audit_folders import require_new, write_audit
-        from spark_trace_analysis.audit.audit_store import audit_store
-
-        if out is not None:
-            require_new(out)
-        with progress as on_progress:
-            small = audit_store(store, version, on_progress)
-        if out is not None:
-            write_audit(small, out)
-        return small
-    from spark_trace_analysis.audit.audit_folders import count_finished, place_of
-    from spark_trace_analysis.audit.spark_audit import Options, audit_by_spark
-    from spark_trace_analysis.cluster.session import spark_session
-
-    place = place_of(work, out)
-    with (
-        resumable(lambda: 0 if place is None else count_finished(place), "task"),
-        spark_session(master or _ALL_CORES, conf=conf) as spark,
-        progress as on_progress,
-    ):
-        options = Options(
-            version=version, limit=limit, everything=everything, out=out, work=work, on_progress=on_progress
-        )
-        return replace(audit_by_spark(spark, store, options), store=str(store))
-
-
-def _is_small(store: Path) -> bool:
-    """Whether one process is quicker than Spark's start; also of what is no store, to say so.
-
-    What counts is what was written: a broker makes files of a gigabyte, most of it a hole (`MappedFile#init`).
-    """
-    folder = store / "commitlog"
-    if not folder.is_dir():
-        return True
-    sizes = (path.stat() for path in folder.iterdir() if path.is_file())
-    return sum(min(size.st_size, size.st_blocks * _BLOCK_BYTES) for size in sizes) < _SMALL_BYTES

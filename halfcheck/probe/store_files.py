@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
-from halfcheck.commands.audit import audited
+from halfcheck.audit.whole_store import audited
 from reference.format.commit_log import CommitLog
 from reference.format.commit_log_file import FOLDER
 from reference.format.consumer_offsets import NAME, read_consumer_offsets

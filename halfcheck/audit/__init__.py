@@ -1,0 +1,1 @@
+"""What ``halfcheck audit`` does beside its options."""
