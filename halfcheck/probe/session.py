@@ -11,6 +11,7 @@ from halfcheck.probe.judgement import Judgement, explaining, judge
 from halfcheck.probe.observed_trace import ProbedTrace
 from model_check.instances import switches_of
 from model_check.releases import profile_for
+from model_check.trace_validation.observed import EventKind
 from reference.format.broker_conf import BrokerConf, broker_conf_of, read_broker_conf
 from reference.format.system_topics import OP_TOPIC
 from spark_trace_analysis.records.transaction_record import parse_op_body
@@ -40,6 +41,9 @@ _HOUR: Final = 3_600_000
 _LAST_RECORD_S: Final = 0.4
 """So long the last request may take to show."""
 _A_LOOK_S: Final = 0.2
+_LOOKS: Final = 3
+"""So often offsets that no round reaches are read before they are believed."""
+_LATE_S: Final = 1.0
 
 
 class UnknownBrokerError(WireError):
@@ -216,13 +220,7 @@ class Session:
             player.play(schedule.plan)
             is_all_written = self._await_last_records(view, baseline, producers)
             producers.hear()
-            # What is saved later may stand behind records that were not read.
-            saved = None if self._store is None else self._store.saved()
-            reading = view.read(baseline)
-            timeout = self.target.setting("transactionTimeOut")
-            probed = ProbedTrace(reading, baseline, producers, player.done, timeout, saved)
-            differs = () if self._store is None else self._store.differences(reading, probed.keys)
-            judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
+            probed, judgement, saved, differs = self._judged(view, baseline, producers, player)
             others = [profile for profile in VERSIONS if profile != self.target.profile]
             also = explaining(probed, others, self.target.conf) if asks_others and judgement else []
             sent = len(producers.ends)
@@ -244,6 +242,23 @@ class Session:
             saved=saved,
             differs=differs,
         )
+
+    def _judged(
+        self, view: View, baseline: Baseline, producers: Producers, player: Player
+    ) -> tuple[ProbedTrace, Judgement | None, SavedOffsets | None, tuple[str, ...]]:
+        """Read all, and judge it; again if nothing but the offsets is refused: their round's copies may be late."""
+        timeout, looks = self.target.setting("transactionTimeOut"), 0
+        while True:
+            # What is saved later may stand behind records that were not read.
+            saved = None if self._store is None else self._store.saved()
+            reading = view.read(baseline)
+            probed = ProbedTrace(reading, baseline, producers, player.done, timeout, saved)
+            judgement = None if probed.unfit else judge(probed, self.target.profile, self.target.conf)
+            found, looks = None if judgement is None else judgement.verdict.divergence, looks + 1
+            if looks == _LOOKS or found is None or found.event.kind is not EventKind.OFFSETS_SAVED:
+                differs = () if self._store is None else self._store.differences(reading, probed.keys)
+                return probed, judgement, saved, differs
+            time.sleep(_LATE_S)
 
     def _feel(self, view: View, producers: Producers) -> None:
         """Learn when rounds come; the op message of the half that showed it may come after its half was discarded."""
