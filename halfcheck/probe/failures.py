@@ -47,4 +47,4 @@ def _all_of(played: Played) -> list[Failure]:
     if judgement.is_explained:
         return [Failure(each.name, each.clause) for each in judgement.broken]
     found = judgement.verdict.divergence
-    return [Failure("" if found is None else f"{found.event.kind.value}: {found.guard}")]
+    return [Failure("the search names no record" if found is None else f"{found.event.kind.value}: {found.guard}")]

@@ -129,7 +129,8 @@ def _requests(producers: Producers, baseline: Baseline, ahead: int) -> list[EndR
 
 
 def _crashes(events: Sequence[ObservedEvent], done: Sequence[Done], ahead: int) -> list[int]:
-    """Before which events the broker died."""
+    """Before which events the broker died; before the first one it had nothing to lose."""
     records = [event for event in events if event.kind is not EventKind.OFFSETS_SAVED]
     deaths = [each.at_ms + ahead + _RESTART_SLACK_MS for each in done if isinstance(each.order, Kill | Stop)]
-    return [sum(event.time <= death for event in records) for death in deaths]
+    places = (sum(event.time <= death for event in records) for death in deaths)
+    return [place for place in places if place]

@@ -18,6 +18,8 @@ from halfcheck.probe.store_files import OtherStoreError, SavedOffsets, StoreFile
 from reference.format.consumer_offsets import NAME
 from tests.wire.probe.own_broker import own_broker
 from wire.client.channel import Channel
+from wire.probe.orders import Kill
+from wire.probe.player import Done
 from wire.probe.producers import Producers
 from wire.probe.view import Reading, View
 
@@ -127,6 +129,13 @@ def test_saved_offsets_are_an_event_and_those_that_were_never_reached_are_not_ex
     events, is_explained = probed.verdict(SavedOffsets(7, 9))
     assert events[-1] == "offsets_persisted half=7 op=9"
     assert not is_explained
+
+
+def test_a_death_before_the_first_record_has_nothing_to_explain(probed: Probed) -> None:
+    before = probed.reading.records[0].store_timestamp - 5_000
+    died = ProbedTrace(probed.reading, probed.baseline, probed.producers, [Done(Kill(), before)], 1_000)
+    assert died.trace.crashes == ()
+    assert judge(died, "5.3.3", probed.target.conf).is_explained
 
 
 def test_saved_offsets_are_read_from_the_backup_only_if_the_file_stays_away(probed: Probed, copy: Path) -> None:
