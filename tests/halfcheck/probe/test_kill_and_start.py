@@ -71,4 +71,4 @@ def test_a_broker_whose_process_ends_is_started_again_and_explained(
     if scenario == "kill":
         assert (play["missed"], play["faults"], code) == (None, {"crash": 1}, ExitCode.SAFETY_VIOLATED)
         assert "S1.lost_op" in {each["clause"] for each in play["broken"]}
-        assert told["store"]["resembles"] == ["B02"]
+        assert "B02" in told["store"]["resembles"]

@@ -136,8 +136,10 @@ def test_hypothesis_finds_a_commit_that_is_delivered_twice_and_shrinks_it(sessio
 def test_a_failure_that_stays_away_while_hypothesis_shrinks_it_is_told(session: Session, running: BrokerThread) -> None:
     """Hypothesis asks for the example again, and would call it flaky if it got another answer."""
     running.controller.fault("double_end", times=1_000)
+    reasons: list[str] = []
 
-    def report(one: Played, _: str) -> None:
+    def report(one: Played, why: str) -> None:
+        reasons.append(why)
         if failure_of(one, ()) is not None:
             running.controller.clear()
 
@@ -146,6 +148,7 @@ def test_a_failure_that_stays_away_while_hypothesis_shrinks_it_is_told(session: 
     assert found.failure is not None
     assert found.failure.clause is None
     assert len(orders_of(found)) == found.orders
+    assert [why for why in reasons if why.startswith("shorter, ")], "Hypothesis tried shorter ones"
     assert (found.came, found.again) == (0, 3)
 
 
