@@ -64,7 +64,7 @@ class Answer:
             "release": self.target.release,
             "profile": self.target.profile,
             "why_profile": self.target.why,
-            "plays": [_play_json(one) for one in self.played],
+            "plays": [play_json(one) for one in self.played],
             "broken": [
                 {"clause": name, "schedule": one.schedule.name, "orders": _orders(one)}
                 for name, one in self.broken.items()
@@ -101,7 +101,8 @@ def _divergence_json(one: Played) -> dict[str, Any] | None:
     return {"event": found.number, "text": str(found.event), "guard": found.guard, "nearest": list(found.nearest)}
 
 
-def _play_json(one: Played) -> dict[str, Any]:
+def play_json(one: Played) -> dict[str, Any]:
+    """One schedule as the JSON of a probe has it: what was done, what was written, and what the specification says."""
     judgement = one.judgement
     return {
         "schedule": one.schedule.name,

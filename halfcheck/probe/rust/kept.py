@@ -27,7 +27,7 @@ class Kept:
     Attributes
     ----------
     plays
-        By the name of the scenario, what :func:`halfcheck.probe.probing.play_json` says, with how many events it has.
+        By the name of the scenario, what :func:`halfcheck.probe.answer.play_json` says, with how many events it has.
     fitting
         By profile, the scenarios that its specification explains.
     staged
