@@ -19,8 +19,15 @@ _EXPORTED: Final = ("sun.nio.ch", "jdk.internal.ref")
 _KILL_SECONDS: Final = 20
 
 
-def java_command(run: Path, heap: str) -> list[str]:
+def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[str]:
     """The JVM and its options, good for all releases on JDK 17 and later.
+
+    Parameters
+    ----------
+    run, heap
+        Where it writes, and how much memory its objects may take.
+    compiles_well
+        Whether it takes the time to compile well what it runs often, as a JVM does by itself; a short run is over first.
 
     Raises
     ------
@@ -37,7 +44,7 @@ def java_command(run: Path, heap: str) -> list[str]:
         f"-Xmx{heap}",
         "-Xms64m",
         "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
+        *([] if compiles_well else ["-XX:TieredStopAtLevel=1"]),
         "-XX:MaxDirectMemorySize=256m",
         "-XX:-UsePerfData",
         f"-Duser.home={run}/home",

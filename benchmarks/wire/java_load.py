@@ -1,0 +1,128 @@
+"""The load by the real Java client of a release: one process of ``WireLoad.java``, asked for its counts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from conformance.real.processes import java_command
+from conformance.real.releases import fetched_jars, release_called
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROGRAM: Final = Path(__file__).with_name("WireLoad.java")
+JARS: Final = Path(__file__).parents[2] / "build" / "real-broker" / "jars"
+_HEAP: Final = "512m"
+_END_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the producers do.
+
+    Attributes
+    ----------
+    producers, threads
+        How many producers there are, each with its own connection, and how many threads send on each.
+    rate
+        Transactions a second of all together; 0 for as fast as they can.
+    rolled_back, by_check, never
+        How many of 1,000 are rolled back, committed by the answer to their check, and never answered.
+    has_consumer
+        Whether a push consumer takes what was committed.
+    """
+
+    producers: int = 100
+    threads: int = 1
+    rate: float = 0
+    rolled_back: int = 0
+    by_check: int = 0
+    never: int = 0
+    has_consumer: bool = False
+
+    def words(self) -> list[str]:
+        """As the program takes them."""
+        numbers = self.producers, self.threads, self.rate, self.rolled_back, self.by_check, self.never
+        return [*map(str, numbers), str(int(self.has_consumer))]
+
+
+class JavaLoad:
+    """The Java client at work, from entering the context on.
+
+    Parameters
+    ----------
+    version
+        Of the client.
+    address
+        The name server's.
+    folder
+        Where it may write; ``java.err`` there is what it said.
+    options
+        Further options of the JVM.
+
+    Raises
+    ------
+    ConformanceError
+        There is no Java or no Maven, or the jars are not those that are wanted.
+    """
+
+    def __init__(self, version: str, address: str, folder: Path, work: Work, options: Sequence[str] = ()) -> None:
+        jars = fetched_jars(release_called(version), JARS)
+        (folder / "home").mkdir(exist_ok=True)
+        self._folder = folder
+        self._command = [
+            *java_command(folder, _HEAP, compiles_well=True),
+            f"-Drocketmq.client.logRoot={folder}/client-logs",
+            "-Drocketmq.client.logUseSlf4j=false",
+            *options,
+            "-cp",
+            f"{jars.resolve()}/*",
+            str(PROGRAM),
+            address,
+            *work.words(),
+        ]
+
+    def __enter__(self) -> Self:
+        with (self._folder / "java.err").open("ab") as err:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, cwd=self._folder, text=True
+            )
+        self.pid = self._process.pid
+        try:
+            self._line()
+        except BaseException:
+            self._process.kill()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait(_END_SECONDS)
+
+    def counts(self) -> dict[str, int]:
+        """How many transactions were done, committed, checked, consumed, failed so far."""
+        self._tell("count")
+        return dict(json.loads(self._line()))
+
+    def end(self) -> None:
+        """Let it end."""
+        self._tell("end")
+        self._process.wait(_END_SECONDS)
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            said = (self._folder / "java.err").read_text(encoding="utf-8").strip().splitlines()
+            message = f"the Java load ended; it said last: {said[-1] if said else 'nothing'}"
+            raise SystemExit(message)
+        return line
