@@ -6,7 +6,7 @@ import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Final, Self, cast
 
 from conformance.real.processes import java_command
 from conformance.real.releases import fetched_jars, release_called
@@ -91,6 +91,7 @@ class JavaLoad:
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err, cwd=self._folder, text=True
             )
+        self._to, self._from = cast("IO[str]", self._process.stdin), cast("IO[str]", self._process.stdout)
         self.pid = self._process.pid
         try:
             self._line()
@@ -114,13 +115,11 @@ class JavaLoad:
         self._process.wait(_END_SECONDS)
 
     def _tell(self, line: str) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
+        self._to.write(line + "\n")
+        self._to.flush()
 
     def _line(self) -> str:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self._from.readline()
         if not line:
             said = (self._folder / "java.err").read_text(encoding="utf-8").strip().splitlines()
             message = f"the Java load ended; it said last: {said[-1] if said else 'nothing'}"

@@ -1,8 +1,8 @@
-"""``make soak-wire``, ``python -m benchmarks.wire.soak [MINUTES [RATE [PROFILE]]]``: does the broker grow while it serves?
+"""``make soak-wire``, ``python -m benchmarks.wire.soak [MINUTES [RATE [PROFILE]]]``: whether the broker grows.
 
-The real Java client sends at a steady rate, with rollbacks, transactions that only a check settles, some that are never
-answered and so are discarded, and a push consumer. Each minute the broker's own memory, open files and threads are read;
-the last quarter of the minutes is held against the first. Prints a line a minute and writes SOAK.md; 1 if it grew.
+The real Java client sends at a steady rate, with rollbacks, transactions that only a check settles, some that are
+never answered and so are discarded, and a push consumer. Each minute the broker's own memory, open files and threads
+are read; the last quarter of the minutes is held against the first. Prints a line a minute and writes SOAK.md.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def row(last: Sequence[Sample]) -> str:
     used = (now.processor - last[0].processor) / (done - last[0].counts["done"]) if seconds else 0.0
     return (
         f"| {now.minute:.0f} | {rate:,.0f} | {done:,} | {now.counts['checked']:,} | {now.counts['consumed']:,} "
-        f"| {now.counts['failed']} | {used * 1e6:,.0f} | {now.memory / _MIB:,.2f} | {now.other_files} | {now.store_files} "
-        f"| {now.threads} | {now.stored / _MIB:,.0f} |"
+        f"| {now.counts['failed']} | {used * 1e6:,.0f} | {now.memory / _MIB:,.2f} | {now.other_files} "
+        f"| {now.store_files} | {now.threads} | {now.stored / _MIB:,.0f} |"
     )
 
 
@@ -127,11 +127,10 @@ def grew(samples: Sequence[Sample]) -> list[str]:
 
 def page(profile: str, rate: float, samples: Sequence[Sample], load_before: float) -> str:
     """SOAK.md."""
-    first, last = quarters(samples, "memory")
+    memory, files, few = (quarters(samples, of) for of in ("memory", "other_files", "threads"))
     slope = linear_regression([each.minute for each in samples], [each.memory for each in samples]).slope * 60 / _MIB
     a_transaction = (samples[-1].memory - samples[0].memory) / (samples[-1].counts["done"] - samples[0].counts["done"])
     done, seconds = samples[-1].counts["done"] - samples[0].counts["done"], samples[-1].minute * _MINUTE
-    files, few = (quarters(samples, of) for of in ("other_files", "threads"))
     grown = grew(samples)
     verdict = f"Grown: {', '.join(grown)}." if grown else "Nothing grew."
     rows = [row(samples[:1]), *(row(samples[place - 1 : place + 1]) for place in range(1, len(samples)))]
@@ -140,18 +139,26 @@ def page(profile: str, rate: float, samples: Sequence[Sample], load_before: floa
 Written by `make soak-wire`.
 
 {computer()} Load before: {load_before:.2f}, behind: {os.getloadavg()[0]:.2f}.
-`halfcheck broker --no-record --profile {profile}` with transactionTimeOut=3000 and transactionCheckInterval=5000, and the Java
-client of that release: 100 transaction producers with a connection each, together {rate:,.0f} transactions a second, one push
-consumer. Of 1,000 transactions 100 are rolled back, 50 are committed by the answer to their check, one is never answered
-and discarded behind 15 checks. The first minute is not counted.
+`halfcheck broker --no-record --profile {profile}` with transactionTimeOut=3000 and transactionCheckInterval=5000,
+and the Java client of that release: 100 transaction producers with a connection each, together {rate:,.0f}
+transactions a second, and a push consumer. Of 1,000 transactions 100 are rolled back, 50 are committed by the answer
+to their check, one is never answered and discarded behind 15 checks. The first minute is not counted.
 
-**{verdict}** {done:,} transactions in {seconds / 60:.0f} minutes, {done / seconds:,.0f} a second. The broker's own memory, without the
-pages of the store's files: {first / _MIB:.2f} MiB in the mean of the first quarter, {last / _MIB:.2f} MiB in that of the last
-({last / first - 1:+.1%}; more than {GROWN_BY:+.0%} would be called grown). A straight line through all minutes rises by {slope:+.2f} MiB an hour;
-from the first sample to the last it is {a_transaction:+.2f} bytes a transaction. Open files beside the store's: {files[0]:.1f} and {files[1]:.1f};
-threads: {few[0]:.1f} and {few[1]:.1f}. The store's own files come with what is stored, as nothing is deleted before fileReservedTime.
+**{verdict}** {done:,} transactions in {seconds / 60:.0f} minutes, {done / seconds:,.0f} a second.
 
-| Minute | a second | done | checks answered | consumed | failed | broker, µs each | own memory, MiB | files | of the store | threads | store, MiB |
+| | first quarter, mean | last quarter, mean | |
+|---|--:|--:|--:|
+| own memory, MiB | {memory[0] / _MIB:.2f} | {memory[1] / _MIB:.2f} | {memory[1] / memory[0] - 1:+.1%} |
+| open files beside the store's | {files[0]:.1f} | {files[1]:.1f} | {files[1] / files[0] - 1:+.1%} |
+| threads | {few[0]:.1f} | {few[1]:.1f} | {few[1] / few[0] - 1:+.1%} |
+
+More than {GROWN_BY:+.0%} is called grown. A straight line through the memory of all minutes rises by {slope:+.2f} MiB
+an hour; from the first sample to the last it is {a_transaction:+.2f} bytes a transaction. The broker's own memory is
+that without the pages of the store's files; what it has open of these comes with what is stored, as nothing is deleted
+before fileReservedTime.
+
+| Minute | a second | done | checks | consumed | failed | broker, µs each | own memory, MiB | files | of the store {""}\
+| threads | store, MiB |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 {chr(10).join(rows)}
 """

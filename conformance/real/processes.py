@@ -27,7 +27,7 @@ def java_command(run: Path, heap: str, *, compiles_well: bool = False) -> list[s
     run, heap
         Where it writes, and how much memory its objects may take.
     compiles_well
-        Whether it takes the time to compile well what it runs often, as a JVM does by itself; a short run is over first.
+        Whether what runs often is compiled well, as a JVM does by itself; a short run is over before that pays.
 
     Raises
     ------

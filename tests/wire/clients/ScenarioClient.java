@@ -31,8 +31,8 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * The Java client of any release with a scenario: a table of messages, each with its phase, its key, what its local
  * transaction comes to, what its checks are answered, and how often the consumer cannot consume it.
  *
- * Arguments: the name server's address and the file of the scenario. A command a line on stdin (phase N, drain TOPIC, end),
- * an event a line on stdout.
+ * Arguments: the name server's address and the file of the scenario. A command a line on stdin (consume KIND, beat,
+ * phase N, drain TOPIC, end), an event a line on stdout.
  */
 public class ScenarioClient {
     static final String TOPIC = "Orders";
@@ -60,6 +60,7 @@ public class ScenarioClient {
             try {
                 switch (words[0]) {
                     case "phase": send(producer, words[1]); break;
+                    case "beat": break; // each has its own heartbeat every second
                     case "consume": consumers.add(consumer(nameServer, words[1])); break;
                     case "drain": drain(nameServer, words[1]); break;
                     case "end":

@@ -117,3 +117,16 @@ def delivered(turns: Iterable[Turn]) -> set[tuple[str, int, str, int]]:
         if turn.answer.code == ResponseCode.SUCCESS
         for record in decode_records(turn.answer.body)
     }
+
+
+def client_log(seen: Iterable[Seen]) -> str:
+    """What the producers of a conversation sent and were asked, in the form of a golden store's ``driver.jsonl``."""
+    rows: list[dict[str, object]] = []
+    for each in seen:
+        command = decode(each.frame)
+        if each.is_from_client and command.code == RequestCode.END_TRANSACTION and not command.is_response:
+            rows.append({"t": each.at_ms, "ev": "rpc.req", "code": command.code, "header": command.fields})
+        elif not each.is_from_client and command.code == RequestCode.CHECK_TRANSACTION_STATE:
+            place = int(command.fields["tranStateTableOffset"])
+            rows.append({"t": each.at_ms, "ev": "check", "msg": {"queueOffset": place}})
+    return "".join(f"{json.dumps(row)}\n" for row in rows)

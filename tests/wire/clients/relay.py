@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -31,12 +32,15 @@ class Seen:
         ``name server`` or ``broker``.
     is_from_client
         Which way it went.
+    at_ms
+        When the relay had it, before it handed it on: milliseconds of this machine's clock.
     """
 
     connection: int
     server: str
     is_from_client: bool
     frame: bytes
+    at_ms: int
 
 
 class Relay:
@@ -96,7 +100,8 @@ class Relay:
 
         def keep(data: bytes) -> None:
             with self._lock:
-                self.seen += [Seen(number, server, is_from_client, frame) for frame in reader.feed(data)]
+                now = time.time_ns() // 1_000_000
+                self.seen += [Seen(number, server, is_from_client, frame, now) for frame in reader.feed(data)]
 
         return keep
 

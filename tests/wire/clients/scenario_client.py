@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from reference.broker.broker_settings import BrokerSettings
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 SCENARIO: Final = Path(__file__).with_name("scenario.txt")
 
-CHECK_MAX: Final = 8
-"""``transactionCheckMax`` of the scenario's brokers."""
+CHECK_MAX: Final = BrokerSettings().transaction_check_max
+"""How often the one that is never known is checked before it is discarded."""
 
 BATCH_SECONDS: Final = 2
 """A stop within ``transactionOpBatchInterval`` of a commit would deliver it twice (B03), which is no client's doing."""
@@ -148,6 +150,7 @@ def lead(client: ScenarioClient, crash: Callable[[], None], restart: Callable[[]
     """
     for kind in (*client.kinds, "tagged"):
         client.order(f"consume {kind}")
+    client.order("beat")
     client.order("phase 1")
     for key in ("committed", "checked", "checked-twice", "plain"):
         for kind in client.kinds:
@@ -159,10 +162,12 @@ def lead(client: ScenarioClient, crash: Callable[[], None], restart: Callable[[]
     client.drain("TRANS_CHECK_MAX_TIME_TOPIC", "never-known", patience)
     client.order("phase 2")
     crash()
+    client.order("beat")
     for kind in client.kinds:
         client.wait_for("consumed", "after-crash", kind, patience)
     time.sleep(BATCH_SECONDS)
     restart()
+    client.order("beat")
     client.order("phase 3", seconds=90)
     for kind in client.kinds:
         client.wait_for("consumed", "after-restart", kind, patience)

@@ -30,6 +30,7 @@ var (
 	byKey  = map[string]plan{}
 	counts = map[string]int{}
 	lock   sync.Mutex
+	beats  int
 )
 
 func say(event, key, more string) {
@@ -159,6 +160,30 @@ func consume(names []string, kind string) (rocketmq.PushConsumer, error) {
 	return push, push.Start()
 }
 
+// beat has the producer's client send a heartbeat, which it does by itself every 30 s only, and nobody can tell it otherwise:
+// a consumer that starts in the same client sends the heartbeat of all in it. It starts only where it finds the route.
+func beat(names []string) error {
+	end := time.Now().Add(45 * time.Second)
+	for {
+		beats++
+		pull, err := rocketmq.NewPullConsumer(
+			consumer.WithGroupName("beat-"+strconv.Itoa(beats)),
+			consumer.WithInstance("producer"),
+			consumer.WithNsResolver(primitive.NewPassthroughResolver(names)),
+		)
+		if err == nil {
+			err = pull.Subscribe(topic, consumer.MessageSelector{Type: consumer.TAG, Expression: "*"})
+		}
+		if err == nil {
+			err = pull.Start()
+		}
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
 func drain(names []string, wanted string) error {
 	pull, err := rocketmq.NewPullConsumer(
 		consumer.WithGroupName("group-drain"),
@@ -229,6 +254,8 @@ func main() {
 			var one rocketmq.PushConsumer
 			one, problem = consume(names, words[1])
 			consumers = append(consumers, one)
+		case "beat":
+			problem = beat(names)
 		case "drain":
 			problem = drain(names, words[1])
 		case "end":

@@ -1,0 +1,49 @@
+"""``make test-clients ARGS=--goes-on``: real brokers go on from stores that ours has left."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from conformance.real.real_broker import RealBroker
+from conformance.real.releases import fetched_jars, release_called
+from tests.wire.clients.brokers import our_broker
+from tests.wire.clients.scenario_client import BATCH_SECONDS
+from tests.wire.one_producer import OneProducer
+from wire.client.transactions import COMMIT
+
+VERSIONS: Final = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.0")
+
+
+def go_on(jars: Path) -> int:
+    """Ours stores a committed message and pending halves; the real broker delivers the one and checks the others."""
+    failed = 0
+    for version in VERSIONS:
+        with TemporaryDirectory(prefix="halfcheck-clients-") as folder:
+            with our_broker(version, Path(folder)) as broker, OneProducer(broker.address) as producer:
+                producer.heartbeat()
+                producer.end(producer.half("committed"), COMMIT)
+                producer.half("pending")
+                producer.half("pending-too")
+                time.sleep(BATCH_SECONDS)
+            release = release_called(version)
+            store = Path(folder) / "store"
+            with (
+                RealBroker(release, fetched_jars(release, jars), "goes-on", store=store) as real,
+                OneProducer(f"127.0.0.1:{real.broker_port}") as producer,
+            ):
+                producer.heartbeat()
+                checked = [producer.check(60), producer.check(60)]
+                for check in checked:
+                    if check is not None:
+                        producer.end(check, COMMIT, answers_check=True)
+                time.sleep(BATCH_SECONDS)
+                keys = sorted(producer.keys())
+        is_right = keys == ["committed", "pending", "pending-too"]
+        failed += not is_right
+        print(
+            f"real {version} on our store: {'goes on' if is_right else 'does not go on'}; delivered {keys}", flush=True
+        )
+    return 12 if failed else 0
