@@ -72,7 +72,8 @@ def read_queue(
     offset
         Where to begin, counted in messages.
     max_msg_nums
-        The most messages to return; a read ends at the end of a consume queue file, too.
+        The most messages to return, though one is returned where none is wanted (``#isTheBatchFull``), as the Go
+        client's pull consumer does; a read ends at the end of a consume queue file, too.
     limits
         What one read gives at most, fewer messages of those that lie far behind the log's end.
     corrects_offsets
@@ -90,7 +91,7 @@ def read_queue(
     found: list[Record | None] = []
     place, next_file, length = int(offset), 0, 0
     last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
-    while place < last and len(found) < max_msg_nums:
+    while place < last and len(found) < max(1, max_msg_nums):
         at, size, _ = queue.entry(place)
         if found and _is_the_batch_full(limits, log.max_offset - at, length + size, len(found)):
             break

@@ -59,6 +59,17 @@ def test_a_read_says_what_it_found_and_where_to_go_on(
     )
 
 
+@pytest.mark.parametrize("version", ["4.5.1", "4.9.7", "5.3.3", "5.5.0"])
+def test_a_read_of_no_message_gives_one(version: str) -> None:
+    """The Go client's pull consumer asks for none, over and over where it gets none (``#isTheBatchFull``)."""
+    subject = store(version)
+    for _ in range(3):
+        subject.put_message(message())
+    result = subject.get_message("T", 0, QueueOffset(1), 0)
+    assert (result.status, result.next_begin_offset) == (GetMessageStatus.FOUND, 2)
+    assert [record.queue_offset for record in result.records if record is not None] == [1]
+
+
 def test_an_empty_queue_sends_its_reader_to_the_beginning() -> None:
     result = store().get_message("T", 0, QueueOffset(7), 1)
     assert (result.status, result.next_begin_offset) == (GetMessageStatus.NO_MESSAGE_IN_QUEUE, 0)
