@@ -1,6 +1,6 @@
 # The two commands of a fresh machine are `make verify` and `make test`; both set up .venv when it is missing or stale.
 .DEFAULT_GOAL := help
-.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
+.PHONY: help setup browser verify test test-clients example coverage-tests sweeps bench-tests lint defects fuzz golden real-broker probe-real probe-rust replay-on-real fresh-stores golden-schedules crash-sweep verdicts any-length liveness coverage rules releases pages bench-broker bench-wire soak-wire bench-explicit bench-large bench-huge bench-forgetting bench-liveness bench-tlc bench-spark bench-guided bench-audit arbitrary-traces cluster-kills format lock wheel clean
 
 BIN := .venv/bin
 
@@ -68,7 +68,7 @@ real-broker: setup ## lead a real broker through a scenario and keep its store (
 fresh-stores: setup ## lead real brokers of 5.5.0 and 5.5.1 through all scenarios, and audit each store; an hour (ARGS="5.4.0" for another; wants Maven)
 	@$(BIN)/python -m benchmarks.real_stores $(ARGS)
 
-test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go"; wants Maven and Go)
+test-clients: setup ## lead real Java and Go clients through a scenario against our broker (ARGS="java-4.9.7 go", ARGS=--real against real ones; wants Maven and Go)
 	@$(BIN)/python -m tests.wire.clients $(ARGS)
 
 example: setup ## carry out the README of the example project (docs/example/order_service), in a fresh environment with the wheel (wants Maven and Go)
@@ -133,8 +133,11 @@ bench-tlc: setup ## let TLC search exported instances, one of them above a milli
 bench-broker: setup ## transactions and check rounds of the reference broker on files; writes benchmarks/broker/RESULTS.md
 	$(BIN)/python -m benchmarks.broker $(ARGS)
 
-bench-wire: setup ## transactions a second through a broker on the wire; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS)
+bench-wire: setup ## transactions a second through a broker on the wire, by Java clients and by a generator; writes benchmarks/wire/RESULTS.md (ARGS=SECONDS; wants Maven)
 	$(BIN)/python -m benchmarks.wire $(ARGS)
+
+soak-wire: setup ## an hour of Java clients against a broker on the wire, and whether it grew; writes benchmarks/wire/SOAK.md (ARGS="MINUTES RATE PROFILE"; wants Maven)
+	$(BIN)/python -m benchmarks.wire.soak $(ARGS)
 
 bench-spark: setup ## 1, 2, 4, 8 and 10 million traces from nothing to the report; writes benchmarks/spark/RESULTS.md and WORLDS.md (ARGS="TRACES ..." or worlds)
 	$(BIN)/python -m benchmarks.spark $(ARGS)
