@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from conformance.real.processes import java_command
 from conformance.real.real_broker import RealBroker
 from conformance.real.releases import release_called
 from tests.wire.clients.conversation import client_log
+from tests.wire.clients.pacer import Pacer
 from tests.wire.clients.relay import Relay, Seen
 from tests.wire.clients.scenario_client import SCENARIO
 from wire.control.controller import Controller
@@ -22,21 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HERE: Final = Path(__file__).parent
-SPEED: Final = 10
-"""How many times as fast our broker's clock runs; its intervals are as many times as long."""
+GROUP: Final = "order-service"
+"""Of the client's producers."""
 
-TIMES: Final = {"transactionTimeOut": 5_000, "transactionCheckInterval": 2_000}
-"""In ms of real time. A client is known to the broker within 5 s of its first half and of a crash, and an answer comes
-back within 2 s, on a busy machine too; nothing that is compared depends on how long they take."""
-
-_SMALL: Final = {
-    "transactionOpBatchInterval": 200 * SPEED,
-    "flushConsumerOffsetInterval": 1_000 * SPEED,
+SETTINGS: Final = {
+    "transactionTimeOut": 5_000,
+    "transactionCheckInterval": 2_000,
+    "transactionOpBatchInterval": 200,
+    "flushConsumerOffsetInterval": 1_000,
     "mappedFileSizeCommitLog": 1 << 20,
     "mappedFileSizeConsumeQueue": 20_000,
-    "mapedFileSizeCommitLog": 1 << 20,
-    "mapedFileSizeConsumeQueue": 20_000,
 }
+BATCH_MS: Final = 2_000
+"""A stop within ``transactionOpBatchInterval`` of a commit would deliver it twice (B03), which is no client's doing."""
+_SETTLE_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,10 @@ class LedBroker:
         Its name server's, and its own.
     folder
         Where its client may write.
+    crash, restart
+        Kill it, or stop it as told; either way start it again.
+    settle
+        Wait until what was committed is settled on its disk.
     seen
         What went over the wire, where that is kept.
     verdict
@@ -60,34 +65,64 @@ class LedBroker:
     folder: Path
     crash: Callable[[], None]
     restart: Callable[[], None]
+    settle: Callable[[], None]
     seen: list[Seen]
     verdict: dict[str, Any]
 
 
 @contextmanager
 def our_broker(profile: str, folder: Path) -> Iterator[LedBroker]:
-    """``halfcheck broker`` of a profile; store, trace and what it said stay in the folder."""
-    settings = _SMALL | {name: value * SPEED for name, value in TIMES.items()}
+    """``halfcheck broker`` of a profile, whose clock goes as the machine's; store and trace stay in the folder."""
+    verdict: dict[str, Any] = {}
+    with _started(profile, folder, verdict) as (address, controller):
+        yield LedBroker(address, address, folder, controller.crash, controller.restart, _wait, [], verdict)
+
+
+@contextmanager
+def paced_broker(profile: str, folder: Path) -> Iterator[LedBroker]:
+    """Ours behind a relay, for a client that is led: its time passes when all that it asked is answered."""
+    verdict: dict[str, Any] = {}
+    with _started(profile, folder, verdict, "--clock", "virtual") as (address, controller):
+        port = int(address.rpartition(":")[2])
+        with Relay(port, port) as relay, Pacer(controller, relay.seen, GROUP) as pacer:
+
+            def crash() -> None:
+                controller.crash()
+                pacer.forgive()
+
+            def restart() -> None:
+                controller.restart()
+                pacer.forgive()
+
+            def settle() -> None:
+                pacer.let_pass(BATCH_MS, _SETTLE_SECONDS)
+
+            name_server = f"127.0.0.1:{relay.name_server}"
+            yield LedBroker(name_server, address, folder, crash, restart, settle, relay.seen, verdict)
+
+
+@contextmanager
+def _started(profile: str, folder: Path, verdict: dict[str, Any], *more: str) -> Iterator[tuple[str, Controller]]:
     conf = folder / "broker.conf"
-    conf.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
+    spelled = {name.replace("mapped", "maped"): value for name, value in SETTINGS.items()}
+    conf.write_text("".join(f"{name}={value}\n" for name, value in (spelled | SETTINGS).items()), encoding="utf-8")
     command = [
         sys.executable, "-m", "halfcheck", "broker", "--profile", profile, "--port", "0", "--store",
-        str(folder / "store"), "--broker-conf", str(conf), "--speed", str(SPEED), "--trace",
-        str(folder / "trace.jsonl"), "--json",
+        str(folder / "store"), "--broker-conf", str(conf), "--trace", str(folder / "trace.jsonl"), "--json", *more,
     ]  # fmt: skip
     with (folder / "broker.err").open("w", encoding="utf-8") as err:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True)
-    verdict: dict[str, Any] = {}
     try:
-        assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        controller = Controller(told["control"], told["token"])
-        address = told["address"]
-        yield LedBroker(address, address, folder, controller.crash, controller.restart, [], verdict)
+        told = json.loads(cast("IO[str]", process.stdout).readline())
+        yield told["address"], Controller(told["control"], told["token"])
     finally:
         process.terminate()
         said, _ = process.communicate(timeout=60)
         verdict.update(json.loads(said) if said.strip() else {})
+
+
+def _wait() -> None:
+    time.sleep(BATCH_MS / 1_000)
 
 
 @contextmanager
@@ -96,8 +131,11 @@ def real_broker(version: str, jars: Path, folder: Path) -> Iterator[LedBroker]:
 
     It has the form of a golden store (``conformance/golden/README.md``), its ``driver.jsonl`` what went over the wire.
     """
-    settings = {name: str(value) for name, value in TIMES.items()}
-    with RealBroker(release_called(version), jars, "wire", settings) as broker:
+    settings = {name: str(value) for name, value in SETTINGS.items() if name.startswith("transaction")}
+    release = release_called(version)
+    if not release.is_5:
+        settings.pop("transactionOpBatchInterval")
+    with RealBroker(release, jars, "wire", settings) as broker:
         with Relay(broker.name_server_port, broker.broker_port) as relay:
 
             def crash() -> None:
@@ -109,7 +147,7 @@ def real_broker(version: str, jars: Path, folder: Path) -> Iterator[LedBroker]:
                 broker.start_broker()
 
             addresses = f"127.0.0.1:{relay.name_server}", f"127.0.0.1:{relay.broker}"
-            yield LedBroker(*addresses, folder, crash, restart, relay.seen, {})
+            yield LedBroker(*addresses, folder, crash, restart, _wait, relay.seen, {})
         (broker.run / "kept" / "driver.jsonl").write_text(client_log(relay.seen), encoding="utf-8")
         broker.finish(folder / "store")
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from conformance.real.real_broker import RealBroker
 from conformance.real.releases import fetched_jars, release_called
-from tests.wire.clients.brokers import our_broker
-from tests.wire.clients.scenario_client import BATCH_SECONDS
+from tests.wire.clients.brokers import BATCH_MS, our_broker
 from tests.wire.one_producer import OneProducer
 from wire.client.transactions import COMMIT
 
@@ -27,7 +26,7 @@ def go_on(jars: Path) -> int:
                 producer.end(producer.half("committed"), COMMIT)
                 producer.half("pending")
                 producer.half("pending-too")
-                time.sleep(BATCH_SECONDS)
+                time.sleep(BATCH_MS / 1_000)
             release = release_called(version)
             store = Path(folder) / "store"
             with (
@@ -39,7 +38,7 @@ def go_on(jars: Path) -> int:
                 for check in checked:
                     if check is not None:
                         producer.end(check, COMMIT, answers_check=True)
-                time.sleep(BATCH_SECONDS)
+                time.sleep(BATCH_MS / 1_000)
                 keys = sorted(producer.keys())
         is_right = keys == ["committed", "pending", "pending-too"]
         failed += not is_right

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.real.releases import fetched_jars, release_called
-from tests.wire.clients.brokers import java_client, our_broker, real_broker
+from tests.wire.clients.brokers import java_client, paced_broker, real_broker
 from tests.wire.clients.go_client import go_client
 from tests.wire.clients.scenario_client import ScenarioClient, lead
 from wire.client.channel import Address, Channel
@@ -60,7 +60,7 @@ class Led:
 
 def lead_ours(name: str, folder: Path) -> Led:
     """Lead a client against ``halfcheck broker``; ``halfcheck diff`` holds its trace against the specification."""
-    with our_broker(CLIENTS[name], folder) as broker:
+    with paced_broker(CLIENTS[name], folder) as broker:
         outcome = _lead(name, broker)
     broken = [each["property"] for each in broker.verdict.get("broken", ())]
     done = _halfcheck(folder, "diff", "trace.jsonl", f"spec:{CLIENTS[name]}", "--broker-conf", "broker.conf")
@@ -112,5 +112,5 @@ def _lead(name: str, broker: LedBroker) -> dict[str, Any]:
         assert operator.ask(RequestCode.UPDATE_AND_CREATE_TOPIC, topic | more).code == ResponseCode.SUCCESS
     # The Go client keeps how far a broadcast consumer is below HOME, under a name that is the same in every run.
     with ScenarioClient(command, broker.folder, {**os.environ, "HOME": str(home)}) as client:
-        lead(client, broker.crash, broker.restart, PATIENCE_SECONDS)
+        lead(client, broker, PATIENCE_SECONDS)
         return client.outcome()
