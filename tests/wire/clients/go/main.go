@@ -213,6 +213,9 @@ func drain(names []string, wanted string) error {
 				say("pulled", keyOf(message.Body), wanted)
 			}
 			offset = found.NextBeginOffset
+			if offset >= found.MaxOffset {
+				break // the next pull would wait 20 s for a message
+			}
 		}
 	}
 	return nil
