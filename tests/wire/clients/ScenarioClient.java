@@ -36,6 +36,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  */
 public class ScenarioClient {
     static final String TOPIC = "Orders";
+    static final int PATIENCE_MS = 15_000;
     static final Map<String, String[]> PLANS = new LinkedHashMap<>();
     static final Map<String, AtomicInteger> CHECKS = new ConcurrentHashMap<>();
 
@@ -49,8 +50,9 @@ public class ScenarioClient {
         producer.setNamesrvAddr(nameServer);
         producer.setInstanceName("producer");
         producer.setTransactionListener(new Planned());
-        producer.setSendMsgTimeout(15_000);
+        producer.setSendMsgTimeout(PATIENCE_MS);
         producer.setHeartbeatBrokerInterval(1_000);
+        producer.setMqClientApiTimeout(PATIENCE_MS);
         producer.start();
         List<DefaultMQPushConsumer> consumers = new ArrayList<>();
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -95,6 +97,7 @@ public class ScenarioClient {
         if (kind.equals("broadcast")) broadcast(consumer);
         consumer.setMaxReconsumeTimes(2);
         consumer.setHeartbeatBrokerInterval(1_000);
+        consumer.setMqClientApiTimeout(PATIENCE_MS);
         consumer.subscribe(TOPIC, kind.equals("tagged") ? "unpaid" : "*");
         if (kind.equals("orderly"))
             consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
@@ -130,15 +133,16 @@ public class ScenarioClient {
         DefaultMQPullConsumer consumer = new DefaultMQPullConsumer("group-drain");
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName("drain");
+        consumer.setMqClientApiTimeout(PATIENCE_MS);
         consumer.start();
         try {
             List<MessageQueue> queues = new ArrayList<>(consumer.fetchSubscribeMessageQueues(topic));
             Collections.sort(queues);
             for (MessageQueue queue : queues) {
-                PullResult pulled = consumer.pull(queue, "*", 0, 32, 5_000);
+                PullResult pulled = consumer.pull(queue, "*", 0, 32, PATIENCE_MS);
                 while (pulled.getPullStatus() == PullStatus.FOUND) {
                     for (MessageExt message : pulled.getMsgFoundList()) say("pulled", keyOf(message), topic);
-                    pulled = consumer.pull(queue, "*", pulled.getNextBeginOffset(), 32, 5_000);
+                    pulled = consumer.pull(queue, "*", pulled.getNextBeginOffset(), 32, PATIENCE_MS);
                 }
             }
         } finally {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -38,6 +39,8 @@ SETTINGS: Final = {
 BATCH_MS: Final = 2_000
 """A stop within ``transactionOpBatchInterval`` of a commit would deliver it twice (B03), which is no client's doing."""
 _SETTLE_SECONDS: Final = 60.0
+_END_SECONDS: Final = 300
+"""It stops, and judges its run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,9 @@ def _started(profile: str, folder: Path, verdict: dict[str, Any], *more: str) ->
     spelled = {name.replace("mapped", "maped"): value for name, value in SETTINGS.items()}
     conf.write_text("".join(f"{name}={value}\n" for name, value in (spelled | SETTINGS).items()), encoding="utf-8")
     command = [
-        sys.executable, "-m", "halfcheck", "broker", "--profile", profile, "--port", "0", "--store",
-        str(folder / "store"), "--broker-conf", str(conf), "--trace", str(folder / "trace.jsonl"), "--json", *more,
+        sys.executable, "-X", "faulthandler", "-m", "halfcheck", "broker", "--profile", profile, "--port", "0",
+        "--store", str(folder / "store"), "--broker-conf", str(conf), "--trace", str(folder / "trace.jsonl"), "--json",
+        *more,
     ]  # fmt: skip
     with (folder / "broker.err").open("w", encoding="utf-8") as err:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=err, text=True)
@@ -117,7 +121,14 @@ def _started(profile: str, folder: Path, verdict: dict[str, Any], *more: str) ->
         yield told["address"], Controller(told["control"], told["token"])
     finally:
         process.terminate()
-        said, _ = process.communicate(timeout=60)
+        try:
+            said, _ = process.communicate(timeout=_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # faulthandler tells where it is
+            process.communicate()
+            where = (folder / "broker.err").read_text(encoding="utf-8").strip()
+            message = f"our broker {profile} did not end {_END_SECONDS} s after SIGTERM; it was at\n{where}"
+            raise AssertionError(message) from None
         verdict.update(json.loads(said) if said.strip() else {})
 
 

@@ -64,7 +64,7 @@ class ScenarioClient:
                 text=True,
             )
         threading.Thread(target=self._listen, daemon=True).start()
-        self.wait("start", lambda: any(event.name == "ready" for event in self.events), 60)
+        self.wait("start", lambda: any(event.name == "ready" for event in self.events), 150)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -80,7 +80,7 @@ class ScenarioClient:
                 self.events.append(Event(name, key, more))
                 self._changed.notify_all()
 
-    def order(self, command: str, seconds: float = 60, *, may_fail: bool = False) -> None:
+    def order(self, command: str, seconds: float = 150, *, may_fail: bool = False) -> None:
         """Give a command, and wait until it is done, or has failed where it may."""
         assert self._process.stdin is not None
         before = len(self.events)
@@ -167,8 +167,8 @@ def lead(client: ScenarioClient, broker: LedBroker, patience: float) -> None:
     broker.settle()
     broker.restart()
     client.order("beat")
-    client.order("phase 3", seconds=90)
+    client.order("phase 3")
     for kind in client.kinds:
         client.wait_for("consumed", "after-restart", kind, patience)
-    client.order("drain Orders", seconds=180)
-    client.order("end", seconds=30)
+    client.order("drain Orders")
+    client.order("end")
