@@ -99,7 +99,9 @@ def _side_by_side(names: Sequence[str], record: Path | None, *, is_real: bool) -
                 fetched_jars(TOOLS if name == MQADMIN else release_called(CLIENTS[name]), JARS)
             while sum(each.poll() is None for each in started) >= at_once:
                 time.sleep(_GLANCE_SECONDS)
-            started.append(subprocess.Popen([sys.executable, "-m", "tests.wire.clients", name, *more]))
+            command = [sys.executable, "-m", "tests.wire.clients", name, *more]
+            # Of a session of its own, so that Ctrl-C is said once, here.
+            started.append(subprocess.Popen(command, start_new_session=True))
         return max(each.wait() for each in started)
     finally:
         for each in started:

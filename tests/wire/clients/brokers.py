@@ -119,17 +119,20 @@ def _started(profile: str, folder: Path, verdict: dict[str, Any], *more: str) ->
     try:
         told = json.loads(cast("IO[str]", process.stdout).readline())
         yield told["address"], Controller(told["control"], told["token"])
-    finally:
-        process.terminate()
-        try:
-            said, _ = process.communicate(timeout=_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGABRT)  # faulthandler tells where it is
-            process.communicate()
-            where = (folder / "broker.err").read_text(encoding="utf-8").strip()
-            message = f"our broker {profile} did not end {_END_SECONDS} s after SIGTERM; it was at\n{where}"
-            raise AssertionError(message) from None
-        verdict.update(json.loads(said) if said.strip() else {})
+    except BaseException:
+        process.kill()  # nobody wants its verdict any more
+        process.communicate()
+        raise
+    process.terminate()
+    try:
+        said, _ = process.communicate(timeout=_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # faulthandler tells where it is
+        process.communicate()
+        where = (folder / "broker.err").read_text(encoding="utf-8").strip()
+        message = f"our broker {profile} did not end {_END_SECONDS} s after SIGTERM; it was at\n{where}"
+        raise AssertionError(message) from None
+    verdict.update(json.loads(said) if said.strip() else {})
 
 
 def _wait() -> None:
