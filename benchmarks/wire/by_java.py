@@ -50,11 +50,13 @@ class Measured:
     def row(self) -> str:
         """Its line of the table."""
         each = [f"{part / self.done * 1e6:,.0f}" for part in (*self.broker, *self.java)]
+        processors = os.cpu_count() or 1
         used = sum(self.broker) + sum(self.java)
-        share = used / (self.seconds * (os.cpu_count() or 1))
+        share = used / (self.seconds * processors)
+        at_most = min(self.done / sum(self.broker), processors * self.done / used)
         return (
             f"| {self.profile} | {self.headers} | {self.threads} | {self.rate:,.0f} | {each[0]} + {each[1]} "
-            f"| {self.done / sum(self.broker):,.0f} | {each[2]} + {each[3]} | {share:.0%} | {self.failed} |"
+            f"| {each[2]} + {each[3]} | {share:.0%} | {at_most:,.0f} | {self.failed} |"
         )
 
 
@@ -116,18 +118,20 @@ instance name and so with its own connection; so many threads send on each. `sen
 answer to the half, says COMMIT and sends END_TRANSACTION one-way. {seconds:.0f} s each, behind {seconds:.0f} s to warm
 up. `batchMaxDelayMs` is 30,000, as producers of 5.x wake 400 times a second each at its default (ProduceAccumulator).
 
-| Profile | headers | threads | Transactions a second | broker, µs each, user + system | alone on a processor \
-| Java, µs each, user + system | of the processors | failed |
+| Profile | headers | threads | Transactions a second | broker, µs each, user + system {""}\
+| Java, µs each, user + system | of the processors | at most | failed |
 |---|---|--:|--:|--:|--:|--:|--:|--:|
 {chr(10).join(each.row() for each in rows)}
 
-"Of the processors" is what both processes used of all that the machine has; the rest was idle or somebody else's.
+"Of the processors" is what both processes used of all that the machine has; the rest was idle or somebody else's. "At
+most" is what they could do with all of it, at what a transaction took here: the broker on one processor, both on all.
 
 Where the time goes, {last.profile} with {last.headers} and {last.threads} threads.
 The client, by the names of its threads:
 {", ".join(f"{name} {share:.0%}" for name, share in of_java)}.
 
-The broker, by the file that it is in (what Python does in C counts for the file that calls it; a run of its own):
+The broker, by the file that it is in, from its start on, in a run of its own (what Python does in C counts for the file
+that calls it):
 
 | File | share |
 |---|--:|

@@ -22,6 +22,8 @@ _EVERY_SECONDS: Final = 0.005
 
 def called(path: str) -> str:
     """The name of a file: below the project, or behind the folder of the libraries."""
+    if path == "<string>":
+        return "what dataclasses and named tuples generate"
     if path.startswith(f"{ROOT}/") and "site-packages" not in path:
         return path.removeprefix(f"{ROOT}/")
     return "/".join(Path(path).parts[-2:])
