@@ -21,12 +21,14 @@ _EVERY_SECONDS: Final = 0.005
 
 
 def called(path: str) -> str:
-    """The name of a file: below the project, or behind the folder of the libraries."""
+    """The name of a file: below the project, or that of a library's module."""
     if path == "<string>":
         return "what dataclasses and named tuples generate"
+    if path.startswith("<"):
+        return path.strip("<>")
     if path.startswith(f"{ROOT}/") and "site-packages" not in path:
         return path.removeprefix(f"{ROOT}/")
-    return "/".join(Path(path).parts[-2:])
+    return ".".join(Path(path).with_suffix("").parts[-2:])
 
 
 def main(out: Path, words: list[str]) -> None:
