@@ -45,10 +45,10 @@ public class WireLoad {
             long first = System.nanoTime() + between * number / (producers * threads);
             new Thread(() -> send(producer, kinds, first, between), "sender-" + number).start();
         }
-        System.out.println("ready");
+        System.out.println("= ready");
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null && !line.equals("end"); line = commands.readLine())
-            System.out.println("{\"done\": " + DONE + ", \"committed\": " + COMMITTED + ", \"checked\": " + CHECKED
+            System.out.println("= {\"done\": " + DONE + ", \"committed\": " + COMMITTED + ", \"checked\": " + CHECKED
                 + ", \"consumed\": " + CONSUMED + ", \"failed\": " + FAILED + "}");
         goesOn = false;
         Runtime.getRuntime().halt(0);

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PROGRAM: Final = Path(__file__).with_name("WireLoad.java")
 JARS: Final = Path(__file__).parents[2] / "build" / "real-broker" / "jars"
 _HEAP: Final = "512m"
+_OWN: Final = "= "
+"""Before each line that the program prints."""
 _END_SECONDS: Final = 60
 
 
@@ -119,9 +121,10 @@ class JavaLoad:
         self._to.flush()
 
     def _line(self) -> str:
-        line = self._from.readline()
-        if not line:
-            said = (self._folder / "java.err").read_text(encoding="utf-8").strip().splitlines()
-            message = f"the Java load ended; it said last: {said[-1] if said else 'nothing'}"
-            raise SystemExit(message)
-        return line
+        """The next line that is the program's own: the client may print to its standard output, too."""
+        for line in self._from:
+            if line.startswith(_OWN):
+                return line.removeprefix(_OWN)
+        said = (self._folder / "java.err").read_text(encoding="utf-8").strip().splitlines()
+        message = f"the Java load ended; it said last: {said[-1] if said else 'nothing'}"
+        raise SystemExit(message)
