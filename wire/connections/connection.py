@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MOST_WAITING_BYTES: Final = 64 << 20
 """What may wait to be sent to a client that reads nothing; beyond it, the connection is closed."""
 
+MOST_IDLE_SECONDS: Final = 120.0
+"""``serverChannelMaxIdleTimeSeconds``: what neither sends nor gets anything for so long is closed. A Java client that
+has connected anew after a timeout leaves its old connection open, and counts on that."""
+
 
 class Connection(asyncio.Protocol):
     """A client's connection.
@@ -54,6 +58,9 @@ class Connection(asyncio.Protocol):
         self._opaque = 0
         self._why = ""
         self._answers: list[bytes] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._active_at = self._loop.time()
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See :class:`asyncio.Protocol`."""
@@ -62,11 +69,13 @@ class Connection(asyncio.Protocol):
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._transport = stream
         self.is_open = True
+        self._watch()
         self._on_open(self)
 
     def data_received(self, data: bytes) -> None:
         """See :class:`asyncio.Protocol`; what is no frame ends this connection and nothing else."""
         self._answers = []
+        self._active_at = self._loop.time()
         try:
             for frame in self._frames.feed(data):
                 command = decode(frame)
@@ -83,6 +92,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """See :class:`asyncio.Protocol`; whatever ended it."""
         self.is_open = False
+        if self._timer is not None:
+            self._timer.cancel()
         self._on_close(self, self._why)
 
     def close(self, why: str = "") -> None:
@@ -110,9 +121,18 @@ class Connection(asyncio.Protocol):
     def _write(self, data: bytes) -> None:
         if self._transport is None:
             return
+        self._active_at = self._loop.time()
         self._transport.write(data)
         if self._transport.get_write_buffer_size() > MOST_WAITING_BYTES:
             self.close(f"more than {MOST_WAITING_BYTES} bytes wait to be read by it")
+
+    def _watch(self) -> None:
+        """Close it where nothing came or went for too long (``NettyRemotingServer``'s ``IdleStateHandler``)."""
+        left = self._active_at + MOST_IDLE_SECONDS - self._loop.time()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._watch)
+        else:
+            self.close(f"nothing came or went for {MOST_IDLE_SECONDS:.0f} s")
 
     def call_oneway(self, code: RequestCode, fields: Mapping[str, str], body: bytes, version: int) -> None:
         """Ask the client something that it does not answer (``Broker2Client``)."""
