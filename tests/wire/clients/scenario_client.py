@@ -171,4 +171,5 @@ def lead(client: ScenarioClient, broker: LedBroker, patience: float) -> None:
     for kind in client.kinds:
         client.wait_for("consumed", "after-restart", kind, patience)
     client.order("drain Orders")
+    broker.settle()
     client.order("end")
