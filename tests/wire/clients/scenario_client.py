@@ -64,7 +64,11 @@ class ScenarioClient:
                 text=True,
             )
         threading.Thread(target=self._listen, daemon=True).start()
-        self.wait("start", lambda: any(event.name == "ready" for event in self.events), 150)
+        try:
+            self.wait("start", lambda: any(event.name == "ready" for event in self.events), 150)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
