@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.real.releases import RELEASES
 from halfcheck.errors import ExitCode
 from halfcheck.printing.probe import print_played
-from halfcheck.probe.judgement import explaining
 from halfcheck.probe.answer import play_json
+from halfcheck.probe.judgement import explaining
 from halfcheck.probe.real.hosted import HostedBroker
 from halfcheck.probe.real.to_the_end import to_the_end
 from halfcheck.probe.rust.crates import built
