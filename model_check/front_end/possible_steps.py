@@ -69,7 +69,7 @@ def possible_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -
 
 
 def occasions_of(
-    actions: Sequence[LoweredAction], forgetting: Iterable[Statement], first: Iterable[tuple[Slot, int]]
+    actions: Sequence[LoweredAction], forgetting: Iterable[Statement], slots: Iterable[Slot]
 ) -> tuple[Occasion, ...]:
     """The occasions of some steps, whatever the switches.
 
@@ -77,10 +77,10 @@ def occasions_of(
     ----------
     forgetting
         What is done behind each step.
-    first
-        The slots of a state and what they hold in the beginning.
+    slots
+        Of the state.
     """
-    fixed = _fixed_values(first, forgetting)
+    fixed = _fixed_values(slots, forgetting)
     writes = [frozenset(_written_by(action.effect, fixed)) for action in actions]
     always = _possible_everywhere(actions, writes, fixed)
     for number in always:
@@ -110,16 +110,14 @@ def _closed(action: LoweredAction) -> tuple[Expression, ...]:
     return tuple(condition for condition in conditions if is_closed(condition) and condition != TRUE)
 
 
-def _fixed_values(first: Iterable[tuple[Slot, int]], forgetting: Iterable[Statement]) -> dict[Path, int]:
-    """What all elements of a field hold in the beginning, and time and forgetting leave so."""
-    values: dict[Path, set[int]] = {}
-    moving: set[Path] = {statement.path for statement in parts(tuple(forgetting)) if isinstance(statement, Write)}
-    for slot, value in first:
-        values.setdefault(slot.path, set()).add(value)
-        refers = slot.places is not None and value != slot.low
-        if refers or slot.kind in (Kind.CLOCK, Kind.INSTANT):
-            moving.add(slot.path)
-    return {path: min(held) for path, held in values.items() if len(held) == 1 and path not in moving}
+def _fixed_values(slots: Iterable[Slot], forgetting: Iterable[Statement]) -> dict[Path, int]:
+    """What fields hold in the beginning, those that time and forgetting leave so.
+
+    A place that is taken out leaves one behind that is as in the beginning, and what refers to nothing as it is.
+    """
+    moving = {statement.path for statement in parts(tuple(forgetting)) if isinstance(statement, Write)}
+    lasting = (slot for slot in slots if slot.kind not in (Kind.CLOCK, Kind.INSTANT) and slot.path not in moving)
+    return {slot.path: slot.low for slot in lasting}  # of the initial state, see `MachineState`
 
 
 def _written_by(effect: tuple[Statement, ...], fixed: Mapping[Path, int]) -> Iterable[Path]:

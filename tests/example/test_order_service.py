@@ -47,7 +47,9 @@ def test_the_readme_counts_the_tests_and_names_those_that_find_a_bug() -> None:
 
 
 def test_make_example_carries_out_the_readme() -> None:
-    told = subprocess.run(["make", "-n", "example"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        ["make", "--no-print-directory", "-n", "example"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert told.splitlines()[-1].split()[-3:] == [".venv/bin/python", "-m", "tests.example"]
 
 

@@ -64,13 +64,12 @@ class Emitter(ForgettingWriter):
         """The text of the module."""
         actions = [self.lowering.action(step) for step in self.steps]
         forgetting = self.lowering.forgetting()
-        first = zip(self.packing.slots, self.machine.initial(self.constants).canonical(), strict=True)
-        self.occasions = occasions_of(actions, forgetting, first)
+        self.occasions = occasions_of(actions, forgetting, self.packing.slots)
         guards = self._guards(actions, self.occasions)
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
-        expand = self._expand(len(actions), len(guards))
+        expand = self._expand(len(actions), len(guards)), self._cut()
         forget = self._forget(forgetting)
-        return "\n\n".join([*bodies, *guards, expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
+        return "\n\n".join([*bodies, *guards, *expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
 
     @property
     def forgets(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run, byte_that_was_cut
 from model_check.explicit.code_generation.instructions import Instructions
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
@@ -38,6 +38,9 @@ class ExpressionWriter:
     switches : tuple of str
         The boolean constants that are known at run time only: the first numbers of the array `%K`.
     """
+
+    _all_are_cut = False
+    """Whether the bytes of the run lie behind its words."""
 
     def __init__(self, packing: Packing, switches: tuple[str, ...]) -> None:
         self.packing = packing
@@ -238,12 +241,12 @@ class ExpressionWriter:
         number, within = divmod(shift, self._bits)
         is_split = within + place.width > self._bits
         if self._bits == BYTE:
-            low = byte_of_run(self.code, place.word, number)
+            low = self._byte(place.word, number)
             part = self._operation("lshr", low, within) if within else low
             if not is_split:
                 return part
             return self._operation(
-                "or", part, self._operation("shl", byte_of_run(self.code, place.word, number + 1), BYTE - within)
+                "or", part, self._operation("shl", self._byte(place.word, number + 1), BYTE - within)
             )
         if is_split:
             within = 0
@@ -251,6 +254,11 @@ class ExpressionWriter:
         moved = self.code.value(f"lshr {words} {self._word(place.word)}, splat (i64 {shift - within})")
         part = self.code.value(f"trunc {words} {moved} to {self._number_type}")
         return self._operation("lshr", part, within) if within else part
+
+    def _byte(self, word: int, number: int) -> str:
+        if self._all_are_cut:
+            return byte_that_was_cut(self.code, self.packing.words, word, number)
+        return byte_of_run(self.code, word, number)
 
     def _shift(self, place: Place, index: Expression | None) -> str | int:
         """Where an element of an array begins in its word; a number where it is known."""

@@ -8,10 +8,10 @@ can take costs a look at its mask.
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
-from model_check.explicit.code_generation.bytes_of_run import RUN
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, cut_all
 from model_check.explicit.code_generation.emit_expressions import ALIGNMENT
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
@@ -75,7 +75,7 @@ done.{number}:
 _RUNS = """\
 define i64 @{function}({given}) nounwind {{
 entry:
-  %columns = alloca [{words} x [{run} x i64]], align {alignment}
+  %columns = alloca [2 x [{words} x [{run} x i64]]], align {alignment}
   call void @llvm.memset.p0.i64(ptr align {alignment} %columns, i8 0, i64 {size}, i1 false)
   {entry}
   br label %lay.out
@@ -133,6 +133,7 @@ class StepWriter(StatementWriter):
         at_flag = code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {len(self.switches) + part}")
         flag = code.at_entry(f"load i64, ptr {at_flag}")
         code.leave_entry_unless(code.at_entry(f"icmp ne i64 {flag}, 0"), "over")
+        self._all_are_cut = True
         bits = max(self.bits_for_guard(actions[number]) for number in self.guarded_together[part])
         code.jump("some")
         code.start("some")
@@ -146,6 +147,7 @@ class StepWriter(StatementWriter):
             address = code.value(f"getelementptr inbounds i64, ptr %masks, i64 {number}")
             code.do(f"store i64 {self._of_run(passing)}, ptr {address}")
         code.jump("over")
+        self._all_are_cut = False
         return _GUARDS.format(number=part, text=code.text())
 
     def bits_for_guard(self, action: LoweredAction) -> int:
@@ -207,7 +209,8 @@ class StepWriter(StatementWriter):
 
     def _expand(self, steps: int, guards: int) -> str:
         """`expand(states, first, last, K, found, steps, parents)`: the successors of some states, at least one."""
-        lines = ["call.0:", f"  call void @llvm.memset.p0.i64(ptr align 64 %masks, i8 0, i64 {8 * steps}, i1 false)"]
+        lines = ["call.0:", "  call void @cut(ptr %columns)"]
+        lines += [f"  call void @llvm.memset.p0.i64(ptr align 64 %masks, i8 0, i64 {8 * steps}, i1 false)"]
         lines += [f"  call void @guards_{part}(ptr %columns, i64 %count, ptr %K, ptr %masks)" for part in range(guards)]
         n = "%n"
         for number in range(steps):
@@ -239,6 +242,13 @@ class StepWriter(StatementWriter):
             function=function, given=given, words=width, run=RUN, size=8 * RUN * width, alignment=ALIGNMENT,
             copies="\n".join(copies), body="\n".join(body), calls=calls, result=result, entry=entry,
         )  # fmt: skip
+
+    def _cut(self) -> str:
+        """`cut(columns)`: the bytes of a run that is laid out."""
+        ends = [0] * self.packing.words
+        for place in chain.from_iterable(self.packing.places.values()):
+            ends[place.word] = max(ends[place.word], place.shift + place.width * place.length)
+        return cut_all(self._begin(), [-(-end // BYTE) for end in ends])
 
     def _of_run(self, truth: str) -> str:
         """The states of the run in which a condition is true, as bits of a number."""
