@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.errors import RealBrokerError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 BUILT: Final = Path(__file__).parents[3] / "build" / "rust-broker"
 """Where they are kept: programs in ``bin``, cargo's own work in ``target``, which a later build goes on from."""
@@ -100,15 +101,31 @@ def built(root: Path = BUILT, crates: Sequence[Crate] = CRATES) -> Path:
 
 def _run(command: Sequence[str]) -> int:
     """Cargo's exit code; whatever ends the wait ends cargo and the compilers that it has started."""
-    process = subprocess.Popen(  # noqa: S603 - cargo itself, in a group of its own
-        command, env=cargo_environment(), stdin=subprocess.DEVNULL, start_new_session=True
-    )
+    process = None
     try:
+        with _interruptions_held():
+            process = subprocess.Popen(  # noqa: S603 - cargo itself, in a group of its own
+                command, env=cargo_environment(), stdin=subprocess.DEVNULL, start_new_session=True
+            )
         return process.wait()
     finally:
-        if process.returncode is None:
+        if process is not None and process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[None]:
+    """Ctrl-C and SIGTERM that come in here act behind it: what is started is known by then."""
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for first in came[:1]:
+        signal.raise_signal(first)
 
 
 def _stamp(crate: Crate, root: Path) -> Path:
