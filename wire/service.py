@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from wire.connections.listener import Listener
 from wire.control.http_port import LOOPBACK, ControlPort
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wire.node.start import Start
+
+
+_ACCEPTING_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ class Service:
             node.stop()
             node.recorder.close()
             node.close()
+            if accepted := asyncio.all_tasks() - {asyncio.current_task()}:  # what came as the port was closed
+                await asyncio.wait(accepted, timeout=_ACCEPTING_SECONDS)
             while node.connections:  # each is closed, and its end is told by the loop
                 await asyncio.sleep(0)
         if self._failure is not None:

@@ -65,7 +65,11 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See :class:`asyncio.Protocol`."""
         stream = cast("asyncio.Transport", transport)
-        host, port = transport.get_extra_info("peername")[:2]
+        peer = transport.get_extra_info("peername")
+        if peer is None:  # it is gone already
+            stream.abort()
+            return
+        host, port = peer[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._transport = stream
         self.is_open = True

@@ -69,9 +69,15 @@ class Listener:
         return f"[{host}]" if ":" in host else host
 
     def stop(self) -> None:
-        """Listen no more, and end every connection."""
+        """Listen no more, and end every connection.
+
+        What was accepted just now becomes a connection first: a server that is closed by then leaves its socket open.
+        """
         if self._server is not None:
-            self._server.close()
+            loop = asyncio.get_running_loop()
+            for port in self._server.sockets:
+                loop.remove_reader(port)
+            loop.call_soon(self._server.close)
             self._server = None
         for connection in list(self._node.connections.values()):
             connection.close()
@@ -81,6 +87,8 @@ class Listener:
 
     def _open(self, connection: Connection) -> None:
         self._node.connections[connection.address] = connection
+        if self._server is None:  # it came as the port was closed
+            connection.close()
 
     def _close(self, connection: Connection, why: str) -> None:
         node = self._node
