@@ -68,6 +68,36 @@ def possible_steps(occasions: Sequence[Occasion], switches: Mapping[str, int]) -
     return possible
 
 
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Steps whose guards are evaluated together, as they are possible in the same environments.
+
+    Attributes
+    ----------
+    occasions : tuple of Occasion
+        One a step.
+    parts : tuple of tuple of int
+        The numbers of the steps of each part.
+    """
+
+    occasions: tuple[Occasion, ...]
+    parts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, occasions: tuple[Occasion, ...], most: int) -> Guarded:
+        """Parts of so many steps at most."""
+        alike: dict[Occasion, list[int]] = {}
+        for number, occasion in enumerate(occasions):
+            alike.setdefault(occasion, []).append(number)
+        parts = (tuple(some[first : first + most]) for some in alike.values() for first in range(0, len(some), most))
+        return cls(occasions, tuple(parts))
+
+    def flags(self, switches: Mapping[str, int], *, reachable: bool) -> list[int]:
+        """For each part whether its guards are to be evaluated; `reachable`, if no other states are looked at."""
+        steps = possible_steps(self.occasions, switches) if reachable else allowed_steps(self.occasions, switches)
+        return [int(part[0] in steps) for part in self.parts]
+
+
 def occasions_of(
     actions: Sequence[LoweredAction], forgetting: Iterable[Statement], slots: Iterable[Slot]
 ) -> tuple[Occasion, ...]:

@@ -13,12 +13,11 @@ from model_check.explicit.code_generation.compile import kernel_cache
 from model_check.explicit.code_generation.emit import FUNCTIONS, Emitter
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
-from model_check.front_end.possible_steps import allowed_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from model_check.front_end.possible_steps import Occasion
+    from model_check.front_end.possible_steps import Guarded
     from spec.language import Machine, Step
 
 Values = tuple[int, ...]
@@ -34,8 +33,7 @@ class Emitted:
     native: Native
     steps: tuple[Step, ...]
     verdict_words: int
-    occasions: tuple[Occasion, ...]
-    guarded_together: tuple[tuple[int, ...], ...]
+    guarded: Guarded
 
     def _call(self, function: str, *arguments: int | npt.NDArray[np.generic]) -> int:
         given = [a if isinstance(a, int) else a.ctypes.data for a in arguments]
@@ -44,9 +42,7 @@ class Emitted:
 
     def _switches(self) -> npt.NDArray[np.int64]:
         switches = {name: int(getattr(self.constants, name)) for name in self.machine.switches}
-        allowed = allowed_steps(self.occasions, switches)  # from any state, be it reachable or not
-        flags = [int(numbers[0] in allowed) for numbers in self.guarded_together]
-        return np.array([*switches.values(), *flags], dtype=np.int64)
+        return np.array([*switches.values(), *self.guarded.flags(switches, reachable=False)], dtype=np.int64)
 
     def successors(self, values: Values) -> list[tuple[str, Values]]:
         """The enabled steps and where they lead; `OverflowError` names the step that leaves a declared range."""
@@ -80,10 +76,7 @@ def emitted(machine: Machine, constants: object, emitter: type[Emitter] = Emitte
     packing = pack_machine(machine, constants)
     written = emitter(machine, constants, packing)
     native = load_native(written.source(), FUNCTIONS, kernel_cache())
-    return Emitted(
-        machine, constants, packing, native, written.steps, written.verdict_words, written.occasions,
-        written.guarded_together,
-    )  # fmt: skip
+    return Emitted(machine, constants, packing, native, written.steps, written.verdict_words, written.guarded)
 
 
 def in_cpython(machine: Machine, constants: object, values: Values) -> Iterator[tuple[str, Values]]:

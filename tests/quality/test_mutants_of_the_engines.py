@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
-    from model_check.front_end.possible_steps import Occasion
-
 pytestmark = pytest.mark.untraced
 
 
@@ -47,9 +45,9 @@ class DropsAnAssignment(Emitter):
 class ForgetsAConjunct(Emitter):
     """Of each guard with four conjuncts or more, the last is forgotten."""
 
-    def _guards(self, actions: Sequence[LoweredAction], occasions: Sequence[Occasion]) -> list[str]:
+    def _guards(self, actions: Sequence[LoweredAction], parts: Sequence[Sequence[int]]) -> list[str]:
         forgetful = [replace(a, guard=a.guard[:-1]) if len(a.guard) >= 4 else a for a in actions]
-        return super()._guards(forgetful, occasions)
+        return super()._guards(forgetful, parts)
 
 
 class TakesLessForLessOrEqual(Emitter):

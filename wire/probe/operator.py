@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from wire.client.channel import Channel, NoAnswerError
 from wire.errors import WireError
+from wire.probe.own_session import in_own_session
 from wire.probe.player import FIRST_SAVE_S
 from wire.probe.producers import now_ms
 
@@ -81,28 +79,18 @@ class ShellOperator:
     def _run(self, command: str, option: str) -> None:
         """Run a command that the user has given, in a shell, as they wrote it.
 
-        It gets a session of its own, so that a broker that it starts is not interrupted with the probe, and another
-        stdout than the probe's, for whose end somebody may wait. What is interrupted, or late, is killed with all that
-        it has started.
+        It gets another stdout than the probe's, for whose end somebody may wait. What is interrupted, or late, is
+        killed with all that it has started.
         """
         with TemporaryFile() as said:
-            process = subprocess.Popen(  # noqa: S602
-                command,
-                shell=True,
-                stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code = process.wait(self.patience_s)
-            except subprocess.TimeoutExpired:
-                _kill_all(process)
-                message = f"{option} {command!r} did not return in {self.patience_s:g} s; let it end, by & if need be"
-                raise OperatorError(message) from None
-            except BaseException:
-                _kill_all(process)
-                raise
+            with in_own_session(["/bin/sh", "-c", command], said=said) as process:
+                try:
+                    code = process.wait(self.patience_s)
+                except subprocess.TimeoutExpired:
+                    message = (
+                        f"{option} {command!r} did not return in {self.patience_s:g} s; let it end, by & if need be"
+                    )
+                    raise OperatorError(message) from None
             if code:
                 said.seek(0)
                 message = f"{option} {command!r} ended with {code}, and was to return 0{_last_line(said.read())}"
@@ -122,13 +110,6 @@ class ShellOperator:
         what = "does not listen" if listens else "still listens"
         message = f"{self.address}: the broker {what} {self.patience_s:g} s behind {behind}"
         raise OperatorError(message)
-
-
-def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """End a command with all processes of its session."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _last_line(said: bytes) -> str:

@@ -6,9 +6,9 @@ import argparse
 import json
 import sys
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from conformance.real.releases import RELEASES
 from halfcheck.errors import ExitCode
 from halfcheck.printing.probe import print_played
 from halfcheck.probe.answer import play_json
@@ -28,7 +28,7 @@ from spec.profiles import VERSIONS
 from wire.probe.scenarios import SCENARIOS, scenario_called
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from halfcheck.probe.rust.difference import Difference
@@ -89,21 +89,14 @@ def _probe_rust(programs: Path, options: argparse.Namespace, kept: Kept) -> None
     scenarios = list(SCENARIOS) if is_all else options.scenario or []
     if scenarios:
         _play(programs, options, scenarios, kept)
-
-    def starts(settings: Mapping[str, str]) -> RustBroker:
-        return RustBroker(programs, settings)
-
-    for result in stage_all(_asked(options) if is_all or options.difference else [], starts, "rocketmq-rust"):
+    differences = _asked(options) if is_all or options.difference else []
+    for result in stage_all(differences, partial(RustBroker, programs), "rocketmq-rust"):
         kept.staged[result.name] = result
 
 
 def _stage_on_rocketmq(options: argparse.Namespace, kept: Kept) -> None:
-    kept.release = _ROCKETMQ if _ROCKETMQ in RELEASES else ""
-
-    def starts(settings: Mapping[str, str]) -> HostedBroker:
-        return HostedBroker(_ROCKETMQ, settings)
-
-    for result in stage_all(_asked(options), starts, f"RocketMQ {_ROCKETMQ}"):
+    kept.release = _ROCKETMQ
+    for result in stage_all(_asked(options), partial(HostedBroker, _ROCKETMQ), f"RocketMQ {_ROCKETMQ}"):
         kept.rocketmq[result.name] = result
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.errors import RealBrokerError
+from wire.probe.own_session import in_own_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 BUILT: Final = Path(__file__).parents[3] / "build" / "rust-broker"
 """Where they are kept: programs in ``bin``, cargo's own work in ``target``, which a later build goes on from."""
@@ -63,11 +61,6 @@ def cargo_environment() -> dict[str, str]:
     return {**os.environ, "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "0"}
 
 
-def missing(root: Path = BUILT) -> list[Crate]:
-    """Those that are not built yet, in this release."""
-    return [crate for crate in CRATES if not _is_built(crate, root)]
-
-
 def built(root: Path = BUILT, crates: Sequence[Crate] = CRATES) -> Path:
     """The folder with the programs, which are built now where they are missing; cargo shows how far it is on stderr.
 
@@ -88,7 +81,8 @@ def built(root: Path = BUILT, crates: Sequence[Crate] = CRATES) -> Path:
         raise CargoError(message)
     for crate in waiting:
         print(f"building {crate.coordinates} into {root} (once; a quarter of an hour on two cores)", file=sys.stderr)
-        code = _run(install_command(cargo, crate, root))
+        with in_own_session(install_command(cargo, crate, root), environment=cargo_environment()) as process:
+            code = process.wait()
         if code:
             message = (
                 f"cargo ended with {code} for {crate.coordinates} (its last lines stand above); it wants Rust "
@@ -97,35 +91,6 @@ def built(root: Path = BUILT, crates: Sequence[Crate] = CRATES) -> Path:
             raise CargoError(message)
         _stamp(crate, root).write_text(f"{RELEASE}\n", encoding="utf-8")
     return root / "bin"
-
-
-def _run(command: Sequence[str]) -> int:
-    """Cargo's exit code; whatever ends the wait ends cargo and the compilers that it has started."""
-    process = None
-    try:
-        with _interruptions_held():
-            process = subprocess.Popen(  # noqa: S603 - cargo itself, in a group of its own
-                command, env=cargo_environment(), stdin=subprocess.DEVNULL, start_new_session=True
-            )
-        return process.wait()
-    finally:
-        if process is not None and process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-@contextmanager
-def _interruptions_held() -> Iterator[None]:
-    """Ctrl-C and SIGTERM that come in here act behind it: what is started is known by then."""
-    came: list[int] = []
-    before = {number: signal.signal(number, lambda n, _: came.append(n)) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    for first in came[:1]:
-        signal.raise_signal(first)
 
 
 def _stamp(crate: Crate, root: Path) -> Path:

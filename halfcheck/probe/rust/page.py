@@ -30,7 +30,7 @@ _STOP: Final = "stop"
 _WHY_STOP: Final = """\
 No release writes the op entries that wait when it is told to stop (B03); this broker does, as
 [stop-behind-a-commit](#stop-behind-a-commit) shows. That is the repair `flushes_on_stop` of the specification, by which
-trace validation explains no record yet. With an interval of 3 s, which the stop outlasts, the scenario is explained."""
+trace validation explains no record yet."""
 
 
 def page_of(kept: Kept) -> str:

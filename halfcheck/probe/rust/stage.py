@@ -21,8 +21,8 @@ from wire.client.channel import Channel, NoAnswerError
 from wire.client.reading import check_offset, end_of_queue, pull_all, release_and_settings
 from wire.client.transactions import HalfName, end_transaction_fields, half_of_check, heartbeat_body
 from wire.probe.producers import PREFIX, now_ms
-from wire.remoting.codes import RequestCode
-from wire.remoting.command import decode
+from wire.remoting.codes import RequestCode, ResponseCode
+from wire.remoting.command import RemotingCommand, decode
 from wire.remoting.frames import FrameReader
 from wire.remoting.messages import decode_records, properties_text
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from reference.format.record import Record
     from wire.client.channel import Address
     from wire.probe.player import Operator
-    from wire.remoting.command import RemotingCommand
 
 _PATIENCE_S: Final = 20.0
 """So long an answer may take."""
@@ -95,13 +94,7 @@ class Stage:
 
         Whether the connection ends is told, too, as its users lose all that is under way on it.
         """
-        channel = self.channel
-        try:
-            answer = channel.ask(code, fields, body)
-        except NoAnswerError:
-            return CLOSED if not channel.is_open else NO_ANSWER
-        told = [f"{name}={answer.fields.get(name, '')}" for name in names]
-        return ", ".join([f"code {answer.code}", *told])
+        return _told(_answer(self.channel, code, fields, body), *names)
 
     def connect(self) -> str:
         """Make the group known by a heartbeat."""
@@ -156,12 +149,9 @@ class Stage:
         """What it calls itself, in the header of an answer."""
         return release_and_settings(self.channel)[0] or "none: the number is a snapshot's"
 
-    def _heartbeat(self, channel: Channel, client_id: str, group: str) -> str:
-        told = heartbeat_body(client_id, group)
-        try:
-            return f"code {channel.ask(RequestCode.HEART_BEAT, {}, told).code}"
-        except NoAnswerError:
-            return NO_ANSWER if channel.is_open else CLOSED
+    @staticmethod
+    def _heartbeat(channel: Channel, client_id: str, group: str) -> str:
+        return _told(_answer(channel, RequestCode.HEART_BEAT, {}, heartbeat_body(client_id, group)))
 
     def _ask_in_json(self, more: Mapping[str, str]) -> str:
         fields = {"topic": HALF_TOPIC, "queueId": "0"}
@@ -173,7 +163,7 @@ class Stage:
                 reader = FrameReader()
                 while data := connection.recv(1 << 16):
                     for frame in reader.feed(data):
-                        return f"code {decode(frame).code}"
+                        return _told(decode(frame))
         except TimeoutError:
             return NO_ANSWER
         except OSError:
@@ -194,15 +184,11 @@ class Stage:
         """Send a half; fields of SEND_MESSAGE_V2 may be other ones, None leaves one out."""
         key = self._keys.setdefault(letter, f"{self.name}_{letter}_{secrets.token_hex(4)}")
         fields = {**self.fields_of_half(key, properties or {}), **changed}
-        channel = self.channel
-        try:
-            answer = channel.ask(RequestCode.SEND_MESSAGE_V2, fields, b"halfcheck")
-        except NoAnswerError:
-            return NO_ANSWER if channel.is_open else CLOSED
-        if answer.code == 0:
+        answer = _answer(self.channel, RequestCode.SEND_MESSAGE_V2, fields, b"halfcheck")
+        if isinstance(answer, RemotingCommand) and answer.code == ResponseCode.SUCCESS:
             told = answer.fields
             self._halves[letter] = HalfName(int(told["queueOffset"]), int(told["msgId"][-16:], 16), key, told["msgId"])
-        return f"code {answer.code}"
+        return _told(answer)
 
     def end(self, letter: str, outcome: int, *, answers_check: bool = False, **changed: object) -> str:
         """END_TRANSACTION of the half of a message, as it was last known, and its answer."""
@@ -221,10 +207,7 @@ class Stage:
         """END_TRANSACTION on a connection of its own, where no answer may come."""
         fields = end_transaction_fields(self.name, self._halves[letter], outcome)
         with Channel(self.address, _NO_ANSWER_S) as channel:
-            try:
-                return f"code {channel.ask(RequestCode.END_TRANSACTION, fields).code}"
-            except NoAnswerError:
-                return NO_ANSWER if channel.is_open else CLOSED
+            return _told(_answer(channel, RequestCode.END_TRANSACTION, fields))
 
     # --- what shows ---------------------------------------------------------------------------------------------------
 
@@ -313,6 +296,21 @@ class Stage:
     def _of(self, letter: str, topic: str) -> list[Record]:
         key = self._keys[letter]
         return [each for each in pull_all(self.channel, self.name, topic, self._begins[topic]) if _key(each) == key]
+
+
+def _answer(channel: Channel, code: int, fields: Mapping[str, object], body: bytes = b"") -> RemotingCommand | str:
+    """The answer to a request, or why there is none."""
+    try:
+        return channel.ask(code, fields, body)
+    except NoAnswerError:
+        return NO_ANSWER if channel.is_open else CLOSED
+
+
+def _told(answer: RemotingCommand | str, *names: str) -> str:
+    if isinstance(answer, str):
+        return answer
+    told = [f"{name}={answer.fields.get(name, '')}" for name in names]
+    return ", ".join([f"code {answer.code}", *told])
 
 
 def told_properties(records: Sequence[Record], *names: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from halfcheck.probe.rust.configuration import SETTINGS
 from halfcheck.probe.rust.difference import Difference, Staged, staged
 from halfcheck.probe.rust.stage import Stage
+from wire.probe.player import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,21 +19,12 @@ if TYPE_CHECKING:
     from wire.client.channel import Address
 
 
-class Broker(Protocol):
-    """One that runs and that this process may stop (:class:`wire.probe.player.Operator`)."""
-
-    saves_from: float
-    died_ms: int
+class Broker(Operator, Protocol):
+    """One that runs, and that this process may end."""
 
     @property
     def address(self) -> Address:
         """Where it listens."""
-
-    def kill(self) -> None:
-        """Kill it, and start it again."""
-
-    def restart(self) -> None:
-        """Stop it, and start it again."""
 
 
 Starts = Callable[[Mapping[str, str]], AbstractContextManager[Broker]]

@@ -25,13 +25,12 @@ from model_check.explicit.code_generation.emit import CLAIMS_A_WORD, FUNCTIONS, 
 from model_check.explicit.code_generation.native import Native, load_native
 from model_check.explicit.code_generation.packing import Packing, pack_machine
 from model_check.explicit.code_generation.written_once import WrittenOnce
-from model_check.front_end.possible_steps import allowed_steps, possible_steps
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-    from model_check.front_end.possible_steps import Occasion
+    from model_check.front_end.possible_steps import Guarded
     from spec.language import Machine, Step
 
 PARTS = ("atomics", "calls", "hashing", "table", "kernel", "marking", "edges", "bisimulation", "walk_kernel")
@@ -70,10 +69,8 @@ class Compiled:
         What each step number of the kernels stands for.
     verdict_words : int
         The words that the bits of all clauses and witnesses take.
-    occasions : tuple of Occasion
-        When each step is possible.
-    guarded_together : tuple of tuple of int
-        The steps whose guards one function of the machine code evaluates; these have one occasion.
+    guarded : Guarded
+        Whose guards one function of the machine code evaluates.
     """
 
     machine: Machine
@@ -82,8 +79,7 @@ class Compiled:
     packing: Packing
     steps: tuple[Step, ...]
     verdict_words: int
-    occasions: tuple[Occasion, ...]
-    guarded_together: tuple[tuple[int, ...], ...]
+    guarded: Guarded
 
     def switches(self, constants: object, *, reachable: bool = True) -> npt.NDArray[np.int64]:
         """The switches of a profile and an environment as the kernels want them; see `kernel_texts/calls.py`.
@@ -91,8 +87,7 @@ class Compiled:
         Steps that no run can take are not tried; unless also states are to be expanded that are not reachable.
         """
         switches = {name: int(getattr(constants, name)) for name in self.machine.switches}
-        possible = (possible_steps if reachable else allowed_steps)(self.occasions, switches)
-        flags = [int(numbers[0] in possible) for numbers in self.guarded_together]
+        flags = self.guarded.flags(switches, reachable=reachable)
         addresses = [self.native.addresses[name] for name in FUNCTIONS]
         return np.array([*switches.values(), *flags, len(self.steps), *addresses], dtype=np.int64)
 
@@ -111,10 +106,7 @@ def compile_machine(machine: Machine, constants: object, *, fingerprints: bool =
     written = _written_once(machine, constants)
     module = load_generated(_kernels(written.packing, forgets=written.forgets, fingerprints=fingerprints))
     native = load_native(written.steps_text, FUNCTIONS, kernel_cache())
-    return Compiled(
-        machine, module, native, written.packing, written.steps, written.verdict_words, written.occasions,
-        written.guarded_together,
-    )  # fmt: skip
+    return Compiled(machine, module, native, written.packing, written.steps, written.verdict_words, written.guarded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +118,14 @@ class _Written:
     steps: tuple[Step, ...]
     verdict_words: int
     forgets: bool
-    occasions: tuple[Occasion, ...]
-    guarded_together: tuple[tuple[int, ...], ...]
+    guarded: Guarded
 
 
 def _write(machine: Machine, constants: object) -> _Written:
     packing = pack_machine(machine, constants)
     emitter = Emitter(machine, constants, packing)
     text = emitter.source()
-    return _Written(
-        text, packing, emitter.steps, emitter.verdict_words, emitter.forgets, emitter.occasions,
-        emitter.guarded_together,
-    )  # fmt: skip
+    return _Written(text, packing, emitter.steps, emitter.verdict_words, emitter.forgets, emitter.guarded)
 
 
 _written_once = WrittenOnce(_write)

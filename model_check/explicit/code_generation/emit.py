@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
-from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES
+from model_check.explicit.code_generation.emit_steps import DECLARATIONS, GUARDS_A_FUNCTION, STATES
 from model_check.front_end.lower import Lowering
-from model_check.front_end.possible_steps import occasions_of
+from model_check.front_end.possible_steps import Guarded, occasions_of
 from model_check.front_end.terms import Expression, apply
 from spec.language import NONE, Machine, Property
 
@@ -50,8 +50,8 @@ class Emitter(ForgettingWriter):
 
     Attributes
     ----------
-    occasions : tuple of Occasion
-        When each step is possible; known when the source is.
+    guarded : Guarded
+        Whose guards are evaluated together; known when the source is.
     """
 
     def __init__(self, machine: Machine, constants: object, packing: Packing) -> None:
@@ -64,8 +64,8 @@ class Emitter(ForgettingWriter):
         """The text of the module."""
         actions = [self.lowering.action(step) for step in self.steps]
         forgetting = self.lowering.forgetting()
-        self.occasions = occasions_of(actions, forgetting, self.packing.slots)
-        guards = self._guards(actions, self.occasions)
+        self.guarded = Guarded.of(occasions_of(actions, forgetting, self.packing.slots), GUARDS_A_FUNCTION)
+        guards = self._guards(actions, self.guarded.parts)
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards)), self._cut()
         forget = self._forget(forgetting)

@@ -21,8 +21,6 @@ from model_check.front_end.terms import Expression, Let, LoweredAction
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model_check.front_end.possible_steps import Occasion
-
 DECLARATIONS = f"""\
 declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
@@ -112,37 +110,29 @@ class StepWriter(StatementWriter):
         self._look_at()
         return self.code
 
-    def _guards(self, actions: Sequence[LoweredAction], occasions: Sequence[Occasion]) -> list[str]:
+    def _guards(self, actions: Sequence[LoweredAction], parts: Sequence[Sequence[int]]) -> list[str]:
         """Functions that write the masks of a run of `count` states in `columns`; those of other steps stay zero.
 
-        Each does nothing unless the steps of which it has the guards are possible: `K` says so behind the switches.
+        Each does nothing unless the steps of its part are possible: `K` says so behind the switches.
         """
-        alike: dict[Occasion, list[int]] = {}
-        for number, occasion in enumerate(occasions):
-            alike.setdefault(occasion, []).append(number)
-        self.guarded_together = tuple(
-            tuple(numbers[first : first + GUARDS_A_FUNCTION])
-            for numbers in alike.values()
-            for first in range(0, len(numbers), GUARDS_A_FUNCTION)
-        )
-        return [self._guards_of(part, actions) for part in range(len(self.guarded_together))]
+        return [self._guards_of(number, [(step, actions[step]) for step in part]) for number, part in enumerate(parts)]
 
-    def _guards_of(self, part: int, actions: Sequence[LoweredAction]) -> str:
+    def _guards_of(self, part: int, some: Sequence[tuple[int, LoweredAction]]) -> str:
         """The function of part number N: the guards of some steps that are possible in the same environments."""
         code = self._begin()
         at_flag = code.at_entry(f"getelementptr inbounds i64, ptr %K, i64 {len(self.switches) + part}")
         flag = code.at_entry(f"load i64, ptr {at_flag}")
         code.leave_entry_unless(code.at_entry(f"icmp ne i64 {flag}, 0"), "over")
         self._all_are_cut = True
-        bits = max(self.bits_for_guard(actions[number]) for number in self.guarded_together[part])
+        bits = max(self.bits_for_guard(action) for _, action in some)
         code.jump("some")
         code.start("some")
-        for number in self.guarded_together[part]:
+        for number, action in some:
             self._look_at_run(bits)
-            for name in names_of_guard(actions[number]):
+            for name in names_of_guard(action):
                 self._statement(name)
             passing = self._known_truth(True)
-            for condition in _conditions(actions[number]):
+            for condition in _conditions(action):
                 passing = self._logic("and", passing, self._truth(condition))
             address = code.value(f"getelementptr inbounds i64, ptr %masks, i64 {number}")
             code.do(f"store i64 {self._of_run(passing)}, ptr {address}")

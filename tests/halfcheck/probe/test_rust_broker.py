@@ -6,10 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,10 +24,12 @@ from halfcheck.probe.rust.page import PAGE, page_of
 from halfcheck.probe.rust.stage import Stage
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.wire.probe.own_broker import own_broker
+from tests.wire.probe.processes import ends
 from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from wire.client.channel import Address
 
@@ -132,19 +132,7 @@ def test_a_build_that_is_interrupted_leaves_no_process(tmp_path: Path, monkeypat
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
     assert running.wait(20) == ExitCode.INTERRUPTED
-    pid = int(compiler.read_text(encoding="utf-8"))
-    end = time.monotonic() + 10
-    while is_running(pid):
-        assert time.monotonic() < end
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet does not."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+    assert ends(int(compiler.read_text(encoding="utf-8")))
 
 
 def test_the_broker_listens_on_loopback_only_and_has_the_settings_that_were_asked_for(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from halfcheck.probe.rust.difference import Difference, Step
+from halfcheck.probe.rust.differences.steps import END_TRANSACTION, connected, delivery, end, half, place
 from halfcheck.probe.rust.stage import NO_ANSWER, Stage
 from reference.format.system_topics import HALF_TOPIC
 from wire.client.transactions import COMMIT, ROLLBACK, UNKNOWN
@@ -14,35 +14,7 @@ from wire.remoting.codes import RequestCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_END: Final = "EndTransactionProcessor#processRequest"
 _SEND_HEADER: Final = "SendMessageRequestHeaderV2 (@CFNotNull), NettyRemotingAbstract#processRequestCommand"
-
-
-def connected() -> Step:
-    """The producers' heartbeat, which begins most schedules."""
-    return Step("a heartbeat of the producer group", Stage.connect, "code 0")
-
-
-def half(letter: str, **properties: str) -> Step:
-    """A half that is sent as every producer sends it."""
-    told = "".join(f" with {name}={value}" for name, value in properties.items())
-    return Step(f"send half {letter}{told}", lambda stage: stage.send(letter, properties), "code 0")
-
-
-def end(letter: str, outcome: int, expected: str, done: str = "", source: str = _END, **changed: object) -> Step:
-    """An END_TRANSACTION; `done` says what is odd about it."""
-    word = "commit" if outcome == COMMIT else "roll back"
-    act = partial(_end, letter=letter, outcome=outcome, changed=changed)
-    return Step(f"{word} half {letter}{done}", act, expected, source)
-
-
-def place(letter: str, expected: str, source: str = "") -> Step:
-    """Where a message is."""
-    return Step(f"look where {letter} is", lambda stage: stage.where(letter), expected, source)
-
-
-def _end(stage: Stage, letter: str, outcome: int, changed: dict[str, Any]) -> str:
-    return stage.end(letter, outcome, **changed)
 
 
 def asked(code: int, fields: dict[str, object], *names: str, body: bytes = b"") -> Callable[[Stage], str]:
@@ -87,7 +59,7 @@ UNKNOWN_IS_ANSWERED: Final = Difference(
             "END_TRANSACTION of unknown outcome for half A, not one-way",
             lambda stage: stage.end_and_wait("A", UNKNOWN),
             NO_ANSWER,
-            _END,
+            END_TRANSACTION,
         ),
         end("A", ROLLBACK, "code 0"),
     ),
@@ -110,7 +82,7 @@ OPTIONAL_FIELDS: Final = Difference(
             msgId=None,
             transactionId=None,
         ),
-        Step("whether A is delivered", lambda stage: stage.await_delivery("A"), "delivered"),
+        delivery("A", "delivered"),
         Step(
             "send a half without defaultTopic",
             lambda stage: stage.send("B", c=None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from halfcheck.probe.rust.difference import Difference, Step
-from halfcheck.probe.rust.differences.answers import connected, end, half
+from halfcheck.probe.rust.differences.steps import awaited, check_came, connected, end, half
 from halfcheck.probe.rust.stage import Stage, told_properties
 from wire.client.transactions import COMMIT, ROLLBACK
 
@@ -13,12 +13,6 @@ _DELIVERY: Final = (
     "EndTransactionProcessor#endMessageTransaction: the text of the properties is made before they are removed"
 )
 _MESSAGES_ALIKE: Final = 6
-
-
-def check_came(letter: str, number: int = 1) -> Step:
-    """Wait for a check."""
-    which = "a check" if number == 1 else f"check {number}"
-    return Step(f"await {which} of {letter}", lambda stage: stage.await_check(letter, number), "a check")
 
 
 def _orders(stage: Stage) -> str:
@@ -64,11 +58,7 @@ OP_PROPERTIES: Final = Difference(
         connected(),
         half("A"),
         end("A", ROLLBACK, "code 0"),
-        Step(
-            "await an op message that names A",
-            lambda stage: "came" if stage.await_that(lambda: stage.op_names("A")) else "did not come",
-            "came",
-        ),
+        awaited("an op message that names A", lambda stage: stage.op_names("A"), "came", "did not come"),
         Step(
             "the op message: whether it has a UNIQ_KEY",
             lambda stage: "with" if "UNIQ_KEY" in stage.ops()[-1].properties else "without",

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from halfcheck.probe.rust.difference import Difference, Step
-from halfcheck.probe.rust.differences.answers import connected, end, half, place
-from halfcheck.probe.rust.differences.records import check_came
+from halfcheck.probe.rust.differences.steps import (
+    END_TRANSACTION,
+    awaited,
+    check_came,
+    connected,
+    delivery,
+    discarded,
+    end,
+    half,
+    place,
+)
 from reference.format.system_topics import HALF_TOPIC
 from wire.client.transactions import COMMIT, ROLLBACK
 
@@ -16,7 +25,6 @@ if TYPE_CHECKING:
 _SEND: Final = "SendMessageProcessor#sendMessage: Boolean.parseBoolean"
 _CLIENTS: Final = "ProducerManager#registerProducer: by connection"
 _OFFSETS: Final = "ConsumerOffsetManager#commitOffset"
-_DELIVERED: Final = "EndTransactionProcessor#processRequest"
 _SOME_ROUNDS_S: Final = 5.0
 _CAME_BACK: Final = "in the half queue"
 
@@ -46,11 +54,11 @@ WORD_TRUE: Final = Difference(
         half("A", TRAN_MSG="TRUE"),
         place("A", "in the half topic", _SEND),
         end("A", COMMIT, "code 0"),
-        Step("whether A is delivered", lambda stage: stage.await_delivery("A"), "delivered", _DELIVERED),
+        delivery("A", "delivered", END_TRANSACTION),
         Step("send half B with TRAN_MSG=True and sysFlag 0", _send_without_flag, "code 0"),
         place("B", "in the half topic", _SEND),
         end("B", ROLLBACK, "code 0"),
-        Step("whether B is delivered", lambda stage: stage.await_delivery("B"), "not delivered", _DELIVERED),
+        delivery("B", "not delivered", END_TRANSACTION),
     ),
     matters=(
         "with the sysFlag of transactional producers, the message stands in the log and in no queue: it is never "
@@ -98,12 +106,7 @@ ONE_CLIENT_ID: Final = Difference(
             "a check",
             "ProducerManager#getAvailableChannel",
         ),
-        Step(
-            "await that A is given up",
-            lambda stage: "discarded" if stage.await_that(lambda: bool(stage.discarded("A"))) else "not discarded",
-            "discarded",
-            "TransactionalMessageServiceImpl#needDiscard",
-        ),
+        discarded("A"),
     ),
     matters=(
         "where two producer processes have one client id (address@pid: containers with one address and pid 1), one of "
@@ -159,12 +162,11 @@ SET_BACK: Final = Difference(
         connected(),
         half("A"),
         end("A", COMMIT, "code 0"),
-        Step(
-            "await that the check service has passed A",
-            lambda stage: (
-                "passed" if stage.await_that(lambda: (stage.offset_of(HALF_TOPIC) or 0) > 0) else "not passed"
-            ),
+        awaited(
+            "that the check service has passed A",
+            lambda stage: (stage.offset_of(HALF_TOPIC) or 0) > 0,
             "passed",
+            "not passed",
         ),
         Step(
             "UPDATE_CONSUMER_OFFSET for CID_RMQ_SYS_TRANS on the half topic, one back",
@@ -172,10 +174,11 @@ SET_BACK: Final = Difference(
             "code 0",
             _OFFSETS,
         ),
-        Step(
-            "await that A, which is settled, is in the half topic a second time",
-            lambda stage: "put back" if stage.await_that(lambda: len(stage.halves("A")) > 1) else "not put back",
+        awaited(
+            "that A, which is settled, is in the half topic a second time",
+            lambda stage: len(stage.halves("A")) > 1,
             "put back",
+            "not put back",
             f"{_OFFSETS}: a lower offset is stored with a warning (B57)",
         ),
     ),
@@ -203,12 +206,7 @@ SET_FORWARD: Final = Difference(
         ),
         half("A"),
         check_came("A"),
-        Step(
-            "await that A is given up",
-            lambda stage: "discarded" if stage.await_that(lambda: bool(stage.discarded("A"))) else "not discarded",
-            "discarded",
-            "TransactionalMessageServiceImpl#needDiscard",
-        ),
+        discarded("A"),
     ),
     matters=(
         "one request of anybody ends all checks until the queue has grown so far; so may offsets that were saved ahead "
