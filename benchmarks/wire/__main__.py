@@ -10,6 +10,7 @@ from typing import Final
 from benchmarks.computer import computer
 from benchmarks.wire import by_generator, by_java
 from conformance.errors import ConformanceError
+from model_check.counterexample.files import write_whole
 
 RESULTS: Final = Path(__file__).with_name("RESULTS.md")
 WANTED_A_SECOND: Final = 5_000
@@ -43,9 +44,7 @@ does other things as well (the load says how much), no processor of its own: the
 {by_java.table(of_java, samples, seconds)}
 {by_generator.table(of_generator, seconds)}"""
     print(text)
-    part = RESULTS.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(RESULTS)
+    write_whole(RESULTS, text)
 
 
 def _met(rate: float) -> str:

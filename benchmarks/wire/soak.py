@@ -21,6 +21,7 @@ from benchmarks.computer import computer
 from benchmarks.wire.java_load import JavaLoad, Work
 from benchmarks.wire.processes import Served, open_files, own_memory, processor, served, stored_bytes, threads
 from conformance.errors import ConformanceError
+from model_check.counterexample.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -179,9 +180,7 @@ def main(minutes: int = 60, rate: float = 1_000, profile: str = "5.5.1") -> int:
             print(error, file=sys.stderr)
             return error.exit_code
     text = page(profile, rate, samples, before)
-    part = RESULTS.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(RESULTS)
+    write_whole(RESULTS, text)
     print("\n".join(text.split("\n\n")[3:4]))
     return 1 if grew(samples) else 0
 

@@ -23,8 +23,8 @@ from halfcheck.probe.rust.kept import Kept, read_kept, write_kept
 from halfcheck.probe.rust.page import PAGE, page_of
 from halfcheck.probe.rust.stage import Stage
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
+from tests.processes import ends
 from tests.wire.probe.own_broker import own_broker
-from tests.wire.probe.processes import ends
 from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:

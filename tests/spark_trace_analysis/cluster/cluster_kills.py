@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.audit.written_store import write_store
 from benchmarks.computer import processor
 from spark_trace_analysis.records.store_splits import SPLIT_BYTES
+from tests.processes import is_over
 from tests.spark_trace_analysis.cluster.standalone_cluster import (
     PROJECT,
     SMALL,
     StandaloneCluster,
-    is_over,
     kill_tree,
     python_seconds,
     seconds_of,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pyspark
 
 from spark_trace_analysis.cluster.session import require_java
+from tests.processes import is_over
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -172,14 +173,6 @@ def seconds_of(pid: int) -> float:
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def is_over(pid: int) -> bool:
-    """Whether a process has ended, be it that its parent has not asked for its exit code yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def signal_tree(pid: int, what: signal.Signals) -> None:

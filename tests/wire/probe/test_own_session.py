@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.wire.probe.processes import ends, is_over
+from tests.processes import ends, is_over
 from wire.probe.own_session import in_own_session
 
 if TYPE_CHECKING:

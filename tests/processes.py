@@ -7,15 +7,15 @@ from pathlib import Path
 
 
 def is_over(pid: int) -> bool:
-    """Whether a process has ended, be it that nobody has waited for it yet."""
+    """Whether a process has ended, be it that its parent has not asked for its exit code yet."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
         return True
-    return state == "Z"
 
 
 def ends(pid: int) -> bool:
+    """Whether it ends within ten seconds."""
     end = time.monotonic() + 10
     while not is_over(pid) and time.monotonic() < end:
         time.sleep(0.01)
