@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +9,11 @@ from conformance.real.releases import RELEASES
 from halfcheck.probe.probe_options import ProbeOptions
 from halfcheck.probe.probing import probe
 from halfcheck.probe.real.hosted import HostedBroker
-from halfcheck.probe.real.to_the_end import to_the_end
+from halfcheck.probe.real.to_the_end import OneLineParser, to_the_end
 from wire.probe.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 SETTINGS: Final = {"transactionTimeOut": "2000", "transactionCheckInterval": "1000", "transactionCheckMax": "15"}
@@ -23,7 +23,7 @@ _USUAL: Final = [name for name in SCENARIOS if name != "unanswered"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Probe a real broker; the exit code is that of ``halfcheck probe``."""
-    parser = argparse.ArgumentParser(prog="python -m halfcheck.probe.real", description=__doc__)
+    parser = OneLineParser(prog="python -m halfcheck.probe.real", description=__doc__)
     parser.add_argument("version", help=f"of the broker: {', '.join(RELEASES)}")
     parser.add_argument("--profile", help="the specification that it is held against; else its own")
     parser.add_argument("--scenario", action="append", help=f"one of {', '.join(SCENARIOS)} (all of them); repeatable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from halfcheck.probe.real.replays import (
     tasks_of,
     write_replays,
 )
-from halfcheck.probe.real.to_the_end import to_the_end
+from halfcheck.probe.real.to_the_end import OneLineParser, to_the_end
 from halfcheck.probe.schedules import Schedule
 from halfcheck.probe.session import Session, identify
 from model_check.counterexample.files import write_whole
@@ -33,6 +32,7 @@ from wire.probe.orders import AwaitOp
 from wire.probe.player import EARLY, LATE
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping, Sequence
 
     from halfcheck.probe.session import Played
@@ -161,7 +161,7 @@ def judged(task: Task, one: Played) -> tuple[Outcome, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play what is asked for, and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m halfcheck.probe.real.replay_on_real", description=__doc__)
+    parser = OneLineParser(prog="python -m halfcheck.probe.real.replay_on_real", description=__doc__)
     parser.add_argument("--release", action="append", choices=RELEASES, help="only of this release; repeatable")
     parser.add_argument("--clause", action="append", help="only this clause; repeatable")
     parser.add_argument("--environment", action="append", help="only this environment; repeatable")

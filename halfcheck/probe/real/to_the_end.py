@@ -1,13 +1,14 @@
-"""How the two command lines here end: with an exit code, and a line where something went wrong."""
+"""How the command lines for brokers that are started here end: an exit code, and a line where something went wrong."""
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from conformance.errors import ConformanceError
-from halfcheck.errors import CommandLineError, exit_code_of, one_line
+from halfcheck.errors import CommandLineError, ExitCode, exit_code_of, one_line
 from model_check.errors import ModelCheckError
 from wire.errors import WireError
 
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 _TOLD: Final = (ConformanceError, WireError, ModelCheckError, CommandLineError, OSError, KeyboardInterrupt)
 _TERMINATED: Final = 143
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Refuses options in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with it, and with the exit code of bad options."""
+        self.exit(ExitCode.BAD_OPTION, f"{self.prog}: {message}; see --help\n")
 
 
 def to_the_end(work: Callable[[], int]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from dataclasses import asdict, replace
@@ -14,7 +13,7 @@ from halfcheck.printing.probe import print_played
 from halfcheck.probe.answer import play_json
 from halfcheck.probe.judgement import explaining
 from halfcheck.probe.real.hosted import HostedBroker
-from halfcheck.probe.real.to_the_end import to_the_end
+from halfcheck.probe.real.to_the_end import OneLineParser, to_the_end
 from halfcheck.probe.rust.crates import built
 from halfcheck.probe.rust.differences import DIFFERENCES
 from halfcheck.probe.rust.hosted import RustBroker
@@ -28,6 +27,7 @@ from spec.profiles import VERSIONS
 from wire.probe.scenarios import SCENARIOS, scenario_called
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     It is 12 if a real RocketMQ does not answer as is said of it, 150 if the broker can't be built or started.
     """
-    parser = argparse.ArgumentParser(prog="python -m halfcheck.probe.rust", description=__doc__)
+    parser = OneLineParser(prog="python -m halfcheck.probe.rust", description=__doc__)
     parser.add_argument("--scenario", action="append", choices=list(SCENARIOS), help="only this one; repeatable")
     names = [difference.name for difference in DIFFERENCES]
     parser.add_argument("--difference", action="append", choices=names, help="only this one; repeatable")

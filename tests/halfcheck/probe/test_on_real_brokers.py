@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from halfcheck.errors import ExitCode
+from halfcheck.probe.real import __main__ as probe_real
+from halfcheck.probe.real import replay_on_real
 from halfcheck.probe.real.as_scheduled import Written, written_by_schedule, written_in
 from halfcheck.probe.real.page import PAGE, page_of
 from halfcheck.probe.real.replay_on_real import settings_for
 from halfcheck.probe.real.replays import RELEASES, Outcome, read_replays, table_of, tasks_of
+from halfcheck.probe.rust import __main__ as probe_rust
 from halfcheck.probe.schedules import counterexamples
 from model_check.trace_validation.observed import EventKind, ObservedEvent, Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from halfcheck.probe.real.replays import Task
 
 
@@ -65,3 +71,22 @@ def test_a_schedule_was_played_to_the_letter_if_its_records_come_first(
     ]
     assert written_in(Trace(tuple(events))).begins_with(written)
     assert not written_in(Trace((*events[:3], events[1], *events[3:]))).begins_with(written)
+
+
+@pytest.mark.parametrize(
+    ("main", "words", "named"),
+    [
+        (probe_real.main, ["5.3.3", "--examples", "many"], "'many'"),
+        (replay_on_real.main, ["--release", "9"], "'9'"),
+        (probe_rust.main, ["--difference", "none"], "'none'"),
+    ],
+    ids=["probe-real", "replay-on-real", "probe-rust"],
+)
+def test_a_bad_option_is_one_line(
+    main: Callable[[Sequence[str]], int], words: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == ExitCode.BAD_OPTION
+    (line,) = capsys.readouterr().err.splitlines()
+    assert named in line
