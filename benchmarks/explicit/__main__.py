@@ -99,7 +99,7 @@ def _bars(rows: list[Row], cold: dict[str, float], import_took: float) -> Iterat
             of_threads = (row for row in rows if (row.workload, row.threads) == (workload.title, threads))
             seconds = {row.program: row.median for row in of_threads}
             ratio = seconds[program] / seconds["halfcheck"] if program in seconds else None
-            found = "not measured" if ratio is None else f"{ratio:.1f}"
+            found = "not measured" if ratio is None else f"{ratio:.2f}"
             name = f"{workload.title}, {threads} thread{'s'[: threads - 1]}, times {program}"
             yield name, f"≥ {wanted:g}", found, None if ratio is None else ratio >= wanted
     limits = [(f"cold compile of {title}", MOST_COMPILE, seconds) for title, seconds in cold.items()]

@@ -48,6 +48,7 @@ class Workload:
 STATERIGHT, TLC = "Stateright 0.30.2", "TLC 2.15"
 BEFORE = "halfcheck of the folder --before"
 TLC_WORKERS = 2
+AS_FAST = {(BEFORE, 1): 0.95, (BEFORE, 2): 0.95}
 
 WORKLOADS = {
     "yardstick": Workload(
@@ -68,7 +69,7 @@ WORKLOADS = {
         TRANSACTIONAL_MESSAGES,
         constants_for("5.3.3", ["crash"], "medium"),
         {1: 2.5e6, 2: 4e6},
-        {(BEFORE, 1): 1.35, (BEFORE, 2): 1.35},
+        AS_FAST,
     ),
     "exported": Workload(
         "medium 5.3.3 quiet",
@@ -80,9 +81,15 @@ WORKLOADS = {
         "large 5.3.3 quiet",
         TRANSACTIONAL_MESSAGES,
         constants_for("5.3.3", [], "large"),
-        beside={(BEFORE, 1): 1.25, (BEFORE, 2): 1.25},
+        beside=AS_FAST,
         gibibytes=6,
     ),
+    **{
+        f"{instance}_{release}": Workload(
+            f"{instance} {release} quiet", TRANSACTIONAL_MESSAGES, constants_for(release, [], instance), beside=AS_FAST
+        )
+        for instance, release in (("medium", "4.5.1"), ("medium", "4.9.7"), ("medium", "5.4.0"), ("pair", "5.3.3"))
+    },
 }
 
 
