@@ -38,6 +38,6 @@ def test_a_row_gives_bytes_a_state_and_the_ratio_to_its_own_thread_count() -> No
 def test_a_bar_beside_another_program_is_met_missed_or_not_measured() -> None:
     slow, fast = (Row("two-phase commit, 9", STATERIGHT, n, 1, 1, 3, (s,), 50.0) for n, s in ((1, 10.0), (2, 9.0)))
     told = report([*rows(1.2), slow, fast], {}, 0.1, 5)
-    assert "| two-phase commit, 9, 1 thread, times Stateright 0.30.2 | ≥ 8 | 8.3 | yes |" in told
-    assert "| two-phase commit, 9, 2 threads, times Stateright 0.30.2 | ≥ 8 | 7.5 | NO |" in told
+    assert "| two-phase commit, 9, 1 thread, times Stateright 0.30.2 | ≥ 8 | 8.33 | yes |" in told
+    assert "| two-phase commit, 9, 2 threads, times Stateright 0.30.2 | ≥ 8 | 7.50 | NO |" in told
     assert "| medium 5.3.3 quiet, 2 threads, times TLC 2.15 | ≥ 100 | not measured | |" in told

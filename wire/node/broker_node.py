@@ -172,8 +172,6 @@ class BrokerNode:
         self.scheduler.kill(broker)
         self.faults.forget()
         self.pulls.forget()
-        for connection in list(self.connections.values()):
-            connection.close()
         self.on_death()
         self._returning = asyncio.get_running_loop().create_task(self._return())
         self._returning.add_done_callback(self.note_end)

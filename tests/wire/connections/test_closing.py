@@ -1,14 +1,19 @@
-"""A client that connects while the broker stops leaves nothing open."""
+"""Who connects while the broker stops or dies."""
 
 from __future__ import annotations
 
 import gc
 import socket
 import threading
+import time
 import warnings
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.wire.one_broker import broker
+from wire.client.channel import Address, Channel, NoAnswerError
+from wire.connections.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,3 +44,26 @@ def test_what_connects_as_the_port_is_closed_is_closed_too(tmp_path: Path) -> No
                 client.join()
         gc.collect()
     assert not [str(one.message) for one in warned if "unclosed" in str(one.message)]
+
+
+def test_a_client_that_has_lost_its_connection_to_a_broker_that_died_finds_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The port is closed first; else what connects in between would stand in the queue of a port that is gone."""
+    lost = Connection.connection_lost
+
+    def slowly_lost(self: Connection, error: Exception | None) -> None:
+        time.sleep(0.2)
+        lost(self, error)
+
+    with broker(tmp_path, restart_ms=60_000) as running:
+        address = Address.of(running.address)
+        with Channel(address) as first, Channel(address):
+            monkeypatch.setattr(Connection, "connection_lost", slowly_lost)
+            crash = threading.Thread(target=running.controller.crash)
+            crash.start()
+            while first.is_open:
+                time.sleep(0.01)
+            with pytest.raises(NoAnswerError, match="no connection"):
+                Channel(address)
+            crash.join()

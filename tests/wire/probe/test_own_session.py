@@ -30,7 +30,7 @@ def test_what_is_interrupted_while_it_starts_is_killed_with_its_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    started = subprocess.Popen
+    started, heeded = subprocess.Popen, signal.getsignal(signal.SIGINT)
 
     def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
         process = started(*arguments, **options)
@@ -42,7 +42,7 @@ def test_what_is_interrupted_while_it_starts_is_killed_with_its_children(
     with pytest.raises(KeyboardInterrupt), in_own_session(LEAVES_A_CHILD):
         pytest.fail("the interruption is heard of before the context is entered")
     assert ends(child_of(tmp_path))
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is heeded
 
 
 def test_what_ends_in_time_leaves_its_children_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
