@@ -1,4 +1,8 @@
-"""``python -m benchmarks.broker [REPEATS] [TRANSACTIONS]``: prints the table and writes it to RESULTS.md."""
+"""``python -m benchmarks.broker [REPEATS] [TRANSACTIONS] [--before FOLDER]``: prints the table, writes RESULTS.md.
+
+With the sources of another folder (a checkout of an earlier commit) in turn, so that whatever else the machine does
+hits both alike.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +10,44 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from dataclasses import asdict
+from argparse import ArgumentParser
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
-from benchmarks.broker.workloads import Measured, check_round, store_and_settle
-from benchmarks.computer import computer
+from benchmarks.broker.workloads import Measured
+from benchmarks.computer import bars, computer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0")
+HERE = Path(__file__).parents[2]
+PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.1")
 PENDING = 100_000
 LONG_RUN = 1_000_000
 WANTED_A_SECOND, WANTED_SECONDS = 20_000, 10
+AS_FAST = 0.95
+
+Seconds = dict[str, dict[Path, list[float]]]
+"""For each profile, and for each folder of sources, those of each run."""
 
 
-def main(repeats: int, transactions: int) -> None:
+def main(repeats: int, transactions: int, before: Path | None) -> None:
     """Measure, print the table and write it."""
     load = os.getloadavg()[0]
-    rows, bars = [], []
+    trees = (HERE,) if before is None else (HERE, before)
+    settled = _in_turn("settle", transactions, repeats, trees)
+    rounds = _in_turn("round", PENDING, repeats, trees)
+    long_run = _told("memory", "5.3.3", LONG_RUN)
+    heap, resident = (long_run.heap_bytes or 0) / 1024, (long_run.resident_bytes or 0) / (1 << 20)
+    rows = []
     for version in PROFILES:
-        settled = [_told("settle", version, transactions) for _ in range(repeats)]
-        rounds = [_told("round", version, PENDING) for _ in range(repeats)]
-        rates = sorted(m.count / m.seconds for m in settled)
-        seconds = sorted(m.seconds for m in rounds)
+        rates, seconds = sorted(transactions / s for s in settled[version][HERE]), sorted(rounds[version][HERE])
         rows.append(
             f"| {version} | {median(rates):,.0f} ({rates[0]:,.0f} … {rates[-1]:,.0f}) | {1e6 / median(rates):.1f} "
             f"| {median(seconds):.2f} ({seconds[0]:.2f} … {seconds[-1]:.2f}) |"
         )
-        met = "yes" if median(rates) >= WANTED_A_SECOND and median(seconds) < WANTED_SECONDS else "no"
-        bars.append(f"| {version} | {median(rates):,.0f} | {median(seconds):.2f} | {met} |")
-    long_run = _told("memory", "5.3.3", LONG_RUN)
-    heap, resident = (long_run.heap_bytes or 0) / 1024, (long_run.resident_bytes or 0) / (1 << 20)
     text = f"""# How fast the reference broker is
 
 Written by `make bench-broker`.
@@ -55,34 +65,56 @@ that reads it back (three commits to a rollback), the real message and the op me
 {long_run.count:,} transactions of 5.3.3 in a row, watched: after the first tenth Python's memory grew by
 {heap:,.0f} KiB, and the process with the mapped pages that it holds by {resident:,.1f} MiB.
 
-| Profile | ≥ {WANTED_A_SECOND:,} a second | < {WANTED_SECONDS} s | Met |
-|---|--:|--:|---|
-{chr(10).join(bars)}
+{chr(10).join(bars(_bars(transactions, settled, rounds, before)))}
 """
     RESULTS.write_text(text, encoding="utf-8")
     print(text)
 
 
-def _told(kind: str, version: str, count: int) -> Measured:
-    """A measurement in a fresh process."""
-    words = [sys.executable, "-m", "benchmarks.broker", kind, version, str(count)]
-    ran = subprocess.run(words, stdout=subprocess.PIPE, check=True)
+def _bars(
+    transactions: int, settled: Seconds, rounds: Seconds, before: Path | None
+) -> Iterator[tuple[str, str, str, bool | None]]:
+    for version in PROFILES:
+        rate, seconds = transactions / median(settled[version][HERE]), median(rounds[version][HERE])
+        yield f"{version}, transactions a second", f"≥ {WANTED_A_SECOND:,}", f"{rate:,.0f}", rate >= WANTED_A_SECOND
+        yield f"{version}, the round, s", f"< {WANTED_SECONDS}", f"{seconds:.2f}", seconds < WANTED_SECONDS
+    for what, taken in (("transactions", settled), ("the round", rounds)):
+        for version in PROFILES if before is not None else ():
+            if before not in taken[version]:
+                continue
+            ratio = median(b / a for a, b in zip(taken[version][HERE], taken[version][before], strict=True))
+            yield f"{version}, {what}, times the folder --before", f"≥ {AS_FAST}", f"{ratio:.2f}", ratio >= AS_FAST
+
+
+def _in_turn(kind: str, count: int, repeats: int, trees: Sequence[Path]) -> Seconds:
+    """The runs of each profile by the sources in each folder; none by those that do not know the profile."""
+    taken: Seconds = {
+        version: {tree: [] for tree in trees if _process(kind, version, 1, tree).returncode == 0}
+        for version in PROFILES
+    }
+    for _ in range(repeats):
+        for version, of_tree in taken.items():
+            for tree, seconds in of_tree.items():
+                seconds.append(_told(kind, version, count, tree).seconds)
+    return taken
+
+
+def _told(kind: str, version: str, count: int, tree: Path = HERE) -> Measured:
+    """A measurement in a fresh process, by the sources in a folder."""
+    ran = _process(kind, version, count, tree)
+    ran.check_returncode()
     return Measured(**json.loads(ran.stdout))
 
 
-def _measure(kind: str, version: str, count: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as name:
-        folder = Path(name)
-        if kind == "round":
-            measured = check_round(version, folder, count)
-        else:
-            measured = store_and_settle(version, folder, count, watches_memory=kind == "memory")
-    print(json.dumps(asdict(measured)))
+def _process(kind: str, version: str, count: int, tree: Path) -> subprocess.CompletedProcess[bytes]:
+    words = [sys.executable, str(HERE / "benchmarks/broker/workloads.py"), kind, version, str(count)]
+    return subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONPATH": str(tree)}, check=False)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        _measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))
-    else:
-        given = [int(word) for word in sys.argv[1:]]
-        main(given[0] if given else 5, given[1] if len(given) > 1 else 100_000)
+    parser = ArgumentParser()
+    parser.add_argument("repeats", type=int, nargs="?", default=5)
+    parser.add_argument("transactions", type=int, nargs="?", default=100_000)
+    parser.add_argument("--before", type=Path)
+    asked = parser.parse_args()
+    main(asked.repeats, asked.transactions, asked.before)

@@ -1,11 +1,17 @@
-"""The three things that are measured, each on a new store directory, by one thread, with the recorder off."""
+"""The three things that are measured, each on a new store directory, by one thread, with the recorder off.
+
+``python -m benchmarks.broker.workloads KIND PROFILE COUNT`` measures once and prints what that took, as JSON.
+"""
 
 from __future__ import annotations
 
 import gc
+import json
 import resource
+import sys
+import tempfile
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
@@ -141,3 +147,16 @@ def check_round(version: str, folder: Path, count: int) -> Measured:
         message = f"the round asked for {asked} halves, not for {count}"
         raise RuntimeError(message)
     return Measured(count, seconds)
+
+
+def measure(kind: str, version: str, count: int) -> Measured:
+    """Measure once; the kinds are settle, round and memory."""
+    with tempfile.TemporaryDirectory(prefix="halfcheck_bench_") as name:
+        folder = Path(name)
+        if kind == "round":
+            return check_round(version, folder, count)
+        return store_and_settle(version, folder, count, watches_memory=kind == "memory")
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(measure(sys.argv[1], sys.argv[2], int(sys.argv[3])))))
