@@ -152,6 +152,7 @@ def rocketmq_faults(rocketmq_broker: RocketmqBroker) -> Controller:
 def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     """What the marker asks for, with its ``broker.conf``; the test fails with one line where that can't be."""
     from halfcheck.options import USUAL_PROFILE
+    from reference.format.broker_keys import unknown_keys
     from reference.format.errors import BrokenConfigError
     from wire.node.start import Start
 
@@ -162,9 +163,12 @@ def _start(marker: pytest.Mark | None, folder: Path) -> tuple[Start, Path]:
     speed = None if asked.get("virtual") else float(asked.get("speed", 1))
     profile, seed = asked.get("profile", USUAL_PROFILE), asked.get("seed", _USUAL_SEED)
     try:
-        return Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS), conf
+        start = Start.of(profile, folder / "store", conf, speed=speed, seed=seed, restart_ms=_RESTART_MS)
+        refused = next((key.told(start.release) for key in unknown_keys(conf, start.release)), "")
     except (ValueError, BrokenConfigError) as error:
         refused = str(error)
+    if not refused:
+        return start, conf
     pytest.fail(f"@pytest.mark.{MARK}: {refused}", pytrace=False)
 
 

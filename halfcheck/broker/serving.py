@@ -18,6 +18,7 @@ from halfcheck.errors import ExitCode
 from halfcheck.printing.broker import print_start, print_verdict
 from model_check.releases import profile_for
 from reference.format.broker_conf import BrokerConf, read_broker_conf
+from reference.format.broker_keys import unknown_keys
 from reference.versions.versions import switches_of
 from wire.control.controller import order_of_words
 from wire.node.start import Start
@@ -45,6 +46,8 @@ def serve(options: BrokerOptions) -> ExitCode:
             seed=options.seed,
             restart_ms=options.restart_ms,
         )
+        for key in () if options.broker_conf is None else unknown_keys(options.broker_conf, start.release):
+            typer.echo(f"halfcheck: {options.broker_conf}, {key.told(start.release)}", err=True)
         service = Service(
             start,
             Ports(options.listen, options.port, options.control_port),

@@ -130,7 +130,7 @@ def configuration_of(conf: BrokerConf, release: str, immunities: Sequence[str], 
 
 def remarks(conf: BrokerConf, unknown: Sequence[UnknownKey], profile: str) -> list[str]:
     """What a reader of the answer must know of the file: ignored keys, and settings that the search does not heed."""
-    told = [_of_unknown_key(key, profile) for key in unknown]
+    told = [key.told(profile) for key in unknown]
     if conf.reject_transaction_message:
         told.append("rejectTransactionMessage is true: the broker refuses every half, and what follows is about none")
     if conf.broker_role == "SLAVE":
@@ -177,10 +177,3 @@ def settings_to_json(
         ],
         "remarks": list(told),
     }
-
-
-def _of_unknown_key(key: UnknownKey, version: str) -> str:
-    told = f"line {key.line}: {key.key} is no setting of {version}, whose broker ignores it"
-    if key.versions:
-        return f"{told}; {', '.join(key.versions)} {'has' if len(key.versions) == 1 else 'have'} it"
-    return told if key.nearest is None else f"{told}; did you mean {key.nearest}?"

@@ -36,6 +36,13 @@ class UnknownKey:
     versions: tuple[str, ...]
     """Other versions that do read the key."""
 
+    def told(self, version: str) -> str:
+        """In one line, for whoever has written the file for the broker of that version."""
+        told = f"line {self.line}: {self.key} is no setting of {version}, whose broker ignores it"
+        if self.versions:
+            return f"{told}; {', '.join(self.versions)} {'has' if len(self.versions) == 1 else 'have'} it"
+        return told if self.nearest is None else f"{told}; did you mean {self.nearest}?"
+
 
 def known_keys(version: str) -> frozenset[str]:
     """The keys that the broker of a version reads; empty for a version that the table does not have."""

@@ -165,6 +165,21 @@ def test_a_pull_waits_for_the_next_message_and_no_longer_than_it_asks(tmp_path: 
         assert (unwanted.code, unwanted.fields["nextBeginOffset"]) == (ResponseCode.PULL_RETRY_IMMEDIATELY, "2")
 
 
+@pytest.mark.parametrize(
+    ("profile", "code"), [("4.9.7", ResponseCode.SYSTEM_ERROR), ("5.3.3", ResponseCode.INVALID_PARAMETER)]
+)
+def test_a_queue_that_is_not_there_is_refused_as_the_release_does(
+    profile: str, code: ResponseCode, tmp_path: Path
+) -> None:
+    sent = {"a": "g", "b": TOPIC, "d": 4, "e": 99, "f": 0, "g": 1, "h": 0, "i": ""}
+    pulled = {"consumerGroup": "g", "topic": TOPIC, "queueId": 99, "queueOffset": 0, "maxMsgNums": 32, "sysFlag": 0,
+              "commitOffset": 0, "suspendTimeoutMillis": 0, "subVersion": 0}  # fmt: skip
+    with broker(tmp_path, profile) as running, OneProducer(running.address) as client:
+        client.send_message("first", is_half=False)
+        assert client.ask(RequestCode.SEND_MESSAGE_V2, sent, b"x").code == code
+        assert client.ask(RequestCode.PULL_MESSAGE, pulled).code == code
+
+
 def test_what_is_not_supported_is_answered_and_nothing_else_happens(tmp_path: Path) -> None:
     with broker(tmp_path) as running:
         for serialization in Serialization:

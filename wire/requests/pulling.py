@@ -69,7 +69,7 @@ def pull_message(node: BrokerNode, request: Request) -> RemotingCommand | None:
         remark = (
             f"queueId[{queue_id}] is illegal, topic:[{topic}] topicConfig.readQueueNums:[{config['readQueueNums']}]"
         )
-        return request.answer(ResponseCode.INVALID_PARAMETER, f"{remark} consumer:[{request.connection.address}]")
+        return request.refuse_queue(f"{remark} consumer:[{request.connection.address}]")
     tags, refused = _subscription(node, request, group, topic)
     if refused is not None:
         return refused

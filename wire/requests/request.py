@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from wire.errors import BadRequestError
 from wire.remoting.codes import ResponseCode
 from wire.remoting.command import RESPONSE_FLAG, RemotingCommand, java_text
+from wire.remoting.versions import version_of
 
+_NAMES_QUEUE_SINCE = version_of("5.3.2")
 _LONGEST_NAME = 255
 _LEGAL = re.compile(f"[%|a-zA-Z0-9_-]{{1,{_LONGEST_NAME}}}")
 
@@ -74,6 +76,15 @@ class Request:
     def flag(self, name: str) -> bool:
         """A field that is true or false; false if it is missing (``Boolean#parseBoolean``)."""
         return self.command.fields.get(name, "").lower() == "true"
+
+    def refuse_queue(self, remark: str) -> RemotingCommand:
+        """Say that there is no such queue (``AbstractSendMessageProcessor#msgCheck``, ``PullMessageProcessor``).
+
+        Since #9027 that has a code of its own.
+        """
+        return self.answer(
+            ResponseCode.INVALID_PARAMETER if self.version >= _NAMES_QUEUE_SINCE else ResponseCode.SYSTEM_ERROR, remark
+        )
 
     def answer(
         self,

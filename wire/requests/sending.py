@@ -14,7 +14,6 @@ from reference.format.properties import MESSAGE_REGION, REAL_TOPIC, UNIQUE_KEY, 
 from reference.format.record import CommitLogOffset, QueueOffset
 from reference.format.system_topics import dead_letter_topic
 from reference.store.delay_levels import DELAY_TIME_LEVEL
-from spec.releases.broker_defaults import release_numbers
 from wire.remoting.codes import RequestCode, ResponseCode
 from wire.remoting.messages import decode_batch
 from wire.requests.request import legal_name
@@ -33,8 +32,6 @@ _V2: Final = {
 """``SendMessageRequestHeaderV2``"""
 
 _RETRY: Final = "%RETRY%"
-_NAMES_BAD_QUEUE_SINCE: Final = (5, 3, 2)
-"""#9027: INVALID_PARAMETER for a queue that is not there; SYSTEM_ERROR before."""
 _MOST_AUTO_QUEUES: Final = 8
 _STORED: Final = (
     ResponseCode.SUCCESS,
@@ -119,8 +116,7 @@ def _create_topic(node: BrokerNode, request: Request, topic: str, queues: int, q
         return request.answer(ResponseCode.NO_PERMISSION, f"the topic[{topic}] sending message is forbidden")
     if queue_id >= max(config["writeQueueNums"], config["readQueueNums"]):
         remark = f"request queueId[{queue_id}] is illegal, {topic} Producer: {request.connection.address}"
-        names_it = release_numbers(node.start.release) >= _NAMES_BAD_QUEUE_SINCE
-        return request.answer(ResponseCode.INVALID_PARAMETER if names_it else ResponseCode.SYSTEM_ERROR, remark)
+        return request.refuse_queue(remark)
     return None
 
 

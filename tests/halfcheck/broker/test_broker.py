@@ -43,8 +43,10 @@ def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str],
 def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     order = "fault fault=double_end key=order-7"
+    conf = tmp_path / "broker.conf"
+    conf.write_text("transactionTimeout=100\n", encoding="utf-8")
     options = "--profile", "5.3.3", "--clock", "virtual", "--trace", str(trace), "--order", order
-    with served(tmp_path, *options) as (process, told):
+    with served(tmp_path, *options, "--broker-conf", str(conf)) as (process, told):
         with OneProducer(told["address"]) as producer:
             producer.end(producer.half("order-7"), COMMIT)
             assert producer.keys() == ["order-7", "order-7"]
@@ -56,7 +58,9 @@ def test_it_serves_obeys_control_and_says_in_the_end_what_was_broken(tmp_path: P
         assert refused.stderr.count("\n") == 1
         process.terminate()
         out, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (ExitCode.SAFETY_VIOLATED, "")
+        assert process.returncode == ExitCode.SAFETY_VIOLATED
+        ignored = "transactionTimeout is no setting of 5.3.3, whose broker ignores it; did you mean transactionTimeOut?"
+        assert err == f"halfcheck: {conf}, line 1: {ignored}\n"
     verdict = json.loads(out)
     assert [each["property"] for each in verdict["broken"]] == ["S1"]
     assert list(verdict["resembles"]) == ["A13"]

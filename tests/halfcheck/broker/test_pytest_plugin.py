@@ -68,6 +68,10 @@ def test_a_run_in_which_nothing_went_wrong_broke_nothing(rocketmq_broker: Rocket
         ("speed='fast'", "speed is 'fast', expected how many times *"),
         ("seed='x'", "seed is 'x', expected a whole number"),
         ("virtual=True, speed=60", "virtual=True and a speed exclude each other; leave one out"),
+        (
+            "conf={'transactionCheckMaximum': 3}",
+            "*transactionCheckMaximum is no setting of 5.5.1, *; did you mean transactionCheckMax?*",
+        ),
         ("conf={'transactionCheckMax': 'many'}", "*transactionCheckMax is 'many', expected a positive whole number*"),
     ],
 )
