@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, GUARDS_A_FUNCTION, STATES
+from model_check.explicit.code_generation.lay_out import in_runs
 from model_check.front_end.lower import Lowering
 from model_check.front_end.possible_steps import Guarded, occasions_of
 from model_check.front_end.terms import Expression, apply
@@ -92,7 +93,9 @@ class Emitter(ForgettingWriter):
         for bits, claims in by_bits.items():
             lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %out)")
             yield f"define internal void @judge_{bits}({COLUMNS}) nounwind {{\n{self._judged(bits, claims)}\n}}"
-        yield self._in_runs("judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0")
+        yield in_runs(
+            self.packing.words, "judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0"
+        )
 
     def _judged(self, bits: int, claims: list[tuple[int, Expression]]) -> str:
         """Claims for which numbers of so many bits are enough: what several of them read is read once."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.emit import COLUMNS, Emitter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, STATES, names_of_guard
+from model_check.explicit.code_generation.lay_out import in_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +54,8 @@ class CoverageEmitter(Emitter):
             functions.append(self._counting(len(functions), partial(self._claims, part)))
         calls = [f"  call void @count_{n}(ptr %columns, i64 %count, ptr %K, ptr %out)" for n in range(len(functions))]
         body = ["call.0:", *calls, "  br label %call.1"]
-        cover = self._in_runs("cover", f"{STATES}, ptr noalias nocapture %out", body, 1, "0")
-        declared = "declare i64 @llvm.ctpop.i64(i64)"
-        return "\n\n".join([*functions, cover, declared, DECLARATIONS, ""]), tuple(counted)
+        cover = in_runs(self.packing.words, "cover", f"{STATES}, ptr noalias nocapture %out", body, 1, "0")
+        return "\n\n".join([*functions, cover, DECLARATIONS, ""]), tuple(counted)
 
     def _counting(self, number: int, write: Callable[[], None]) -> str:
         """A function that does what is written, which goes on to the block `over`."""

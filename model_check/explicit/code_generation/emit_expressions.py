@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run, byte_that_was_cut
 from model_check.explicit.code_generation.instructions import Instructions
+from model_check.explicit.code_generation.lay_out import ALIGNMENT
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from model_check.explicit.code_generation.packing import Packing, Place
 
 Range = tuple[int, int]
-
-ALIGNMENT = 2 * RUN
-"""Of the words of a run, in bytes."""
 
 _COMPARISONS: Final = {"==": "eq", "!=": "ne", "<": "slt", "<=": "sle", ">": "sgt", ">=": "sge"}
 

@@ -1,6 +1,6 @@
 """From actions to LLVM functions that try them on many states.
 
-Up to `RUN` states are laid out word by word. The guards of some steps are evaluated together, without a branch and for
+Runs of states are laid out word by word. The guards of some steps are evaluated together, without a branch and for
 all states of the run at once, so that what they have in common is computed once; a mask for each step says which states
 pass. Then each step takes its effect on those states, one after the other: its code is small, and a step that no state
 can take costs a look at its mask.
@@ -12,9 +12,9 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, cut_all
-from model_check.explicit.code_generation.emit_expressions import ALIGNMENT
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE, StatementWriter
 from model_check.explicit.code_generation.instructions import METADATA, UNLIKELY, Instructions
+from model_check.explicit.code_generation.lay_out import LOAD, in_runs
 from model_check.front_end.possible_steps import is_closed
 from model_check.front_end.terms import Expression, Let, LoweredAction
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DECLARATIONS = f"""\
 declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.ctpop.i64(i64)
+{LOAD}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 {METADATA}"""
 
@@ -69,36 +71,6 @@ ptr %found, ptr %steps, ptr %parents, i64 {before})
 done.{number}:
   %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
   br label %call.{next}"""
-
-_RUNS = """\
-define i64 @{function}({given}) nounwind {{
-entry:
-  %columns = alloca [2 x [{words} x [{run} x i64]]], align {alignment}
-  call void @llvm.memset.p0.i64(ptr align {alignment} %columns, i8 0, i64 {size}, i1 false)
-  {entry}
-  br label %lay.out
-lay.out:
-  %base = phi i64 [ %first, %entry ], [ %base.next, %call.{calls} ]
-  %n = phi i64 [ 0, %entry ], [ {result}, %call.{calls} ]
-  %rest = sub nsw i64 %last, %base
-  %count = call i64 @llvm.smin.i64(i64 %rest, i64 {run})
-  br label %state
-state:
-  %i = phi i64 [ 0, %lay.out ], [ %i.next, %state ]
-  %x = add nsw i64 %base, %i
-  %from = mul nsw i64 %x, {words}
-{copies}
-  %i.next = add nsw i64 %i, 1
-  %is.last = icmp sge i64 %i.next, %count
-  br i1 %is.last, label %call.0, label %state
-{body}
-call.{calls}:
-  %base.next = add nsw i64 %base, {run}
-  %is.over = icmp sge i64 %base.next, %last
-  br i1 %is.over, label %over, label %lay.out
-over:
-  ret i64 {result}
-}}"""
 
 
 class StepWriter(StatementWriter):
@@ -189,11 +161,13 @@ class StepWriter(StatementWriter):
         code.do("%is.done = icmp eq i64 %todo.next, 0")
         code.branch("%is.done", "over", "each")
 
-    def _put(self, array: str, number: str) -> None:
-        """Write the words of the state as the statements have left them to an array of states."""
+    def _put(self, array: str, number: str, but: Sequence[str | None] = ()) -> None:
+        """Write the words of the state as the statements have left them to an array of states, but not some of them."""
         code = self.code
         to = code.value(f"mul nsw i64 {number}, {self.packing.words}")
         for i in range(self.packing.words):
+            if but and self.words[i] == but[i]:
+                continue
             place = code.value(f"getelementptr inbounds i64, ptr {array}, i64 {code.value(f'add nsw i64 {to}, {i}')}")
             code.do(f"store i64 {self._word(i)}, ptr {place}")
 
@@ -211,27 +185,7 @@ class StepWriter(StatementWriter):
             ways = ", ".join(f"[ %found.{number}, %some.{number} ]" for number in range(steps))
             lines += ["bad:", f"  %left = phi i64 {ways}", "  ret i64 %left"]
         entry = f"%masks = alloca [{steps} x i64], align 64"
-        return self._in_runs("expand", f"{STATES}, {_FOUND}", lines, steps, n, entry)
-
-    def _in_runs(self, function: str, given: str, body: list[str], calls: int, result: str, entry: str = "") -> str:
-        """A function that lays out the states from first to last, `RUN` at a time, in `columns`, and does the body.
-
-        The body is the blocks `call.0` and so on, as many as there are calls, each going on to the next.
-        """
-        width = self.packing.words
-        copies = []
-        for word in range(width):
-            copies += [
-                f"  %from.{word} = add nsw i64 %from, {word}",
-                f"  %source.{word} = getelementptr inbounds i64, ptr %states, i64 %from.{word}",
-                f"  %word.{word} = load i64, ptr %source.{word}",
-                f"  %to.{word} = getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %i",
-                f"  store i64 %word.{word}, ptr %to.{word}",
-            ]
-        return _RUNS.format(
-            function=function, given=given, words=width, run=RUN, size=8 * RUN * width, alignment=ALIGNMENT,
-            copies="\n".join(copies), body="\n".join(body), calls=calls, result=result, entry=entry,
-        )  # fmt: skip
+        return in_runs(self.packing.words, "expand", f"{STATES}, {_FOUND}", lines, steps, n, entry)
 
     def _cut(self) -> str:
         """`cut(columns)`: the bytes of a run that is laid out."""

@@ -38,7 +38,11 @@ class Instructions:
 
     def text(self) -> str:
         """Everything written, the entry block first."""
-        return "\n".join(["entry:", *self._entry, *self._lines])
+        return "\n".join(["entry:", *self._entry, self.behind_entry()])
+
+    def behind_entry(self) -> str:
+        """What was written into other blocks."""
+        return "\n".join(self._lines)
 
     # --- values -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,126 @@
+"""Functions that go over states in runs, and lay each run out word by word, so that all of it can be computed at once.
+
+The words of eight states are loaded state by state and transposed by three rounds of shuffles, which takes half as long
+as moving word by word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
+from model_check.explicit.code_generation.instructions import Instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ALIGNMENT = 2 * RUN
+"""Of the words of a run, in bytes."""
+
+EIGHT = 8
+"""States that are transposed together, and words of each."""
+
+_WORDS = f"<{EIGHT} x i64>"
+_LOADED = f"{_WORDS} @llvm.masked.load.v{EIGHT}i64.p0"
+LOAD = f"declare {_LOADED}(ptr, i32, <{EIGHT} x i1>, {_WORDS})"
+"""What a module declares that has such a function."""
+
+_RUNS = """\
+define i64 @{function}({given}) nounwind {{
+entry:
+  %columns = alloca [2 x [{words} x [{run} x i64]]], align {alignment}
+  call void @llvm.memset.p0.i64(ptr align {alignment} %columns, i8 0, i64 {size}, i1 false)
+  {entry}
+  br label %lay.out
+lay.out:
+  %base = phi i64 [ %first, %entry ], [ %base.next, %call.{calls} ]
+  %n = phi i64 [ 0, %entry ], [ {result}, %call.{calls} ]
+  %rest = sub nsw i64 %last, %base
+  %count = call i64 @llvm.smin.i64(i64 %rest, i64 {run})
+  %in.eights = and i64 %count, -{eight}
+  %are.few = icmp eq i64 %in.eights, 0
+  br i1 %are.few, label %rest.of.run, label %eight
+{laid_out}
+{body}
+call.{calls}:
+  %base.next = add nsw i64 %base, {run}
+  %is.over = icmp sge i64 %base.next, %last
+  br i1 %is.over, label %over, label %lay.out
+over:
+  ret i64 {result}
+}}"""
+
+
+def in_runs(
+    words: int, function: str, given: str, body: Sequence[str], calls: int, result: str, entry: str = ""
+) -> str:
+    """A function that lays out the states from first to last, `RUN` at a time, in `columns`, and does the body.
+
+    The body is the blocks `call.0` and so on, as many as there are calls, each going on to the next.
+    """
+    return _RUNS.format(
+        function=function, given=given, words=words, run=RUN, size=8 * RUN * words, alignment=ALIGNMENT, eight=EIGHT,
+        laid_out=_laid_out(words), body="\n".join(body), calls=calls, result=result, entry=entry,
+    )  # fmt: skip
+
+
+def _laid_out(words: int) -> str:
+    """The blocks `eight` and `state`: the words of states by eight, then those of each that is left, in columns."""
+    code = Instructions()
+    code.start("eight")
+    code.do("%i.eight = phi i64 [ 0, %lay.out ], [ %i.eight.next, %eight ]")
+    for first in range(0, words, EIGHT):
+        wanted = min(words - first, EIGHT)
+        rows = []
+        for state in range(EIGHT):
+            x = code.value(f"add nsw i64 {code.value('add nsw i64 %base, %i.eight')}, {state}")
+            rows.append(_row(code, _place_of(code, x, words, first), wanted))
+        for word, column in enumerate(_transposed(code, rows)[:wanted]):
+            place = _place_in_columns(code, first + word, "%i.eight")
+            code.do(f"store {_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
+    code.do(f"%i.eight.next = add nsw i64 %i.eight, {EIGHT}")
+    code.do("%is.last.eight = icmp sge i64 %i.eight.next, %in.eights")
+    code.branch("%is.last.eight", "rest.of.run", "eight")
+    code.start("rest.of.run")
+    code.do("%are.all = icmp eq i64 %in.eights, %count")
+    code.branch("%are.all", "call.0", "state")
+    code.start("state")
+    code.do("%i = phi i64 [ %in.eights, %rest.of.run ], [ %i.next, %state ]")
+    for word in range(words):
+        place = _place_of(code, code.value("add nsw i64 %base, %i"), words, word)
+        code.do(f"store i64 {code.value(f'load i64, ptr {place}')}, ptr {_place_in_columns(code, word, '%i')}")
+    code.do("%i.next = add nsw i64 %i, 1")
+    code.do("%is.last = icmp sge i64 %i.next, %count")
+    code.branch("%is.last", "call.0", "state")
+    return code.behind_entry()
+
+
+def _row(code: Instructions, place: str, wanted: int) -> str:
+    """So many words of a state; what lies behind them may be nobody's."""
+    mask = ", ".join(f"i1 {int(i < wanted)}" for i in range(EIGHT))
+    return code.value(f"call {_LOADED}(ptr {place}, i32 {BYTE}, <{EIGHT} x i1> <{mask}>, {_WORDS} zeroinitializer)")
+
+
+def _transposed(code: Instructions, rows: Sequence[str]) -> list[str]:
+    """Rows as columns: in each round two rows exchange half of their elements, which lie `apart` in both."""
+    found = list(rows)
+    for apart in (4, 2, 1):
+        for i in range(EIGHT):
+            if not i & apart:
+                both = found[i], found[i + apart]
+                for side in (0, apart):
+                    order = [lane & ~apart | side | (EIGHT if lane & apart else 0) for lane in range(EIGHT)]
+                    text = ", ".join(f"i32 {place}" for place in order)
+                    found[i + side] = code.value(
+                        f"shufflevector {_WORDS} {both[0]}, {_WORDS} {both[1]}, <{EIGHT} x i32> <{text}>"
+                    )
+    return found
+
+
+def _place_of(code: Instructions, x: str, words: int, word: int) -> str:
+    at = code.value(f"add nsw i64 {code.value(f'mul nsw i64 {x}, {words}')}, {word}")
+    return code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
+
+
+def _place_in_columns(code: Instructions, word: int, i: str) -> str:
+    return code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 {i}")
