@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.computer import computer
-from benchmarks.wire import by_generator, by_java
+from benchmarks.wire import by_bad_bytes, by_generator, by_java
 from conformance.errors import ConformanceError
 from model_check.counterexample.files import write_whole
 
@@ -26,6 +26,7 @@ def main(seconds: float) -> None:
         for profile in by_generator.PROFILES
         for window in by_generator.WINDOWS
     ]
+    of_bad_bytes = by_bad_bytes.measure(seconds)
     best = max(each.rate for each in of_generator)
     with_java = max(each.rate for each in of_java)
     text = f"""# How much a broker on the wire takes
@@ -42,7 +43,8 @@ met, {_met(with_java)}; with a generator {best:,.0f}, {_met(best)}. The broker h
 does other things as well (the load says how much), no processor of its own: the figures are lower bounds then.
 
 {by_java.table(of_java, samples, seconds)}
-{by_generator.table(of_generator, seconds)}"""
+{by_generator.table(of_generator, seconds)}
+{by_bad_bytes.table(of_bad_bytes)}"""
     print(text)
     write_whole(RESULTS, text)
 

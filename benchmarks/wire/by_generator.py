@@ -39,18 +39,22 @@ class Measured:
 def measure(profile: str, window: int, seconds: float) -> Measured:
     """Start a broker, let the load warm it up for a fifth of the time, and measure the rest."""
     with TemporaryDirectory(prefix="halfcheck-") as folder, served(profile, Path(folder)) as broker:
-        _load(broker.address, window, seconds / 5)
+        told_by(load_command(broker.address, window, seconds / 5))
         before, used_before = own_memory(broker.pid), sum(processor(broker.pid))
-        told = _load(broker.address, window, seconds)
+        told = told_by(load_command(broker.address, window, seconds))
         grown, used = own_memory(broker.pid) - before, sum(processor(broker.pid)) - used_before
     done = told["done"]
     return Measured(profile, window, done / told["seconds"], used / done, told["processor"] / done, grown)
 
 
-def _load(address: str, window: int, seconds: float) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.wire.load", address, str(CONNECTIONS), str(window), str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
+def load_command(address: str, window: int, seconds: float) -> list[str]:
+    """What runs the generator."""
+    return [sys.executable, "-m", "benchmarks.wire.load", address, str(CONNECTIONS), str(window), str(seconds)]
+
+
+def told_by(command: list[str]) -> dict[str, float]:
+    """What it says at its end."""
+    return dict(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
 
 
 def table(rows: list[Measured], seconds: float) -> str:

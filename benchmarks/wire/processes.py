@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,7 +31,13 @@ class Served:
 
 
 @contextmanager
-def served(profile: str, folder: Path, conf: str = "", before: Sequence[str] = ("-m", "halfcheck")) -> Iterator[Served]:
+def served(
+    profile: str,
+    folder: Path,
+    conf: str = "",
+    before: Sequence[str] = ("-m", "halfcheck"),
+    log: Path | None = None,
+) -> Iterator[Served]:
     """``halfcheck broker --no-record`` of a profile, in a process of its own; it is stopped as told in the end.
 
     Parameters
@@ -42,13 +48,17 @@ def served(profile: str, folder: Path, conf: str = "", before: Sequence[str] = (
         The text of that.
     before
         What Python runs before the command's own words.
+    log
+        Takes its log; else that goes where this process writes errors.
     """
     store = folder / "store"
     command = [sys.executable, *before, "broker", "--profile", profile, "--port", "0", "--store", str(store)]
     if conf:
         (folder / "broker.conf").write_text(conf, encoding="utf-8")
         command += ["--broker-conf", str(folder / "broker.conf")]
-    process = subprocess.Popen([*command, "--no-record", "--json"], stdout=subprocess.PIPE, text=True)
+    with ExitStack() as stack:
+        file = None if log is None else stack.enter_context(log.open("wb"))
+        process = subprocess.Popen([*command, "--no-record", "--json"], stdout=subprocess.PIPE, stderr=file, text=True)
     try:
         told = process.stdout.readline() if process.stdout is not None else ""
         yield Served(json.loads(told)["address"], process.pid, store)

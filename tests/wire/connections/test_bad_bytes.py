@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.wire.by_bad_bytes import BAD, HALF_A_FRAME
 from tests.wire.one_broker import broker
 from tests.wire.one_producer import OneProducer
 from wire.client.transactions import COMMIT
@@ -15,21 +16,6 @@ from wire.remoting.command import RemotingCommand, encode
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-BAD = {
-    "another protocol": (b"GET / HTTP/1.1\r\n\r\n", "a frame of 1195725856 bytes"),
-    "a frame of one byte": (b"\0\0\0\1x", "a frame of 1 bytes"),
-    "a frame of 100 MB": (b"\6\0\0\0" + b"x" * 100, "a frame of 100663296 bytes"),
-    "a negative length": (b"\xff\xff\xff\xff", "a frame of -1 bytes"),
-    "a header longer than its frame": (b"\0\0\0\5\0\0\0\xff{", "a header of 255 bytes in a frame that has 1 left"),
-    "a header that is no JSON": (b"\0\0\0\6\0\0\0\2{]", "a JSON header that can't be read"),
-    "a header of no encoding": (b"\0\0\0\4\7\0\0\0", "a header of encoding 7"),
-    "a binary header that ends too soon": (b"\0\0\0\6\1\0\0\2ab", "ends too soon"),
-    "deeply nested JSON": (
-        (4 + 100_000).to_bytes(4) + (100_000).to_bytes(4) + b"[" * 100_000,
-        "a JSON header that can't be read",
-    ),
-}
 
 
 @pytest.mark.parametrize("what", BAD)
@@ -74,7 +60,7 @@ def test_half_a_frame_and_a_connection_that_says_nothing_hold_up_nobody(tmp_path
         host, port = running.address.split(":")
         silent = [socket.create_connection((host, int(port)), 10) for _ in range(20)]
         for connection in silent[:10]:
-            connection.sendall(b"\0\0\1\0{")
+            connection.sendall(HALF_A_FRAME)
         with OneProducer(running.address) as producer:
             assert producer.send_message("served", is_half=False).code == ResponseCode.SUCCESS
             assert running.controller.status()["connections"] == 21
