@@ -25,6 +25,7 @@ from model_check.front_end.terms import (
     Write,
     apply,
     parts,
+    statements_of,
 )
 from spec.language import Kind
 
@@ -145,14 +146,14 @@ def _fixed_values(slots: Iterable[Slot], forgetting: Iterable[Statement]) -> dic
 
     A place that is taken out leaves one behind that is as in the beginning, and what refers to nothing as it is.
     """
-    moving = {statement.path for statement in parts(tuple(forgetting)) if isinstance(statement, Write)}
+    moving = {statement.path for statement in statements_of(forgetting) if isinstance(statement, Write)}
     lasting = (slot for slot in slots if slot.kind not in (Kind.CLOCK, Kind.INSTANT) and slot.path not in moving)
     return {slot.path: slot.low for slot in lasting}  # of the initial state, see `MachineState`
 
 
 def _written_by(effect: tuple[Statement, ...], fixed: Mapping[Path, int]) -> Iterable[Path]:
     """The fields that the effect may change from what they hold in the beginning."""
-    for statement in parts(effect):
+    for statement in statements_of(effect):
         match statement:
             case Write(path, _, value) if not (isinstance(value, Int) and fixed.get(path) == value.value):
                 yield path

@@ -7,11 +7,12 @@ sets.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Path = tuple[str, ...]
 Operator = Literal[
@@ -205,10 +206,24 @@ def is_boolean(term: Expression) -> bool:
 
 def parts(term: object) -> Iterator[Any]:
     """A term, or those of a tuple, and everything in them, outermost first; open terms and those of TLA+, too."""
-    if isinstance(term, tuple):
-        for each in term:
-            yield from parts(each)
-    elif is_dataclass(term) and not isinstance(term, type):
-        yield term
-        for field in fields(term):
-            yield from parts(getattr(term, field.name))
+    left: list[Any] = [term]
+    while left:
+        part = left.pop()
+        if type(part) is tuple:
+            left += reversed(part)
+        elif names := _last_fields_first(type(part)):
+            yield part
+            left += [getattr(part, name) for name in names]
+
+
+@cache
+def _last_fields_first(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in reversed(fields(kind))) if is_dataclass(kind) else ()
+
+
+def statements_of(block: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements of a block and of the blocks in it, outermost first."""
+    for statement in block:
+        yield statement
+        if isinstance(statement, If):
+            yield from statements_of((*statement.then, *statement.otherwise))

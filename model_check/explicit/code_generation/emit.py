@@ -5,6 +5,7 @@ The steps and `expand`, `judge`, which says which clauses a state violates and w
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from model_check.explicit.code_generation.packing import Packing
+    from model_check.front_end.terms import Statement
 
 OBSERVED = ("transaction", "half", "copy", "op", "check_times", "outcome")
 """The event fields that an action may show, in the order of a row."""
@@ -64,18 +66,18 @@ class Emitter(ForgettingWriter):
     def source(self) -> str:
         """The text of the module."""
         actions = [self.lowering.action(step) for step in self.steps]
-        forgetting = self.lowering.forgetting()
-        self.guarded = Guarded.of(occasions_of(actions, forgetting, self.packing.slots), GUARDS_A_FUNCTION)
+        occasions = occasions_of(actions, self.forgetting, self.packing.slots)
+        self.guarded = Guarded.of(occasions, GUARDS_A_FUNCTION)
         guards = self._guards(actions, self.guarded.parts)
         bodies = [self._action(number, action, len(actions)) for number, action in enumerate(actions)]
         expand = self._expand(len(actions), len(guards)), self._cut()
-        forget = self._forget(forgetting)
+        forget = self._forget(self.forgetting)
         return "\n\n".join([*bodies, *guards, *expand, *self._judge(), self._observe(), *forget, DECLARATIONS, ""])
 
-    @property
-    def forgets(self) -> bool:
-        """Whether anything can be taken out of a state."""
-        return bool(self.lowering.forgetting())
+    @cached_property
+    def forgetting(self) -> tuple[Statement, ...]:
+        """What is done behind each step; nothing where nothing can be taken out of a state."""
+        return self.lowering.forgetting()
 
     @property
     def verdict_words(self) -> int:

@@ -122,7 +122,7 @@ class ForgettingWriter(StepWriter):
         code = self._begin()
         for name in names:
             self._ranges[name.name] = self._range(name.value)
-        bits = self._bits_for(*(name.value for name in names), test)
+        bits = self._bits_for(*(name.value for name in names), test, *(one.condition for one in stages))
         self._look_at_run(bits)
         for number, name in enumerate(names):
             self._statement(name)
