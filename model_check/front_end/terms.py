@@ -211,7 +211,7 @@ def parts(term: object) -> Iterator[Any]:
         part = left.pop()
         if type(part) is tuple:
             left += reversed(part)
-        elif names := _last_fields_first(type(part)):
+        elif names := _last_fields_first(part.__class__):
             yield part
             left += [getattr(part, name) for name in names]
 

@@ -229,7 +229,12 @@ def create_message_id(store_host: str, commit_log_offset: CommitLogOffset) -> st
     >>> create_message_id("127.0.0.1:40745", CommitLogOffset(349))
     '7F00000100009F29000000000000015D'
     """
-    return f"{host_bytes(store_host).hex()}{commit_log_offset:016x}".upper()
+    return f"{_host_digits(store_host)}{commit_log_offset:016X}"
+
+
+@lru_cache(maxsize=4096)
+def _host_digits(host: str) -> str:
+    return host_bytes(host).hex().upper()
 
 
 def decode_message_id(message_id: str) -> CommitLogOffset:

@@ -11,13 +11,14 @@ from reference.format.record import QueueOffset, Record
 from reference.format.stored_message import decode_message, is_readable
 
 if TYPE_CHECKING:
+    from reference.store.disk import MappedFile
     from reference.store.message_store_config import MessageStoreConfig
     from reference.store.writable_commit_log import WritableCommitLog
     from reference.store.writable_consume_queue import WritableConsumeQueue
 
 
-_FILTERED_BYTES = 16_000
-"""``maxFilterMessageSize``: a read looks at so many bytes of entries at most, or at as many as messages are wanted."""
+_FILTERED_ENTRIES = 16_000 // ENTRY_BYTES
+"""``maxFilterMessageSize``: a read looks at so many entries at most, or at as many as messages are wanted."""
 
 
 class GetMessageStatus(Enum):
@@ -90,18 +91,23 @@ def read_queue(
         return _out_of_range(queue, offset, corrects_offsets=corrects_offsets, rewinds_beyond_end=rewinds_beyond_end)
     found: list[Record | None] = []
     place, next_file, length = int(offset), 0, 0
-    last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_BYTES // ENTRY_BYTES, max_msg_nums))
-    while place < last and len(found) < max(1, max_msg_nums):
+    last = min(end, queue.end_of_file(offset))
+    if last > offset + _FILTERED_ENTRIES:
+        last = min(last, offset + max(_FILTERED_ENTRIES, max_msg_nums))
+    while place < last:
         at, size, _ = queue.entry(place)
         if found and _is_the_batch_full(limits, log.max_offset - at, length + size, len(found)):
             break
         place += 1
         if at < next_file:
             continue
-        if log.place_of(at) is None:
+        here = log.place_of(at)
+        if here is None:
             next_file = at - at % log.file_size + log.file_size
             continue
-        found.append(record_at(log, at))
+        found.append(_record_in(*here, at))
+        if len(found) >= max_msg_nums:
+            break
         length += size
         next_file = 0
     following = QueueOffset(place)
@@ -134,10 +140,11 @@ def _is_the_batch_full(limits: MessageStoreConfig, behind: int, length: int, cou
 
 def record_at(log: WritableCommitLog, offset: int) -> Record | None:
     """The record at a place; nothing, unless its own physical offset says that it begins there."""
-    place = log.place_of(offset)
-    if place is None:
-        return None
-    file, at = place
+    here = log.place_of(offset)
+    return None if here is None else _record_in(*here, offset)
+
+
+def _record_in(file: MappedFile, at: int, offset: int) -> Record | None:
     source = file.buffer
     if int.from_bytes(source[at + 28 : at + 36]) != offset:
         return None

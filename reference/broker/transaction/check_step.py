@@ -62,15 +62,11 @@ class CheckBranch(Enum):
     ABORTED = "aborted"
     """An exception: the round is over, and nothing that it reached is committed."""
 
-    @property
-    def is_end(self) -> bool:
-        """Whether the round is over."""
-        return self is CheckBranch.ABORTED or self.commits
-
-    @property
-    def commits(self) -> bool:
+    def __init__(self, _: str) -> None:
+        self.commits = self._name_.startswith("ENDED")
         """Whether the round is over and its offsets are committed."""
-        return self.name.startswith("ENDED")
+        self.is_end = self.commits or self._name_ == "ABORTED"
+        """Whether the round is over."""
 
 
 @dataclass(frozen=True, slots=True)
