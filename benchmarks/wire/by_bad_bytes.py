@@ -37,6 +37,9 @@ PROFILE: Final = "5.5.1"
 HALF_OPEN: Final = 100
 EVERY_SECONDS: Final = 0.01
 PATIENCE: Final = 10.0
+SETTLED_SECONDS: Final = 1.0
+"""Until the broker has seen that connections are gone."""
+
 HALF_A_FRAME: Final = b"\0\0\1\0{"
 
 
@@ -76,6 +79,7 @@ def measure(seconds: float) -> Measured:
         command = load_command(broker.address, 1, seconds)
         told_by(command)
         alone = told_by(command)
+        time.sleep(SETTLED_SECONDS)
         before, files = own_memory(broker.pid), open_files(broker.pid, broker.store)[1]
         host, _, port = broker.address.rpartition(":")
         open_ones = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(HALF_OPEN)]
@@ -93,7 +97,7 @@ def measure(seconds: float) -> Measured:
             beside = json.loads(loading.stdout.read() if loading.stdout is not None else "")
         for connection in open_ones:
             connection.close()
-        time.sleep(1)
+        time.sleep(SETTLED_SECONDS)
         grown, behind = own_memory(broker.pid) - before, open_files(broker.pid, broker.store)[1]
         lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "connection closed: " in line]
     wanted = [BAD[what][1] for what in sent]
