@@ -91,9 +91,7 @@ def read_queue(
         return _out_of_range(queue, offset, corrects_offsets=corrects_offsets, rewinds_beyond_end=rewinds_beyond_end)
     found: list[Record | None] = []
     place, next_file, length = int(offset), 0, 0
-    last = min(end, queue.end_of_file(offset))
-    if last > offset + _FILTERED_ENTRIES:
-        last = min(last, offset + max(_FILTERED_ENTRIES, max_msg_nums))
+    last = min(end, queue.end_of_file(offset), offset + max(_FILTERED_ENTRIES, max_msg_nums))
     while place < last:
         at, size, _ = queue.entry(place)
         if found and _is_the_batch_full(limits, log.max_offset - at, length + size, len(found)):
@@ -110,10 +108,8 @@ def read_queue(
             break
         length += size
         next_file = 0
-    following = QueueOffset(place)
-    if not found:
-        return GetMessageResult(GetMessageStatus.MESSAGE_WAS_REMOVING, following, end)
-    return GetMessageResult(GetMessageStatus.FOUND, following, end, tuple(found))
+    status = GetMessageStatus.FOUND if found else GetMessageStatus.MESSAGE_WAS_REMOVING
+    return GetMessageResult(status, QueueOffset(place), end, tuple(found))
 
 
 def _out_of_range(
