@@ -7,7 +7,7 @@ import json
 import socket
 import subprocess
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,14 +85,14 @@ def measure(seconds: float) -> Measured:
         open_ones = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(HALF_OPEN)]
         for connection in open_ones:
             connection.sendall(HALF_A_FRAME)
-        took: list[float] = []
+        took: list[float | None] = []
         sent: list[str] = []
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as loading:
             for what, (data, _) in itertools.cycle(BAD.items()):
                 if loading.poll() is not None:
                     break
                 sent.append(what)
-                took += _closed_within(host, int(port), data)
+                took.append(_seconds_until_closed(host, int(port), data))
                 time.sleep(EVERY_SECONDS)
             beside = json.loads(loading.stdout.read() if loading.stdout is not None else "")
         for connection in open_ones:
@@ -100,21 +100,25 @@ def measure(seconds: float) -> Measured:
         time.sleep(SETTLED_SECONDS)
         grown, behind = own_memory(broker.pid) - before, open_files(broker.pid, broker.store)[1]
         lines = [line for line in log.read_text(encoding="utf-8").splitlines() if "connection closed: " in line]
-    wanted = [BAD[what][1] for what in sent]
-    right = sum(text in line for text, line in zip(wanted, lines, strict=False))
+    closed = [seconds for seconds in took if seconds is not None]
+    right = sum(BAD[what][1] in line for what, line in zip(sent, lines, strict=False))
     rates = alone["done"] / alone["seconds"], beside["done"] / beside["seconds"]
-    return Measured(rates, len(sent), len(took), max(took), len(lines), right, grown, (files, behind))
+    return Measured(rates, len(sent), len(closed), max(closed), len(lines), right, grown, (files, behind))
 
 
-def _closed_within(host: str, port: int, data: bytes) -> list[float]:
-    """The seconds until a connection that sent these bytes was closed; none if it was not."""
+def _seconds_until_closed(host: str, port: int, data: bytes) -> float | None:
+    """How long a connection that sent these bytes stood; None if it still does after `PATIENCE`, or was answered."""
     with socket.create_connection((host, port), PATIENCE) as bad:
         began = time.monotonic()
-        with suppress(ConnectionError):
+        try:
             bad.sendall(data)
             if bad.recv(1) != b"":
-                return []
-    return [time.monotonic() - began]
+                return None
+        except TimeoutError:
+            return None
+        except ConnectionError:
+            pass  # it was reset
+        return time.monotonic() - began
 
 
 def table(found: Measured) -> str:

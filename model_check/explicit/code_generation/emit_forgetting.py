@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE
-from model_check.explicit.code_generation.emit_steps import StepWriter
-from model_check.explicit.code_generation.instructions import UNLIKELY
+from model_check.explicit.code_generation.emit_steps import StepWriter, for_a_mask
 from model_check.explicit.code_generation.lay_out import ALIGNMENT, in_runs
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import TRUE, Expression, If, Let, Read, Remove, Statement, Switch, parts
@@ -53,18 +52,6 @@ call.0:
   %is.none = icmp eq i64 %mask, 0
   br i1 %is.none, label %done, label %stage.0"""
 
-_STAGE_OF_A_RUN = """\
-stage.{number}:
-  %mask.of.{number} = getelementptr inbounds i64, ptr %masks, i64 {number}
-  %mask.{number} = load i64, ptr %mask.of.{number}
-  %is.none.{number} = icmp eq i64 %mask.{number}, 0
-  br i1 %is.none.{number}, label %stage.{next}, label %some.{number}
-some.{number}:
-  %end.{number} = call i64 @forget_{number}(i64 %mask.{number}, i64 %base, ptr %states, ptr %K, ptr %before, \
-ptr %known, i64 %n)
-  %is.bad.{number} = icmp slt i64 %end.{number}, 0
-  br i1 %is.bad.{number}, label %bad, label %stage.{next}, {unlikely}"""
-
 _DONE_WITH_A_RUN = """\
 stage.{stages}:
   %swept = call i64 @llvm.ctpop.i64(i64 %mask)
@@ -101,17 +88,19 @@ class ForgettingWriter(StepWriter):
                 pass
             case _:
                 names, test, then = [], TRUE, tuple(forgetting)
-        stages = list(_stages(then))
+        stages = _stages(then)
         mark, bits = self._mark(names, test, stages)
-        body = [_MARK_A_RUN]
-        body += [_STAGE_OF_A_RUN.format(number=n, next=n + 1, unlikely=UNLIKELY) for n in range(len(stages))]
-        body.append(_DONE_WITH_A_RUN.format(stages=len(stages)))
+        body = _MARK_A_RUN.split("\n")
+        for number in range(len(stages)):
+            given = "ptr %states, ptr %K, ptr %before, ptr %known, i64 %n"
+            body += for_a_mask("stage", "forget", number, given, f"stage.{number + 1}")
+        body += _DONE_WITH_A_RUN.format(stages=len(stages)).split("\n")
         entry = f"%known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}\n"
         entry += f"  %masks = alloca [{len(stages)} x i64], align {ALIGNMENT}"
         return [
             mark,
             *(self._stage(number, names, one.statements, bits) for number, one in enumerate(stages)),
-            in_runs(self.packing.words, "forget", _GIVEN, "\n".join(body).split("\n"), 1, "%n.done", entry),
+            in_runs(self.packing.words, "forget", _GIVEN, body, 1, "%n.done", entry),
         ]
 
     def _mark(self, names: Sequence[Let], test: Expression, stages: Sequence[_Stage]) -> tuple[str, int]:
@@ -166,18 +155,15 @@ class ForgettingWriter(StepWriter):
         return _STAGE.format(number=number, text=code.text(), out_of_range=OUT_OF_RANGE)
 
 
-def _stages(statements: Iterable[Statement]) -> Iterable[_Stage]:
-    """What is done one after the other; the first is done to all states."""
-    to_all: list[Statement] = []
-    is_first = True
+def _stages(statements: Iterable[Statement]) -> list[_Stage]:
+    """What is done one after the other; the first stage is for all states."""
+    stages = [_Stage(TRUE, ())]
     for statement in statements:
+        one = _Stage(TRUE, (statement,))
         match statement:
             case If(test, then, ()) if not any(isinstance(term, Read | Switch) for term in parts(test)):
-                if to_all or is_first:
-                    yield _Stage(TRUE, tuple(to_all))
-                yield _Stage(test, then)
-                to_all, is_first = [], False
-            case _:
-                to_all.append(statement)
-    if to_all or is_first:
-        yield _Stage(TRUE, tuple(to_all))
+                one = _Stage(test, then)
+        if one.condition == stages[-1].condition:
+            one = _Stage(one.condition, stages.pop().statements + one.statements)
+        stages.append(one)
+    return stages

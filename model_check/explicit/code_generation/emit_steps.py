@@ -57,20 +57,28 @@ over:
   ret i64 %left
 }}"""
 
-_STEP_OF_A_RUN = """\
-call.{number}:
+_FOR_A_MASK = """\
+{label}.{number}:
   %mask.of.{number} = getelementptr inbounds i64, ptr %masks, i64 {number}
   %mask.{number} = load i64, ptr %mask.of.{number}
   %is.none.{number} = icmp eq i64 %mask.{number}, 0
-  br i1 %is.none.{number}, label %done.{number}, label %some.{number}
+  br i1 %is.none.{number}, label %{behind}, label %some.{number}
 some.{number}:
-  %found.{number} = call i64 @step_{number}(i64 %mask.{number}, i64 %base, ptr %states, i64 %first, ptr %K, \
-ptr %found, ptr %steps, ptr %parents, i64 {before})
+  %found.{number} = call i64 @{function}_{number}(i64 %mask.{number}, i64 %base, {given})
   %is.bad.{number} = icmp slt i64 %found.{number}, 0
-  br i1 %is.bad.{number}, label %bad, label %done.{number}, {unlikely}
+  br i1 %is.bad.{number}, label %bad, label %{behind}, {unlikely}"""
+
+_BEHIND_A_STEP = """\
 done.{number}:
   %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
   br label %call.{next}"""
+
+
+def for_a_mask(label: str, function: str, number: int, given: str, behind: str) -> list[str]:
+    """The block `label.number`: calls a function for the states of a mask, if any; goes on `behind`, or at `bad`."""
+    return _FOR_A_MASK.format(
+        label=label, function=function, number=number, given=given, behind=behind, unlikely=UNLIKELY
+    ).split("\n")
 
 
 class StepWriter(StatementWriter):
@@ -178,8 +186,9 @@ class StepWriter(StatementWriter):
         lines += [f"  call void @guards_{part}(ptr %columns, i64 %count, ptr %K, ptr %masks)" for part in range(guards)]
         n = "%n"
         for number in range(steps):
-            text = _STEP_OF_A_RUN.format(number=number, before=n, next=number + 1, unlikely=UNLIKELY)
-            lines += text.split("\n")[number == 0 :]
+            given = f"ptr %states, i64 %first, ptr %K, ptr %found, ptr %steps, ptr %parents, i64 {n}"
+            lines += for_a_mask("call", "step", number, given, f"done.{number}")[number == 0 :]
+            lines += _BEHIND_A_STEP.format(number=number, before=n, next=number + 1).split("\n")
             n = f"%n.{number}"
         if steps:
             ways = ", ".join(f"[ %found.{number}, %some.{number} ]" for number in range(steps))

@@ -37,9 +37,8 @@ lay.out:
   %n = phi i64 [ 0, %entry ], [ {result}, %call.{calls} ]
   %rest = sub nsw i64 %last, %base
   %count = call i64 @llvm.smin.i64(i64 %rest, i64 {run})
-  %in.eights = and i64 %count, -{eight}
-  %are.few = icmp eq i64 %in.eights, 0
-  br i1 %are.few, label %rest.of.run, label %eight
+  %last.state = sub nsw i64 %last, 1
+  br label %eight
 {laid_out}
 {body}
 call.{calls}:
@@ -59,44 +58,35 @@ def in_runs(
     The body is the blocks `call.0` and so on, as many as there are calls, each going on to the next.
     """
     return _RUNS.format(
-        function=function, given=given, words=words, run=RUN, size=8 * RUN * words, alignment=ALIGNMENT, eight=EIGHT,
+        function=function, given=given, words=words, run=RUN, size=8 * RUN * words, alignment=ALIGNMENT,
         laid_out=_laid_out(words), body="\n".join(body), calls=calls, result=result, entry=entry,
     )  # fmt: skip
 
 
 def _laid_out(words: int) -> str:
-    """The blocks `eight` and `state`: the words of states by eight, then those of each that is left, in columns."""
+    """The block `eight`: the words of states in columns; where fewer are left, the last one several times."""
     code = Instructions()
     code.start("eight")
-    code.do("%i.eight = phi i64 [ 0, %lay.out ], [ %i.eight.next, %eight ]")
+    code.do("%i = phi i64 [ 0, %lay.out ], [ %i.next, %eight ]")
+    begin = code.value("add nsw i64 %base, %i")
+    at = [code.value(f"add nsw i64 {begin}, {state}") for state in range(EIGHT)]
+    at = [code.value(f"call i64 @llvm.smin.i64(i64 {x}, i64 %last.state)") for x in at]
     for first in range(0, words, EIGHT):
         wanted = min(words - first, EIGHT)
-        rows = []
-        for state in range(EIGHT):
-            x = code.value(f"add nsw i64 {code.value('add nsw i64 %base, %i.eight')}, {state}")
-            rows.append(_row(code, _place_of(code, x, words, first), wanted))
-        for word, column in enumerate(_transposed(code, rows)[:wanted]):
-            place = _place_in_columns(code, first + word, "%i.eight")
+        columns = _transposed(code, [_row(code, x, words, first, wanted) for x in at])
+        for word, column in enumerate(columns[:wanted], start=first):
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %i")
             code.do(f"store {_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
-    code.do(f"%i.eight.next = add nsw i64 %i.eight, {EIGHT}")
-    code.do("%is.last.eight = icmp sge i64 %i.eight.next, %in.eights")
-    code.branch("%is.last.eight", "rest.of.run", "eight")
-    code.start("rest.of.run")
-    code.do("%are.all = icmp eq i64 %in.eights, %count")
-    code.branch("%are.all", "call.0", "state")
-    code.start("state")
-    code.do("%i = phi i64 [ %in.eights, %rest.of.run ], [ %i.next, %state ]")
-    for word in range(words):
-        place = _place_of(code, code.value("add nsw i64 %base, %i"), words, word)
-        code.do(f"store i64 {code.value(f'load i64, ptr {place}')}, ptr {_place_in_columns(code, word, '%i')}")
-    code.do("%i.next = add nsw i64 %i, 1")
-    code.do("%is.last = icmp sge i64 %i.next, %count")
-    code.branch("%is.last", "call.0", "state")
+    code.do(f"%i.next = add nsw i64 %i, {EIGHT}")
+    code.do("%are.all = icmp sge i64 %i.next, %count")
+    code.branch("%are.all", "call.0", "eight")
     return code.behind_entry()
 
 
-def _row(code: Instructions, place: str, wanted: int) -> str:
-    """So many words of a state; what lies behind them may be nobody's."""
+def _row(code: Instructions, x: str, words: int, first: int, wanted: int) -> str:
+    """So many words of a state from one on; what lies behind them may be nobody's."""
+    at = code.value(f"add nsw i64 {code.value(f'mul nsw i64 {x}, {words}')}, {first}")
+    place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
     mask = ", ".join(f"i1 {int(i < wanted)}" for i in range(EIGHT))
     return code.value(f"call {_LOADED}(ptr {place}, i32 {BYTE}, <{EIGHT} x i1> <{mask}>, {_WORDS} zeroinitializer)")
 
@@ -115,12 +105,3 @@ def _transposed(code: Instructions, rows: Sequence[str]) -> list[str]:
                         f"shufflevector {_WORDS} {both[0]}, {_WORDS} {both[1]}, <{EIGHT} x i32> <{text}>"
                     )
     return found
-
-
-def _place_of(code: Instructions, x: str, words: int, word: int) -> str:
-    at = code.value(f"add nsw i64 {code.value(f'mul nsw i64 {x}, {words}')}, {word}")
-    return code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
-
-
-def _place_in_columns(code: Instructions, word: int, i: str) -> str:
-    return code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 {i}")
