@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from statistics import median
@@ -17,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks.broker.workloads import Measured
 from benchmarks.computer import bars, computer
+from benchmarks.sources import HERE, checkout, run_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-HERE = Path(__file__).parents[2]
+WORKLOADS = "benchmarks/broker/workloads.py"
 PROFILES = ("4.5.1", "4.9.7", "5.3.3", "5.4.0", "5.5.1")
 PENDING = 100_000
 LONG_RUN = 1_000_000
@@ -88,7 +87,7 @@ def _bars(
 def _in_turn(kind: str, count: int, repeats: int, trees: Sequence[Path]) -> Seconds:
     """The runs of each profile by the sources in each folder; none by those that do not know the profile."""
     taken: Seconds = {
-        version: {tree: [] for tree in trees if _process(kind, version, 1, tree).returncode == 0}
+        version: {tree: [] for tree in trees if run_with(tree, WORKLOADS, kind, version, "1").returncode == 0}
         for version in PROFILES
     }
     for _ in range(repeats):
@@ -100,20 +99,15 @@ def _in_turn(kind: str, count: int, repeats: int, trees: Sequence[Path]) -> Seco
 
 def _told(kind: str, version: str, count: int, tree: Path = HERE) -> Measured:
     """A measurement in a fresh process, by the sources in a folder."""
-    ran = _process(kind, version, count, tree)
+    ran = run_with(tree, WORKLOADS, kind, version, str(count))
     ran.check_returncode()
     return Measured(**json.loads(ran.stdout))
-
-
-def _process(kind: str, version: str, count: int, tree: Path) -> subprocess.CompletedProcess[bytes]:
-    words = [sys.executable, str(HERE / "benchmarks/broker/workloads.py"), kind, version, str(count)]
-    return subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONPATH": str(tree)}, check=False)
 
 
 if __name__ == "__main__":
     parser = ArgumentParser()
     parser.add_argument("repeats", type=int, nargs="?", default=5)
     parser.add_argument("transactions", type=int, nargs="?", default=100_000)
-    parser.add_argument("--before", type=Path)
+    parser.add_argument("--before", type=checkout)
     asked = parser.parse_args()
     main(asked.repeats, asked.transactions, asked.before)

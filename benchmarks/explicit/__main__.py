@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.computer import bars, computer
 from benchmarks.explicit.programs import Row, build_stateright, import_seconds, search, stateright, summed_up, tlc
 from benchmarks.explicit.workloads import BEFORE, STATERIGHT, TLC, WORKLOADS
+from benchmarks.sources import checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +117,6 @@ if __name__ == "__main__":
     parser = ArgumentParser()
     parser.add_argument("repeats", type=int, nargs="?", default=5)
     parser.add_argument("--without-tlc", action="store_true")
-    parser.add_argument("--before", type=Path)
+    parser.add_argument("--before", type=checkout)
     asked = parser.parse_args()
     main(asked.repeats, not asked.without_tlc, asked.before)

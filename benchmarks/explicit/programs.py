@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -15,11 +14,11 @@ from typing import Any
 
 from benchmarks.explicit.warm_memory import warm_memory
 from benchmarks.explicit.workloads import TLC, TLC_WORKERS, WORKLOADS
+from benchmarks.sources import HERE, run_with
 from benchmarks.tlc import search_by_tlc
 
 CRATE = Path(__file__).with_name("stateright")
 BUILT = Path("build/stateright")
-HERE = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,10 @@ class Row:
 
 def search(name: str, threads: int, cache: Path, tree: Path = HERE) -> dict[str, Any]:
     """One search in a fresh process, by the sources in a tree; this project says what is searched."""
-    environment = {**os.environ, "HALFCHECK_CACHE": str(cache), "PYTHONPATH": str(tree)}
     warm_memory(WORKLOADS[name].gibibytes << 30)
-    command = [sys.executable, str(HERE / "benchmarks/explicit/workloads.py"), name, str(threads), str(time.time())]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    words = name, str(threads), str(time.time())
+    told = run_with(tree, "benchmarks/explicit/workloads.py", *words, HALFCHECK_CACHE=str(cache))
+    told.check_returncode()
     answer: dict[str, Any] = json.loads(told.stdout)
     return answer
 
