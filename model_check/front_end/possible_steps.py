@@ -23,9 +23,9 @@ from model_check.front_end.terms import (
     Statement,
     Switch,
     Write,
-    apply,
     parts,
     statements_of,
+    with_values,
 )
 from spec.language import Kind
 
@@ -191,14 +191,4 @@ def _needs(
 
 
 def _fails(condition: Expression, known: Mapping[Any, int]) -> bool:
-    return _with(condition, known) == FALSE
-
-
-def _with(term: Expression, known: Mapping[Any, int]) -> Expression:
-    """The term where these fields, by their paths, and these switches, by their names, have these values, folded."""
-    match term:
-        case Read(key) | Switch(key) if key in known:
-            return Int(known[key])
-        case Apply(operator, arguments):
-            return apply(operator, *(_with(argument, known) for argument in arguments))
-    return term
+    return with_values(condition, known) == FALSE

@@ -192,6 +192,16 @@ def _compute(operator: Operator, values: list[int]) -> int:
     raise AssertionError(msg)
 
 
+def with_values(term: Expression, known: Mapping[Any, int]) -> Expression:
+    """The term where these fields, by their paths, and these switches, by their names, have these values, folded."""
+    match term:
+        case Read(key) | Switch(key) if key in known:
+            return Int(known[key])
+        case Apply(operator, arguments):
+            return apply(operator, *(with_values(argument, known) for argument in arguments))
+    return term
+
+
 def is_boolean(term: Expression) -> bool:
     """Whether the term is true or false rather than a number (a flag of the state counts as a number)."""
     match term:

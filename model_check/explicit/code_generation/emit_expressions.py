@@ -1,7 +1,7 @@
 """From terms to LLVM instructions over packed words, and the range of values that an expression can take.
 
 Numbers are 64-bit words in two's complement, truth values single bits, a set is its mask. An expression is written for
-one state, or for all states of a run at once, a lane each; the instructions are the same, on vectors.
+one state, or for eight states or all states of a run at once, a lane each; the instructions are the same, on vectors.
 
 Both sides of `and`, `or` and `if` are computed: a term has no effect, and one that is not reached in the source (an
 index that is no place) gives some number here, which is then not looked at. A shift is therefore masked where its
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN, byte_of_run, byte_that_was_cut
 from model_check.explicit.code_generation.instructions import Instructions
-from model_check.explicit.code_generation.lay_out import ALIGNMENT
+from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT
 from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.terms import Apply, Expression, Int, Local, Read, Switch, is_boolean, parts
 
@@ -66,6 +66,11 @@ class ExpressionWriter:
         self._look_at()
         self._lanes, self._bits = RUN, bits
 
+    def _look_at_eight(self) -> None:
+        """From here on, look at eight states at once: those in `%columns` from `%lane` on."""
+        self._look_at()
+        self._lanes = EIGHT
+
     def _bits_for(self, *terms: Expression) -> int:
         """Bits, a byte at least, in which all numbers and sets of some terms have room."""
         needed = BYTE
@@ -103,9 +108,11 @@ class ExpressionWriter:
 
     def _choice(self, condition: str, then: str, otherwise: str) -> str:
         """One of two numbers."""
-        return self.code.value(
-            f"select {self._truth_type} {condition}, {self._number_type} {then}, {self._number_type} {otherwise}"
-        )
+        return self.code.value(self._selecting(condition, then, otherwise))
+
+    def _selecting(self, condition: str, then: str, otherwise: str) -> str:
+        """The instruction that takes one of two numbers."""
+        return f"select {self._truth_type} {condition}, {self._number_type} {then}, {self._number_type} {otherwise}"
 
     # --- terms --------------------------------------------------------------------------------------------------------
 
@@ -189,11 +196,16 @@ class ExpressionWriter:
             return word
         code = self.code
         if self._lanes:
-            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}")
-            return code.value(f"load <{self._lanes} x i64>, ptr {place}, align {ALIGNMENT}")
+            alignment = ALIGNMENT if self._lanes == RUN else EIGHT * BYTE
+            return code.value(f"load <{self._lanes} x i64>, ptr {self._column(number)}, align {alignment}")
         first = code.value(f"mul nsw i64 %x, {self.packing.words}")
         place = code.value(f"add nsw i64 {first}, {number}")
         return code.value(f"load i64, ptr {code.value(f'getelementptr inbounds i64, ptr %states, i64 {place}')}")
+
+    def _column(self, number: int) -> str:
+        """Where the same word of the states that are looked at lies."""
+        first = "" if self._lanes == RUN else ", i64 %lane"
+        return self.code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {number}{first}")
 
     def _read(self, path: tuple[str, ...], index: Expression | None) -> str:
         if path not in self.packing.places:

@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE
 from model_check.explicit.code_generation.emit_steps import StepWriter, for_a_mask
-from model_check.explicit.code_generation.lay_out import ALIGNMENT, in_runs
+from model_check.explicit.code_generation.lay_out import (
+    ALIGNMENT,
+    EIGHT,
+    begin_eights,
+    end_eights,
+    in_runs,
+    put_back,
+)
 from model_check.explicit.code_generation.packing import WORD_BITS
-from model_check.front_end.terms import TRUE, Expression, If, Let, Read, Remove, Statement, Switch, parts
+from model_check.front_end.terms import TRUE, Expression, If, Let, Read, Remove, Statement, Switch, parts, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,38 +37,52 @@ define i64 @forget({_GIVEN}) nounwind {{
 }}"""
 
 _MARK = """\
-define internal i64 @mark(ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, \
+define internal i64 @{function}(ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, \
 ptr noalias nocapture %known, ptr noalias nocapture %masks) nounwind {{
 {text}
 }}"""
 
 _STAGE = """\
-define internal i64 @forget_{number}(i64 %bits, i64 %base, ptr noalias nocapture %states, \
-ptr noalias nocapture readonly %K, ptr noalias nocapture %before, ptr noalias nocapture readonly %known, \
-i64 %start) nounwind {{
+define internal i64 @forget_{number}(i64 %bits, ptr noalias nocapture %columns, ptr noalias nocapture readonly %K, \
+ptr noalias nocapture readonly %known) nounwind {{
 {text}
 over:
-  ret i64 %n.found
+  ret i64 0
 {out_of_range}:
   ret i64 -1
 }}"""
 
-_MARK_A_RUN = """\
+_FORGET_A_RUN = """\
 call.0:
-  %mask = call i64 @mark(ptr %columns, i64 %count, ptr %K, ptr %known, ptr %masks)
+  %count.seven = add nsw i64 %count, {seven}
+  %count.laid.out = and i64 %count.seven, -{eight}
+  %mask = call i64 %mark(ptr %columns, i64 %count.laid.out, ptr %K, ptr %known, ptr %masks)
   %is.none = icmp eq i64 %mask, 0
-  br i1 %is.none, label %done, label %stage.0"""
+  br i1 %is.none, label %done, label %keep
+keep:
+  %beyond = sub nsw i64 {run}, %count
+  %there = lshr i64 -1, %beyond
+  %mask.there = and i64 %mask, %there
+  %n.kept = call i64 @keep(i64 %mask.there, i64 %base, ptr %states, ptr %before, i64 %n)
+  br label %stage.0"""
 
 _DONE_WITH_A_RUN = """\
 stage.{stages}:
-  %swept = call i64 @llvm.ctpop.i64(i64 %mask)
-  %n.swept = add nsw i64 %n, %swept
+  call void @put_back(i64 %mask, i64 %base, i64 %last.state, ptr %states, ptr %columns)
   br label %done
 bad:
   ret i64 -1
 done:
-  %n.done = phi i64 [ %n, %call.0 ], [ %n.swept, %stage.{stages} ]
+  %n.done = phi i64 [ %n, %call.0 ], [ %n.kept, %stage.{stages} ]
   br label %call.1"""
+
+_KEEP = """\
+define internal i64 @keep(i64 %bits, i64 %base, ptr noalias nocapture readonly %states, ptr noalias nocapture %before, \
+i64 %start) nounwind {{
+{text}
+over:
+  ret i64 %n.found
+}}"""
 
 
 class _Stage(NamedTuple):
@@ -89,29 +110,38 @@ class ForgettingWriter(StepWriter):
             case _:
                 names, test, then = [], TRUE, tuple(forgetting)
         stages = _stages(then)
-        mark, bits = self._mark(names, test, stages)
-        body = _MARK_A_RUN.split("\n")
+        bits = self._bits_to_mark(names, test, stages)
+        asked = {term.name for term in parts((*names, test)) if isinstance(term, Switch)}
+        body = _FORGET_A_RUN.format(run=RUN, eight=EIGHT, seven=EIGHT - 1).split("\n")
         for number in range(len(stages)):
-            given = "ptr %states, ptr %K, ptr %before, ptr %known, i64 %n"
-            body += for_a_mask("stage", "forget", number, given, f"stage.{number + 1}")
+            body += for_a_mask("stage", "forget", number, "ptr %columns, ptr %K, ptr %known", f"stage.{number + 1}")
         body += _DONE_WITH_A_RUN.format(stages=len(stages)).split("\n")
         entry = f"%known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}\n"
-        entry += f"  %masks = alloca [{len(stages)} x i64], align {ALIGNMENT}"
+        entry += f"  %masks = alloca [{len(stages)} x i64], align {ALIGNMENT}\n"
+        entry += self._whether_some_are_on(asked)
         return [
-            mark,
+            self._mark("mark", names, test, stages, bits),
+            self._mark("mark_without_switches", *_without(asked, names, test), stages, bits),
+            self._keep(),
+            put_back(self.packing.words),
             *(self._stage(number, names, one.statements, bits) for number, one in enumerate(stages)),
             in_runs(self.packing.words, "forget", _GIVEN, body, 1, "%n.done", entry),
         ]
 
-    def _mark(self, names: Sequence[Let], test: Expression, stages: Sequence[_Stage]) -> tuple[str, int]:
+    def _bits_to_mark(self, names: Sequence[Let], test: Expression, stages: Sequence[_Stage]) -> int:
+        """Of the numbers that are enough to compute what the names mean, and what they decide."""
+        for name in names:
+            self._ranges[name.name] = self._range(name.value)
+        return self._bits_for(*(name.value for name in names), test, *(one.condition for one in stages))
+
+    def _mark(
+        self, function: str, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int
+    ) -> str:
         """The function that gives the states of a run for which the test is true.
 
         It also writes what the names mean in each of them, and the states of each stage.
         """
         code = self._begin()
-        for name in names:
-            self._ranges[name.name] = self._range(name.value)
-        bits = self._bits_for(*(name.value for name in names), test, *(one.condition for one in stages))
         self._look_at_run(bits)
         for number, name in enumerate(names):
             self._statement(name)
@@ -122,37 +152,57 @@ class ForgettingWriter(StepWriter):
             mask = code.value(f"and i64 {marked}, {self._of_run(self._truth(one.condition))}")
             code.do(f"store i64 {mask}, ptr {code.value(f'getelementptr inbounds i64, ptr %masks, i64 {number}')}")
         code.do(f"ret i64 {marked}")
-        return _MARK.format(text=code.text()), bits
+        return _MARK.format(function=function, text=code.text())
+
+    def _whether_some_are_on(self, asked: Iterable[str]) -> str:
+        """Instructions that take the function that marks: by `%K`, whether some of these switches are on."""
+        lines, some = [], "0"
+        for number, name in enumerate(sorted(asked)):
+            lines += [
+                f"  %at.{number} = getelementptr inbounds i64, ptr %K, i64 {self.switches[name]}",
+                f"  %switch.{number} = load i64, ptr %at.{number}",
+                f"  %on.{number} = or i64 {some}, %switch.{number}",
+            ]
+            some = f"%on.{number}"
+        lines.append(f"  %is.off = icmp eq i64 {some}, 0")
+        lines.append("  %mark = select i1 %is.off, ptr @mark_without_switches, ptr @mark")
+        return "\n".join(lines)
+
+    def _keep(self) -> str:
+        """The function that copies the states of which `bits` has the bit; it returns how many there are now."""
+        self._begin_each()
+        self._put("%before", "%m")
+        self._end_each()
+        return _KEEP.format(text=self.code.text())
 
     def _stage(self, number: int, names: Sequence[Let], statements: Sequence[Statement], bits: int) -> str:
-        """The function that does the statements to the states of which `bits` has the bit; the first copies them."""
-        code = self._begin_each()
+        """The function that does the statements to the states of the run of which `bits` has the bit, eight at a time."""
+        code = self._begin()
+        begin_eights(code)
+        self._look_at_eight()
+        self._reached = "%are.these"
         for row, name in enumerate(names):
-            first = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {row}")
-            known = code.value(
-                f"load i{bits}, ptr {code.value(f'getelementptr inbounds i{bits}, ptr {first}, i64 %lane')}"
-            )
+            place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %known, i64 {row}")
+            place = code.value(f"getelementptr inbounds i{bits}, ptr {place}, i64 %lane")
+            known = code.value(f"load <{EIGHT} x i{bits}>, ptr {place}, align {bits}")
             self._ranges[name.name] = self._range(name.value)
-            self._locals[name.name] = known if bits == WORD_BITS else code.value(f"sext i{bits} {known} to i64")
-        self._vector = "", []  # names of another function mean nothing here
-        if number == 0:
-            self._put("%before", "%m")
-        place = code.value(
-            f"getelementptr inbounds i64, ptr %states, i64 {code.value(f'mul nsw i64 %x, {self.packing.words}')}"
-        )
-        if any(isinstance(statement, Remove) for statement in statements):
-            self._take_words_from(code.value(f"load {self._kind}, ptr {place}, align {WORD_BITS // BYTE}"))
-        before = list(self.words)
-        self._avoids_branches = True
+            wide = f"sext <{EIGHT} x i{bits}> {known} to {self._number_type}"
+            self._locals[name.name] = known if bits == WORD_BITS else code.value(wide)
+        before = [self._word(i) for i in range(self.packing.words)]
         for statement in statements:
             self._statement(statement)
-        self._avoids_branches = False
-        if self._vector[1] == self.words:
-            code.do(f"store {self._kind} {self._vector[0]}, ptr {place}, align {WORD_BITS // BYTE}")
-        else:
-            self._put("%states", "%x", but=before)
-        self._end_each()
+        for i, word in enumerate(before):
+            if self._word(i) != word:
+                changed = self._choice(self._reached, self._word(i), word)
+                code.do(f"store {self._number_type} {changed}, ptr {self._column(i)}, align {EIGHT * BYTE}")
+        end_eights(code)
         return _STAGE.format(number=number, text=code.text(), out_of_range=OUT_OF_RANGE)
+
+
+def _without(switches: Iterable[str], names: Iterable[Let], test: Expression) -> tuple[list[Let], Expression]:
+    """The names and the test where the switches are off."""
+    off = dict.fromkeys(switches, 0)
+    return [Let(name.name, with_values(name.value, off)) for name in names], with_values(test, off)
 
 
 def _stages(statements: Iterable[Statement]) -> list[_Stage]:

@@ -1,7 +1,7 @@
 """From the removal of a record to LLVM instructions: what is behind it moves up, and what refers there follows.
 
-All words of the state are looked at as one vector, an element a word. In each of them a shift and a mask move all that
-has one width, and one subtraction tells of many numbers at once which are larger than the place that goes.
+In a word, a shift and a mask move all that has one width, and one subtraction tells of many numbers at once which are
+larger than the place that goes.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from model_check.explicit.code_generation.emit_expressions import ExpressionWriter, signed
+from model_check.explicit.code_generation.emit_expressions import ExpressionWriter
 from model_check.explicit.code_generation.packing import WORD_BITS
 from spec.language import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from model_check.explicit.code_generation.packing import Packing, Path, Place
 
@@ -38,9 +38,8 @@ class _Shifts:
 
 
 class _Reference(NamedTuple):
-    """A number that says a place: where it lies, and how far the removed place is from the low end of its range."""
+    """A number that says a place: where it lies in its word, and how far the removed place is from its low end."""
 
-    word: int
     shift: int
     width: int
     removed: int
@@ -68,14 +67,12 @@ class RemovalWriter(ExpressionWriter):
         super().__init__(packing, switches)
         self.constants = constants
         self._slots = {slot.path: slot for slot in packing.slots}
-        self._vector: tuple[str, list[str]] = ("", [])
 
     def _remove(self, array: str, removed: int) -> None:
         """Take a place out of the arrays of a length; see `spec.language.remove`."""
-        state = self._as_vector()
         at_first: dict[int, _Shifts] = {}
         afterwards: dict[int, _Shifts] = {}  # sets that are in an array of that length themselves
-        references: list[_Reference] = []
+        references: dict[int, list[_Reference]] = {}
         for path, places in self.packing.places.items():
             slot = self._slots.get(path)
             if slot is None or not places or not places[0].width:
@@ -87,48 +84,18 @@ class RemovalWriter(ExpressionWriter):
                     shifts = (afterwards if slot.array == array else at_first).setdefault(place.word, _Shifts())
                     shifts.add(1, shift + removed, shift + place.width - 1)
             elif slot.places == array:
-                references += [
-                    _Reference(place.word, shift, place.width, removed - place.low, slot.is_position)
-                    for place, shift in _elements(places)
-                ]
-        for moving in filter(None, (at_first, afterwards)):
-            state = self._shifted_down(state, moving)
-        changes = [self._followed(state, apart) for apart in _apart(references)]
-        for less, _ in changes:
-            state = self._on_words("sub", state, less)
-        for gone in (gone for _, gone in changes if gone is not None):
-            state = self._on_words("and", state, self._on_words("xor", gone, "splat (i64 -1)"))
-        self._take_words_from(state)
-
-    # --- the state as a vector ----------------------------------------------------------------------------------------
-
-    def _as_vector(self) -> str:
-        """The words of the state in one vector."""
-        words = [self._word(i) for i in range(self.packing.words)]
-        if self._vector[1] != words:
-            vector = "poison"
-            for i, word in enumerate(words):
-                vector = self.code.value(f"insertelement {self._kind} {vector}, i64 {word}, i64 {i}")
-            self._vector = vector, words
-        return self._vector[0]
-
-    def _take_words_from(self, vector: str) -> None:
-        """The words of the state are those of a vector."""
-        self.words = [
-            self.code.value(f"extractelement {self._kind} {vector}, i64 {i}") for i in range(self.packing.words)
-        ]
-        self._vector = vector, [str(word) for word in self.words]
-
-    @property
-    def _kind(self) -> str:
-        return f"<{self.packing.words} x i64>"
-
-    def _of_words(self, numbers: Mapping[int, int]) -> str:
-        """A vector of constants, zero in the words that are not named."""
-        return f"<{', '.join(f'i64 {signed(numbers.get(i, 0))}' for i in range(self.packing.words))}>"
-
-    def _on_words(self, operation: str, vector: str, other: str) -> str:
-        return self.code.value(f"{operation} {self._kind} {vector}, {other}")
+                for place, shift in _elements(places):
+                    reference = _Reference(shift, place.width, removed - place.low, slot.is_position)
+                    references.setdefault(place.word, []).append(reference)
+        for moving in (at_first, afterwards):
+            for word, shifts in moving.items():
+                self.words[word] = self._shifted_down(self._word(word), shifts)
+        for word, those in references.items():
+            changes = [self._followed(self._word(word), apart) for apart in _apart(those)]
+            for less, _ in changes:
+                self.words[word] = self._operation("sub", self._word(word), less)
+            for gone in (gone for _, gone in changes if gone is not None):
+                self.words[word] = self._operation("and", self._word(word), self._operation("xor", gone, -1))
 
     # --- what moves ---------------------------------------------------------------------------------------------------
 
@@ -152,67 +119,56 @@ class RemovalWriter(ExpressionWriter):
         shifted = self._operation("lshr", self._word(place.word), place.shift + place.width * (i - place.first))
         return self._operation("and", shifted, (1 << place.width) - 1)
 
-    def _shifted_down(self, vector: str, shifts: Mapping[int, _Shifts]) -> str:
-        kept = {word: ~of_word.cleared for word, of_word in shifts.items()}
-        value = self._on_words("and", vector, self._of_words({i: kept.get(i, -1) for i in range(self.packing.words)}))
-        for turn in range(max(len(of_word.masks) for of_word in shifts.values())):
-            now = {word: list(s.masks.items())[turn] for word, s in shifts.items() if turn < len(s.masks)}
-            moved = self._on_words("lshr", vector, self._of_words({word: by for word, (by, _) in now.items()}))
-            moved = self._on_words("and", moved, self._of_words({word: mask for word, (_, mask) in now.items()}))
-            value = self._on_words("or", value, moved)
-        for word, of_word in shifts.items():
-            for last, top in of_word.above:
-                above = self.code.value(f"shl i64 {last}, {top}")
-                alone = self.code.value(f"insertelement {self._kind} zeroinitializer, i64 {above}, i64 {word}")
-                value = self._on_words("or", value, alone)
-        for slack in {condition: None for of_word in shifts.values() for condition in of_word.floors}:
-            bits = self._of_words({word: of_word.floors.get(slack, 0) for word, of_word in shifts.items()})
-            select = f"select i1 {slack}, {self._kind} zeroinitializer, {self._kind} {bits}"
-            value = self._on_words("or", value, self.code.at_entry(select))
+    def _shifted_down(self, word: str, shifts: _Shifts) -> str:
+        value = self._operation("and", word, ~shifts.cleared)
+        for by, mask in shifts.masks.items():
+            value = self._operation("or", value, self._operation("and", self._operation("lshr", word, by), mask))
+        for last, top in shifts.above:
+            value = self._operation("or", value, self._operation("shl", last, top))
+        for slack, bits in shifts.floors.items():
+            floor = self.code.at_entry(self._selecting(slack, self._constant(0), self._constant(bits)))
+            value = self._operation("or", value, floor)
         return value
 
     # --- what refers there --------------------------------------------------------------------------------------------
 
-    def _followed(self, vector: str, references: Sequence[_Reference]) -> tuple[str, str | None]:
-        """What is to be subtracted from the words, and the bits that are to be zero then.
+    def _followed(self, word: str, references: Sequence[_Reference]) -> tuple[str, str | None]:
+        """What is to be subtracted from the word, and the bits that are to be zero then.
 
         What refers to a place behind the removed one is one less, what refers to that one is nothing any more. The bit
         above each of the references is free to tell whether a difference is negative.
         """
         down = int(references[0].end == WORD_BITS)
 
-        def together(numbers: Iterable[tuple[_Reference, int]]) -> str:
-            of_words: dict[int, int] = {}
-            for one, number in numbers:
-                of_words[one.word] = of_words.get(one.word, 0) + (number << one.shift - down)
-            return self._of_words(of_words)
+        def together(numbers: Iterable[tuple[_Reference, int]]) -> int:
+            return sum(number << one.shift - down for one, number in numbers)
 
         def not_less(than: int) -> str:
-            least = self._on_words("sub", large, together((one, one.removed + than) for one in references))
-            return self._on_words("and", least, free)
+            least = self._operation("sub", large, together((one, one.removed + than) for one in references))
+            return self._operation("and", least, free)
 
         def at_low_ends(bits: str) -> str:
-            moved = "zeroinitializer"
+            moved = ""
             for width in sorted({one.width for one in references}):
-                some = self._on_words("and", bits, together((o, 1 << width) for o in references if o.width == width))
-                some = self._on_words("lshr", some, f"splat (i64 {width})")
-                moved = self._on_words("or", moved, some)
+                mask = together((one, 1 << width) for one in references if one.width == width)
+                some = self._operation("lshr", self._operation("and", bits, mask), width)
+                moved = self._operation("or", moved, some) if moved else some
             return moved
 
         def back(bits: str) -> str:
-            return self._on_words("shl", bits, "splat (i64 1)") if down else bits
+            return self._operation("shl", bits, 1) if down else bits
 
-        shifted = self._on_words("lshr", vector, "splat (i64 1)") if down else vector
+        shifted = self._operation("lshr", word, 1) if down else word
         free = together((one, 1 << one.width) for one in references)
         digits = together((one, (1 << one.width) - 1) for one in references)
-        large = self._on_words("or", self._on_words("and", shifted, digits), free)
+        large = self._operation("or", self._operation("and", shifted, digits), free)
         behind = not_less(1)
         less = back(at_low_ends(behind))
         may_be_gone = [(one, 1 << one.width) for one in references if not one.is_position]
         if not may_be_gone:
             return less, None
-        at_it = self._on_words("and", self._on_words("xor", not_less(0), behind), together(may_be_gone))
-        return less, back(self._on_words("sub", at_it, at_low_ends(at_it)))
+        at_it = self._operation("and", self._operation("xor", not_less(0), behind), together(may_be_gone))
+        return less, back(self._operation("sub", at_it, at_low_ends(at_it)))
 
     def _is_instant(self, path: tuple[str, ...]) -> bool:
         return self._slots[path].kind is Kind.INSTANT
@@ -224,7 +180,7 @@ class RemovalWriter(ExpressionWriter):
             return None
         if slack in self.switches:
             return self._switch(slack)
-        return "true" if getattr(self.constants, slack) else "false"
+        return self._known_truth(bool(getattr(self.constants, slack)))
 
 
 def _elements(places: Sequence[Place]) -> Iterable[tuple[Place, int]]:
@@ -233,13 +189,11 @@ def _elements(places: Sequence[Place]) -> Iterable[tuple[Place, int]]:
 
 
 def _apart(references: Sequence[_Reference]) -> list[list[_Reference]]:
-    """The references in groups, in which none lies directly above another; those that end at a word's end alone."""
+    """The references of a word in groups, in which none lies directly above another; the one at its end alone."""
     groups: list[list[_Reference]] = []
-    for one in sorted(references, key=lambda one: (one.end == WORD_BITS, one)):
-        is_last = one.end == WORD_BITS
+    for one in sorted(references):
         for group in groups:
-            other = group[-1]
-            if is_last == (other.end == WORD_BITS) and (other.word != one.word or other.end < one.shift):
+            if group[-1].end < one.shift and one.end < WORD_BITS:
                 group.append(one)
                 break
         else:

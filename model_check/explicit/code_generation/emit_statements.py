@@ -24,8 +24,8 @@ OUT_OF_RANGE = "out_of_range"
 class StatementWriter(RemovalWriter):
     """Writes statements into the function that is being written."""
 
-    _avoids_branches = False
-    """Whether what only writes constants is done without a branch: where a branch would often go either way."""
+    _reached = ""
+    """In which of several states the statement is reached."""
 
     def _statement(self, statement: Statement) -> None:
         match statement:
@@ -44,14 +44,10 @@ class StatementWriter(RemovalWriter):
                 self._remove(array, place)
 
     def _if(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
-        if self._avoids_branches and _only_writes_constants((*then, *otherwise)):
+        if self._lanes:
             self._choose(test, then, otherwise)
             return
         code = self.code
-        removes = any(isinstance(statement, Remove) for statement in (*then, *otherwise))
-        vectors: list[tuple[str, str]] = []
-        if removes:
-            self._as_vector()
         condition, before = self._truth(test), [self._word(i) for i in range(self.packing.words)]
         yes, no, behind = code.label(), code.label(), code.label()
         code.branch(condition, yes, no)
@@ -62,14 +58,9 @@ class StatementWriter(RemovalWriter):
             with code.on_one_way():
                 for statement in block:
                     self._statement(statement)
-                if removes:
-                    vectors.append((self._as_vector(), code.block))
             ends.append((self.words, code.block))
             code.jump(behind)
         code.start(behind)
-        if removes:
-            self._take_words_from(code.join(self._kind, vectors))
-            return
         (left, left_end), (right, right_end) = ends
         self.words = [
             a if a == b else code.join("i64", ((str(a), left_end), (str(b), right_end)))
@@ -77,25 +68,23 @@ class StatementWriter(RemovalWriter):
         ]
 
     def _choose(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
-        """Do both, and take the words of one."""
-        condition, before = self._truth(test), [self._word(i) for i in range(self.packing.words)]
-        ends: list[list[str | None]] = []
-        for block in (then, otherwise):
-            self.words = list(before)
+        """Do both, and take the words of one in each state."""
+        condition, before, reached = self._truth(test), [self._word(i) for i in range(self.packing.words)], self._reached
+        ends: list[list[str]] = []
+        for is_so, block in ((condition, then), (self._logic("xor", condition, self._known_truth(True)), otherwise)):
+            self.words, self._reached = list(before), self._logic("and", reached, is_so)
             for statement in block:
                 self._statement(statement)
-            ends.append(self.words)
-        self.words = [
-            a if a == b else self.code.value(f"select i1 {condition}, i64 {a}, i64 {b}")
-            for a, b in zip(*ends, strict=True)
-        ]
+            ends.append([self._word(i) for i in range(self.packing.words)])
+        self._reached = reached
+        self.words = [a if a == b else self._choice(condition, a, b) for a, b in zip(*ends, strict=True)]
 
     # --- writes -------------------------------------------------------------------------------------------------------
 
     def _write(self, path: tuple[str, ...], index: Expression | None, value: Expression) -> None:
         places = self.packing.places[path]
         if not places:
-            self._leave_if("true")
+            self._leave_if(self._known_truth(True))
             return
         if index is not None:
             self._check_index(places, index)
@@ -113,7 +102,7 @@ class StatementWriter(RemovalWriter):
         length = places[-1].first + places[-1].length
         least, most = self._range(index)
         if least < 0 or most >= length:
-            self._leave_if(self.code.value(f"icmp uge i64 {self._number(index)}, {length}"))
+            self._leave_if(self._operation("icmp uge", self._number(index), length))
 
     def _distance(self, path: tuple[str, ...], place: Place, value: Expression) -> str:
         """How far the value lies above the low end of the field's range."""
@@ -123,18 +112,17 @@ class StatementWriter(RemovalWriter):
         if self._is_instant(path):
             slack = self._slack(path)
             if least < low + (slack is not None):
-                floor = str(low)
+                floor = self._constant(low)
                 if slack is not None:
-                    floor = self.code.at_entry(f"select i1 {slack}, i64 {low}, i64 {low + 1}")
-                is_above = self.code.value(f"icmp sgt i64 {stored}, {floor}")
-                stored = self.code.value(f"select i1 {is_above}, i64 {stored}, i64 {floor}")
+                    floor = self.code.at_entry(self._selecting(slack, floor, self._constant(low + 1)))
+                stored = self._choice(self._operation("icmp sgt", stored, floor), stored, floor)
                 least = max(least, low)
                 most = max(most, low + (slack is not None))
-        distance = self.code.value(f"sub i64 {stored}, {low}") if low else stored
-        if isinstance(value, Int) and stored == str(value.value):
-            distance = str(value.value - low)
+        distance = self._operation("sub", stored, low) if low else stored
+        if isinstance(value, Int) and stored == self._constant(value.value):
+            distance = self._constant(value.value - low)
         if least < low or most > high:
-            self._leave_if(self.code.value(f"icmp ugt i64 {distance}, {signed(high - low)}"))
+            self._leave_if(self._operation("icmp ugt", distance, high - low))
         return distance
 
     def _store(self, place: Place, index: Expression | None, distance: str) -> None:
@@ -155,16 +143,20 @@ class StatementWriter(RemovalWriter):
 
     def _store_somewhere(self, places: tuple[Place, ...], index: Expression, distance: str) -> None:
         """Store in the one of several words in which the index lies."""
-        at, code = self._number(index), self.code
+        at = self._number(index)
         for place in places:
             if place.width:
-                before = code.value(f"sub i64 {at}, {place.first}")
-                is_here = code.value(f"icmp ult i64 {before}, {place.length}")
+                is_here = self._operation("icmp ult", self._operation("sub", at, place.first), place.length)
                 stored = self._stored(place, index, distance)
-                self.words[place.word] = code.value(f"select i1 {is_here}, i64 {stored}, i64 {self._word(place.word)}")
+                self.words[place.word] = self._choice(is_here, stored, self._word(place.word))
 
     def _leave_if(self, condition: str) -> None:
+        """Leave the function; where several states are looked at, if it is so in one in which this is reached."""
         going_on = self.code.label()
+        if self._lanes:
+            reached = self._logic("and", condition, self._reached)
+            some = self.code.value(f"bitcast {self._truth_type} {reached} to i{self._lanes}")
+            condition = self.code.value(f"icmp ne i{self._lanes} {some}, 0")
         self.code.branch(condition, OUT_OF_RANGE, going_on, UNLIKELY)
         self.code.start(going_on)
 
@@ -199,14 +191,3 @@ class StatementWriter(RemovalWriter):
                     for i in range(place.length):
                         yield path, place, place.shift + place.width * i
 
-
-def _only_writes_constants(statements: Iterable[Statement]) -> bool:
-    """Whether the statements do nothing else, and at known places: none of them leaves a declared range."""
-    return all(
-        _only_writes_constants((*statement.then, *statement.otherwise))
-        if isinstance(statement, If)
-        else isinstance(statement, Write)
-        and isinstance(statement.value, Int)
-        and isinstance(statement.index, Int | None)
-        for statement in statements
-    )

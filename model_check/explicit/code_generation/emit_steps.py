@@ -64,7 +64,7 @@ _FOR_A_MASK = """\
   %is.none.{number} = icmp eq i64 %mask.{number}, 0
   br i1 %is.none.{number}, label %{behind}, label %some.{number}
 some.{number}:
-  %found.{number} = call i64 @{function}_{number}(i64 %mask.{number}, i64 %base, {given})
+  %found.{number} = call i64 @{function}_{number}(i64 %mask.{number}, {given})
   %is.bad.{number} = icmp slt i64 %found.{number}, 0
   br i1 %is.bad.{number}, label %bad, label %{behind}, {unlikely}"""
 
@@ -186,7 +186,7 @@ class StepWriter(StatementWriter):
         lines += [f"  call void @guards_{part}(ptr %columns, i64 %count, ptr %K, ptr %masks)" for part in range(guards)]
         n = "%n"
         for number in range(steps):
-            given = f"ptr %states, i64 %first, ptr %K, ptr %found, ptr %steps, ptr %parents, i64 {n}"
+            given = f"i64 %base, ptr %states, i64 %first, ptr %K, ptr %found, ptr %steps, ptr %parents, i64 {n}"
             lines += for_a_mask("call", "step", number, given, f"done.{number}")[number == 0 :]
             lines += _BEHIND_A_STEP.format(number=number, before=n, next=number + 1).split("\n")
             n = f"%n.{number}"

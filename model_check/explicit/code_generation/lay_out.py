@@ -83,6 +83,71 @@ def _laid_out(words: int) -> str:
     return code.behind_entry()
 
 
+_PUT_BACK = """\
+define internal void @put_back(i64 %bits, i64 %base, i64 %last.state, ptr noalias nocapture %states, \
+ptr noalias nocapture readonly %columns) nounwind {{
+{text}
+over:
+  ret void
+}}"""
+
+
+def put_back(words: int) -> str:
+    """`put_back(bits, base, last.state, states, columns)`: writes the eights of a run in which `bits` has a bit.
+
+    Where fewer states are left, the last ones in the columns are all the last state, and are to be the same.
+    """
+    code = Instructions()
+    begin_eights(code)
+    begin = code.value("add nsw i64 %base, %lane")
+    columns = []
+    for word in range(words):
+        place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %lane")
+        columns.append(code.value(f"load {_WORDS}, ptr {place}, align {EIGHT * BYTE}"))
+    rows = []
+    for first in range(0, words, EIGHT):
+        some = columns[first : first + EIGHT]
+        rows.append((len(some), _transposed(code, [*some, *["zeroinitializer"] * (EIGHT - len(some))])))
+    for state in range(EIGHT):
+        x = code.value(f"call i64 @llvm.smin.i64(i64 {code.value(f'add nsw i64 {begin}, {state}')}, i64 %last.state)")
+        first = code.value(f"mul nsw i64 {x}, {words}")
+        for number, (width, row) in enumerate(rows):
+            at = code.value(f"add nsw i64 {first}, {EIGHT * number}")
+            place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
+            order = ", ".join(f"i32 {i}" for i in range(width))
+            part = code.value(f"shufflevector {_WORDS} {row[state]}, {_WORDS} poison, <{width} x i32> <{order}>")
+            code.do(f"store <{width} x i64> {part}, ptr {place}, align {BYTE}")
+    end_eights(code)
+    return _PUT_BACK.format(text=code.text())
+
+
+def begin_eights(code: Instructions) -> None:
+    """Begin a loop over the eights of a run in which `%bits` has a bit, in `%are.these`, from the state `%lane` on."""
+    low, top = int.from_bytes(b"\x7f" * EIGHT), -int.from_bytes(b"\x7f" * EIGHT) - 1
+    code.do(f"%low.bits = and i64 %bits, {low}")
+    code.do(f"%some.low = add i64 %low.bits, {low}")
+    code.do("%some = or i64 %some.low, %bits")
+    code.do(f"%eights = and i64 %some, {top}")
+    code.jump("each")
+    code.start("each")
+    code.do("%todo = phi i64 [ %eights, %entry ], [ %todo.next, %kept ]")
+    code.do("%top = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
+    code.do(f"%lane = and i64 %top, -{EIGHT}")
+    code.do("%bits.down = lshr i64 %bits, %lane")
+    code.do(f"%bits.here = trunc i64 %bits.down to i{EIGHT}")
+    code.do(f"%are.these = bitcast i{EIGHT} %bits.here to <{EIGHT} x i1>")
+
+
+def end_eights(code: Instructions) -> None:
+    """Go on with the next of these, or to `over`."""
+    code.jump("kept")
+    code.start("kept")
+    code.do("%one.less = add i64 %todo, -1")
+    code.do("%todo.next = and i64 %todo, %one.less")
+    code.do("%is.done = icmp eq i64 %todo.next, 0")
+    code.branch("%is.done", "over", "each")
+
+
 def _row(code: Instructions, x: str, words: int, first: int, wanted: int) -> str:
     """So many words of a state from one on; what lies behind them may be nobody's."""
     at = code.value(f"add nsw i64 {code.value(f'mul nsw i64 {x}, {words}')}, {first}")

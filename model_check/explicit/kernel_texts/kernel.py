@@ -17,6 +17,7 @@ be; compare. Only what is left over takes the loop that can store it.
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
 TURNS = 16  # chunks of a large level that each thread takes at least, or the last one would let the others wait
+JUDGED_AT_ONCE = 8 * RUN  # states: what judges is so much code that it drives other code out of the nearest cache
 PHASE, ARRIVED, GOES_ON, LEFT, FINISHED = range(5)  # of `meeting`
 PATIENCE = 1000  # turns that a thread waits for the others before it lets somebody else have its processor
 SWEPT_OUT_OF_RANGE = -2
@@ -91,8 +92,8 @@ def not_seen_lately(found, m, table, keep, hashes, recent):
 
 @inlined
 def judge_waiting(before, waiting, K, seen):
-    """Judge full runs of what waits; how much still does, at the beginning of `before`."""
-    judged = waiting // RUN * RUN
+    """Judge what waits if it is enough; how much still does, at the beginning of `before`."""
+    judged = waiting // JUDGED_AT_ONCE * JUDGED_AT_ONCE
     judge_run(before, 0, judged, K, seen)
     for i in range((waiting - judged) * WORDS if judged > 0 else 0):
         before[i] = before[judged * WORDS + i]
@@ -197,7 +198,7 @@ def expand_level(
                         n += stored_exactly(found, j * WORDS, h, p, states, room, regions, region, n, table)
                     else:
                         n += stored_by_key(found, j * WORDS, h, p, states, room, regions, region, n, table)
-                full = judged + (n - judged) // RUN * RUN
+                full = judged + (n - judged) // JUDGED_AT_ONCE * JUDGED_AT_ONCE
                 judge_run(states, region * room + judged, region * room + full, K, seen)
                 judged = full
     judge_run(before, 0, waiting, K, seen)

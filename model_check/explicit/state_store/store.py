@@ -72,6 +72,7 @@ class StateStore:
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
         self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : compiled.verdict_words]
         most = max(64 * len(compiled.steps), 2048)
+        room_before = most + self.kernels.JUDGED_AT_ONCE if self.kernels.FORGETS else 0
         self._buffers = [
             (
                 np.zeros(most * self.width, dtype=np.int64),
@@ -80,7 +81,7 @@ class StateStore:
                 np.zeros(most, dtype=np.uint64),
                 np.zeros(most, dtype=np.int64),
                 np.zeros(self.kernels.RECENT * self.width, dtype=np.int64),
-                np.zeros((most + self.kernels.RUN) * self.width if self.kernels.FORGETS else 0, dtype=np.int64),
+                np.zeros(room_before * self.width, dtype=np.int64),
             )
             for _ in range(self.regions)
         ]
