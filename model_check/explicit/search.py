@@ -211,8 +211,7 @@ class _Search:
     def _go_on(self) -> None:
         """Expand a part of the last level, or that and levels behind it; `complete` is false if it was left early."""
         found, store = self.found, self.store
-        chunk, at_once = self._chunk()
-        store.make_room(chunk, self.executor)
+        store.make_room(CHUNK, self.executor)
         # What a part of a level has seen is not noted yet, and pages of files are let go of after each call.
         levels = 0 if found.claimed[0] or found.disk_bytes else LEVELS
         enough = MOST_STATES if self.most_states is None else self.most_states
@@ -220,8 +219,8 @@ class _Search:
             found.levels[-2],
             found.levels[-1],
             found.claimed,
-            chunk,
-            at_once,
+            self._most_at_a_time(),
+            self._at_once(),
             levels,
             enough,
             self.switches,
@@ -235,15 +234,16 @@ class _Search:
         if found.complete and 0 < found.claimed[0] == self._level:
             self._finish_level()
 
-    def _chunk(self) -> tuple[int, int]:
-        """Parents that a thread takes at a time at most, and that all do before they come back."""
-        if self.found.disk_bytes:
-            return CHUNK, AT_ONCE_ON_DISK
-        if self.most_states is not None:
-            return CHUNK, AT_ONCE_WHERE_BOUNDED
+    def _most_at_a_time(self) -> int:
+        """Parents that a thread takes at a time at most."""
         in_memory = self.store.memory // (PART_FOR_CHUNKS * self.store.most_bytes)
-        chunk = min(self._level // (self.store.kernels.TURNS * self.store.threads), in_memory, LARGE_CHUNK)
-        return max(CHUNK, chunk // CHUNK * CHUNK), AT_ONCE
+        return max(CHUNK, min(in_memory, LARGE_CHUNK) // CHUNK * CHUNK)
+
+    def _at_once(self) -> int:
+        """Parents that all threads expand before they come back."""
+        if self.found.disk_bytes:
+            return AT_ONCE_ON_DISK
+        return AT_ONCE if self.most_states is None else AT_ONCE_WHERE_BOUNDED
 
     def _look_at_outcome(self) -> None:
         found, store = self.found, self.store

@@ -55,12 +55,19 @@ class Emitted:
         return [(str(self.steps[taken[j]]), self.packing.unpack(found[j * width : (j + 1) * width])) for j in range(n)]
 
     def forgotten(self, states: Sequence[Values]) -> tuple[list[Values], list[Values]]:
-        """What is left of the states, and those that were swept as they were."""
+        """What is left of the states, and those that were swept as they were; or `OverflowError`, as for a step."""
         width = self.packing.words
-        words = np.concatenate([self.packing.pack(values) for values in states])
-        before = np.zeros_like(words)
+        others = np.full(8 * width, -1)  # they are nobody's, and stay as they are
+        words = np.concatenate([*(self.packing.pack(values) for values in states), others])
+        before = words.copy()
         n = self._call("forget", words, 0, len(states), self._switches(), before)
-        left, were = ([self.packing.unpack(row) for row in rows.reshape(-1, width)] for rows in (words, before))
+        if n < 0:
+            raise OverflowError
+        assert n <= len(states)
+        assert (words[-len(others) :] == others).all()
+        assert (before[-len(others) :] == others).all()
+        rows = (some[: -len(others)].reshape(-1, width) for some in (words, before))
+        left, were = ([self.packing.unpack(row) for row in some] for some in rows)
         return left, were[:n]
 
     def verdict(self, values: Values) -> int:

@@ -9,9 +9,11 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
 from model_check.explicit.code_generation.emit_forgetting import ForgettingWriter
 from model_check.explicit.code_generation.emit_steps import DECLARATIONS, GUARDS_A_FUNCTION, STATES
-from model_check.explicit.code_generation.lay_out import in_runs
+from model_check.explicit.code_generation.lay_out import EIGHT, EIGHT_WORDS, in_runs
+from model_check.explicit.code_generation.packing import WORD_BITS
 from model_check.front_end.lower import Lowering
 from model_check.front_end.possible_steps import Guarded, occasions_of
 from model_check.front_end.terms import Expression, apply
@@ -35,6 +37,7 @@ CLAIMS_A_WORD = 62
 COLUMNS = (
     "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, ptr noalias nocapture %out"
 )
+_MASKS = "ptr noalias nocapture readonly %masks, i64 %count, ptr noalias nocapture %out"
 _SHOWN = (
     "ptr noalias nocapture readonly %states, i64 %x, i64 %step, ptr noalias nocapture readonly %K, "
     "ptr noalias nocapture %out"
@@ -93,23 +96,47 @@ class Emitter(ForgettingWriter):
             by_bits.setdefault(self._bits_for(claim), []).append((number, claim))
         lines = ["call.0:"]
         for bits, claims in by_bits.items():
-            lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %out)")
+            lines.append(f"  call void @judge_{bits}(ptr %columns, i64 %count, ptr %K, ptr %masks)")
             yield f"define internal void @judge_{bits}({COLUMNS}) nounwind {{\n{self._judged(bits, claims)}\n}}"
-        yield in_runs(
-            self.packing.words, "judge", f"{STATES}, ptr noalias nocapture %out", [*lines, "  br label %call.1"], 1, "0"
-        )
+        lines += ["  call void @add_up(ptr %masks, i64 %count, ptr %out)", "  br label %call.1"]
+        yield f"define internal void @add_up({_MASKS}) nounwind {{\n{self._added_up()}\n}}"
+        size = WORD_BITS * self.verdict_words
+        entry = f"%masks = alloca [{size} x i64], align {RUN}\n"
+        entry += f"  call void @llvm.memset.p0.i64(ptr align {RUN} %masks, i8 0, i64 {size * BYTE}, i1 false)"
+        yield in_runs(self.packing.words, "judge", f"{STATES}, ptr noalias nocapture %out", lines, 1, "0", entry)
 
     def _judged(self, bits: int, claims: list[tuple[int, Expression]]) -> str:
-        """Claims for which numbers of so many bits are enough: what several of them read is read once."""
+        """The states of a run in which each claim is true, as masks: `WORD_BITS` of them a word of the verdict.
+
+        Numbers of so many bits are enough for these claims: what several of them read is read once.
+        """
         code = self._begin()
         self._look_at_run(bits)
-        words: dict[int, str] = {}
-        for bit, term in claims:
-            word, place = divmod(bit, CLAIMS_A_WORD)
-            is_seen = code.value(f"icmp ne i64 {self._of_run(self._truth(term))}, 0")
-            seen = code.value(f"select i1 {is_seen}, i64 {1 << place}, i64 0")
-            words[word] = code.value(f"or i64 {words[word]}, {seen}") if word in words else seen
-        for word, seen in words.items():
+        for number, term in claims:
+            word, bit = divmod(number, CLAIMS_A_WORD)
+            mask = code.value(f"bitcast {self._truth_type} {self._truth(term)} to i{RUN}")
+            place = code.value(f"getelementptr inbounds i64, ptr %out, i64 {WORD_BITS * word + bit}")
+            code.do(f"store i64 {mask}, ptr {place}")
+        code.do("ret void")
+        return code.text()
+
+    def _added_up(self) -> str:
+        """Set the bits of the claims whose masks have one of the first `count` bits, eight claims at a time."""
+        code = self._begin()
+        beyond = code.value(f"sub i64 {RUN}, %count")
+        there = code.value(f"insertelement {EIGHT_WORDS} poison, i64 {code.value(f'lshr i64 -1, {beyond}')}, i64 0")
+        there = code.value(
+            f"shufflevector {EIGHT_WORDS} {there}, {EIGHT_WORDS} poison, <{EIGHT} x i32> zeroinitializer"
+        )
+        for word in range(self.verdict_words):
+            seen = "0"
+            for first in range(0, WORD_BITS, EIGHT):
+                place = code.value(f"getelementptr inbounds i64, ptr %masks, i64 {WORD_BITS * word + first}")
+                masks = code.value(f"load {EIGHT_WORDS}, ptr {place}, align {RUN}")
+                masks = code.value(f"and {EIGHT_WORDS} {masks}, {there}")
+                some = code.value(f"icmp ne {EIGHT_WORDS} {masks}, zeroinitializer")
+                bits = code.value(f"zext i{EIGHT} {code.value(f'bitcast <{EIGHT} x i1> {some} to i{EIGHT}')} to i64")
+                seen = code.value(f"or i64 {seen}, {code.value(f'shl i64 {bits}, {first}')}")
             address = code.value(f"getelementptr inbounds i64, ptr %out, i64 {word}")
             before = code.value(f"load i64, ptr {address}")
             code.do(f"store i64 {code.value(f'or i64 {before}, {seen}')}, ptr {address}")

@@ -1,8 +1,9 @@
 """From what a machine forgets to the LLVM functions that take it out of a run of successors.
 
 What decides whether a state has anything to forget is evaluated as the guards are: for all states of a run at once and
-without a branch. What was given a name for it is kept. Then what is to be done goes in stages over the states whose bit
-is set: one for each condition on these names, with a mask of its own, so that no branch depends on a single state.
+without a branch. What was given a name for it is kept. Then what is to be done goes in stages: one for each condition
+on these names, with a mask of the states to which it is done. A stage takes eight states at a time, a lane each, and
+passes over those eights in which its mask has no bit.
 """
 
 from __future__ import annotations
@@ -12,16 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from model_check.explicit.code_generation.bytes_of_run import BYTE, RUN
 from model_check.explicit.code_generation.emit_statements import OUT_OF_RANGE
 from model_check.explicit.code_generation.emit_steps import StepWriter, for_a_mask
-from model_check.explicit.code_generation.lay_out import (
-    ALIGNMENT,
-    EIGHT,
-    begin_eights,
-    end_eights,
-    in_runs,
-    put_back,
-)
+from model_check.explicit.code_generation.lay_out import ALIGNMENT, EIGHT, begin_eights, end_eights, in_runs, put_back
 from model_check.explicit.code_generation.packing import WORD_BITS
-from model_check.front_end.terms import TRUE, Expression, If, Let, Read, Remove, Statement, Switch, parts, with_values
+from model_check.front_end.terms import TRUE, Expression, If, Let, Read, Statement, Switch, parts, with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,11 +30,12 @@ define i64 @forget({_GIVEN}) nounwind {{
   ret i64 0
 }}"""
 
-_MARK = """\
-define internal i64 @{function}(ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, \
-ptr noalias nocapture %known, ptr noalias nocapture %masks) nounwind {{
-{text}
-}}"""
+_MARKING = (
+    "ptr noalias nocapture readonly %columns, i64 %count, ptr noalias nocapture readonly %K, "
+    "ptr noalias nocapture %known, ptr noalias nocapture %masks"
+)
+_MARK = f"define internal i64 @mark({_MARKING}) nounwind"
+_MARK_FOR_LESS = f"define internal i64 @mark_for_less({_MARKING}) nounwind"
 
 _STAGE = """\
 define internal i64 @forget_{number}(i64 %bits, ptr noalias nocapture %columns, ptr noalias nocapture readonly %K, \
@@ -111,17 +106,16 @@ class ForgettingWriter(StepWriter):
                 names, test, then = [], TRUE, tuple(forgetting)
         stages = _stages(then)
         bits = self._bits_to_mark(names, test, stages)
-        asked = {term.name for term in parts((*names, test)) if isinstance(term, Switch)}
         body = _FORGET_A_RUN.format(run=RUN, eight=EIGHT, seven=EIGHT - 1).split("\n")
         for number in range(len(stages)):
             body += for_a_mask("stage", "forget", number, "ptr %columns, ptr %K, ptr %known", f"stage.{number + 1}")
         body += _DONE_WITH_A_RUN.format(stages=len(stages)).split("\n")
         entry = f"%known = alloca [{len(names)} x [{RUN} x i64]], align {ALIGNMENT}\n"
         entry += f"  %masks = alloca [{len(stages)} x i64], align {ALIGNMENT}\n"
-        entry += self._whether_some_are_on(asked)
+        entry += self._which_marks(names, test)
         return [
-            self._mark("mark", names, test, stages, bits),
-            self._mark("mark_without_switches", *_without(asked, names, test), stages, bits),
+            self._mark(_MARK, names, test, stages, bits),
+            self._mark(_MARK_FOR_LESS, *_where_all_are_off(names, test), stages, bits),
             self._keep(),
             put_back(self.packing.words),
             *(self._stage(number, names, one.statements, bits) for number, one in enumerate(stages)),
@@ -134,9 +128,7 @@ class ForgettingWriter(StepWriter):
             self._ranges[name.name] = self._range(name.value)
         return self._bits_for(*(name.value for name in names), test, *(one.condition for one in stages))
 
-    def _mark(
-        self, function: str, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int
-    ) -> str:
+    def _mark(self, begin: str, names: Sequence[Let], test: Expression, stages: Sequence[_Stage], bits: int) -> str:
         """The function that gives the states of a run for which the test is true.
 
         It also writes what the names mean in each of them, and the states of each stage.
@@ -152,20 +144,21 @@ class ForgettingWriter(StepWriter):
             mask = code.value(f"and i64 {marked}, {self._of_run(self._truth(one.condition))}")
             code.do(f"store i64 {mask}, ptr {code.value(f'getelementptr inbounds i64, ptr %masks, i64 {number}')}")
         code.do(f"ret i64 {marked}")
-        return _MARK.format(function=function, text=code.text())
+        return f"{begin} {{\n{code.text()}\n}}"
 
-    def _whether_some_are_on(self, asked: Iterable[str]) -> str:
-        """Instructions that take the function that marks: by `%K`, whether some of these switches are on."""
+    def _which_marks(self, names: Sequence[Let], test: Expression) -> str:
+        """Instructions that take the function that marks: with less to compute where `%K` has none of its switches."""
         lines, some = [], "0"
-        for number, name in enumerate(sorted(asked)):
+        for name in sorted(_switches_in(names, test)):
+            place = self.switches[name]
             lines += [
-                f"  %at.{number} = getelementptr inbounds i64, ptr %K, i64 {self.switches[name]}",
-                f"  %switch.{number} = load i64, ptr %at.{number}",
-                f"  %on.{number} = or i64 {some}, %switch.{number}",
+                f"  %at.{place} = getelementptr inbounds i64, ptr %K, i64 {place}",
+                f"  %switch.{place} = load i64, ptr %at.{place}",
+                f"  %on.{place} = or i64 {some}, %switch.{place}",
             ]
-            some = f"%on.{number}"
-        lines.append(f"  %is.off = icmp eq i64 {some}, 0")
-        lines.append("  %mark = select i1 %is.off, ptr @mark_without_switches, ptr @mark")
+            some = f"%on.{place}"
+        lines.append(f"  %are.off = icmp eq i64 {some}, 0")
+        lines.append("  %mark = select i1 %are.off, ptr @mark_for_less, ptr @mark")
         return "\n".join(lines)
 
     def _keep(self) -> str:
@@ -176,7 +169,7 @@ class ForgettingWriter(StepWriter):
         return _KEEP.format(text=self.code.text())
 
     def _stage(self, number: int, names: Sequence[Let], statements: Sequence[Statement], bits: int) -> str:
-        """The function that does the statements to the states of the run of which `bits` has the bit, eight at a time."""
+        """The function that does the statements to the states of a run of which `bits` has the bit, eight at a time."""
         code = self._begin()
         begin_eights(code)
         self._look_at_eight()
@@ -199,21 +192,26 @@ class ForgettingWriter(StepWriter):
         return _STAGE.format(number=number, text=code.text(), out_of_range=OUT_OF_RANGE)
 
 
-def _without(switches: Iterable[str], names: Iterable[Let], test: Expression) -> tuple[list[Let], Expression]:
-    """The names and the test where the switches are off."""
-    off = dict.fromkeys(switches, 0)
+def _switches_in(names: Iterable[Let], test: Expression) -> set[str]:
+    """What is asked for to mark."""
+    return {term.name for term in parts((*names, test)) if isinstance(term, Switch)}
+
+
+def _where_all_are_off(names: Sequence[Let], test: Expression) -> tuple[list[Let], Expression]:
+    """The same names and test where none of these switches is on."""
+    off = dict.fromkeys(_switches_in(names, test), 0)
     return [Let(name.name, with_values(name.value, off)) for name in names], with_values(test, off)
 
 
 def _stages(statements: Iterable[Statement]) -> list[_Stage]:
-    """What is done one after the other; the first stage is for all states."""
-    stages = [_Stage(TRUE, ())]
+    """What is done one after the other."""
+    stages: list[_Stage] = []
     for statement in statements:
         one = _Stage(TRUE, (statement,))
         match statement:
             case If(test, then, ()) if not any(isinstance(term, Read | Switch) for term in parts(test)):
                 one = _Stage(test, then)
-        if one.condition == stages[-1].condition:
+        if stages and one.condition == stages[-1].condition:
             one = _Stage(one.condition, stages.pop().statements + one.statements)
         stages.append(one)
     return stages

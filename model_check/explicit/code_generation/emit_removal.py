@@ -91,11 +91,7 @@ class RemovalWriter(ExpressionWriter):
             for word, shifts in moving.items():
                 self.words[word] = self._shifted_down(self._word(word), shifts)
         for word, those in references.items():
-            changes = [self._followed(self._word(word), apart) for apart in _apart(those)]
-            for less, _ in changes:
-                self.words[word] = self._operation("sub", self._word(word), less)
-            for gone in (gone for _, gone in changes if gone is not None):
-                self.words[word] = self._operation("and", self._word(word), self._operation("xor", gone, -1))
+            self.words[word] = self._followed(self._word(word), those)
 
     # --- what moves ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +128,16 @@ class RemovalWriter(ExpressionWriter):
 
     # --- what refers there --------------------------------------------------------------------------------------------
 
-    def _followed(self, word: str, references: Sequence[_Reference]) -> tuple[str, str | None]:
+    def _followed(self, word: str, references: Sequence[_Reference]) -> str:
+        """The word with its references as they are to be."""
+        changes = [self._change(word, apart) for apart in _apart(references)]
+        for less, _ in changes:
+            word = self._operation("sub", word, less)
+        for gone in (gone for _, gone in changes if gone is not None):
+            word = self._operation("and", word, self._operation("xor", gone, -1))
+        return word
+
+    def _change(self, word: str, references: Sequence[_Reference]) -> tuple[str, str | None]:
         """What is to be subtracted from the word, and the bits that are to be zero then.
 
         What refers to a place behind the removed one is one less, what refers to that one is nothing any more. The bit

@@ -14,7 +14,7 @@ from model_check.explicit.code_generation.instructions import UNLIKELY
 from model_check.front_end.terms import Expression, If, Int, Let, Remove, Statement, Tick, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from model_check.explicit.code_generation.packing import Place
 
@@ -69,7 +69,11 @@ class StatementWriter(RemovalWriter):
 
     def _choose(self, test: Expression, then: tuple[Statement, ...], otherwise: tuple[Statement, ...]) -> None:
         """Do both, and take the words of one in each state."""
-        condition, before, reached = self._truth(test), [self._word(i) for i in range(self.packing.words)], self._reached
+        condition, before, reached = (
+            self._truth(test),
+            [self._word(i) for i in range(self.packing.words)],
+            self._reached,
+        )
         ends: list[list[str]] = []
         for is_so, block in ((condition, then), (self._logic("xor", condition, self._known_truth(True)), otherwise)):
             self.words, self._reached = list(before), self._logic("and", reached, is_so)
@@ -190,4 +194,3 @@ class StatementWriter(RemovalWriter):
                 for place in places:
                     for i in range(place.length):
                         yield path, place, place.shift + place.width * i
-

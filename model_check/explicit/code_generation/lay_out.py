@@ -20,9 +20,9 @@ ALIGNMENT = 2 * RUN
 EIGHT = 8
 """States that are transposed together, and words of each."""
 
-_WORDS = f"<{EIGHT} x i64>"
-_LOADED = f"{_WORDS} @llvm.masked.load.v{EIGHT}i64.p0"
-LOAD = f"declare {_LOADED}(ptr, i32, <{EIGHT} x i1>, {_WORDS})"
+EIGHT_WORDS = f"<{EIGHT} x i64>"
+_LOADED = f"{EIGHT_WORDS} @llvm.masked.load.v{EIGHT}i64.p0"
+LOAD = f"declare {_LOADED}(ptr, i32, <{EIGHT} x i1>, {EIGHT_WORDS})"
 """What a module declares that has such a function."""
 
 _RUNS = """\
@@ -76,7 +76,7 @@ def _laid_out(words: int) -> str:
         columns = _transposed(code, [_row(code, x, words, first, wanted) for x in at])
         for word, column in enumerate(columns[:wanted], start=first):
             place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %i")
-            code.do(f"store {_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
+            code.do(f"store {EIGHT_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
     code.do(f"%i.next = add nsw i64 %i, {EIGHT}")
     code.do("%are.all = icmp sge i64 %i.next, %count")
     code.branch("%are.all", "call.0", "eight")
@@ -103,31 +103,31 @@ def put_back(words: int) -> str:
     columns = []
     for word in range(words):
         place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %lane")
-        columns.append(code.value(f"load {_WORDS}, ptr {place}, align {EIGHT * BYTE}"))
+        columns.append(code.value(f"load {EIGHT_WORDS}, ptr {place}, align {EIGHT * BYTE}"))
     rows = []
     for first in range(0, words, EIGHT):
         some = columns[first : first + EIGHT]
         rows.append((len(some), _transposed(code, [*some, *["zeroinitializer"] * (EIGHT - len(some))])))
     for state in range(EIGHT):
         x = code.value(f"call i64 @llvm.smin.i64(i64 {code.value(f'add nsw i64 {begin}, {state}')}, i64 %last.state)")
-        first = code.value(f"mul nsw i64 {x}, {words}")
+        at = code.value(f"mul nsw i64 {x}, {words}")
         for number, (width, row) in enumerate(rows):
-            at = code.value(f"add nsw i64 {first}, {EIGHT * number}")
-            place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
+            part = code.value(f"add nsw i64 {at}, {EIGHT * number}")
+            place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {part}")
             order = ", ".join(f"i32 {i}" for i in range(width))
-            part = code.value(f"shufflevector {_WORDS} {row[state]}, {_WORDS} poison, <{width} x i32> <{order}>")
-            code.do(f"store <{width} x i64> {part}, ptr {place}, align {BYTE}")
+            some = f"shufflevector {EIGHT_WORDS} {row[state]}, {EIGHT_WORDS} poison, <{width} x i32> <{order}>"
+            code.do(f"store <{width} x i64> {code.value(some)}, ptr {place}, align {BYTE}")
     end_eights(code)
     return _PUT_BACK.format(text=code.text())
 
 
 def begin_eights(code: Instructions) -> None:
     """Begin a loop over the eights of a run in which `%bits` has a bit, in `%are.these`, from the state `%lane` on."""
-    low, top = int.from_bytes(b"\x7f" * EIGHT), -int.from_bytes(b"\x7f" * EIGHT) - 1
-    code.do(f"%low.bits = and i64 %bits, {low}")
-    code.do(f"%some.low = add i64 %low.bits, {low}")
-    code.do("%some = or i64 %some.low, %bits")
-    code.do(f"%eights = and i64 %some, {top}")
+    all_but_top = int.from_bytes(b"\x7f" * EIGHT)
+    code.do(f"%low.bits = and i64 %bits, {all_but_top}")
+    code.do(f"%carried = add i64 %low.bits, {all_but_top}")
+    code.do("%some = or i64 %carried, %bits")
+    code.do(f"%eights = and i64 %some, {~all_but_top}")
     code.jump("each")
     code.start("each")
     code.do("%todo = phi i64 [ %eights, %entry ], [ %todo.next, %kept ]")
@@ -153,7 +153,9 @@ def _row(code: Instructions, x: str, words: int, first: int, wanted: int) -> str
     at = code.value(f"add nsw i64 {code.value(f'mul nsw i64 {x}, {words}')}, {first}")
     place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {at}")
     mask = ", ".join(f"i1 {int(i < wanted)}" for i in range(EIGHT))
-    return code.value(f"call {_LOADED}(ptr {place}, i32 {BYTE}, <{EIGHT} x i1> <{mask}>, {_WORDS} zeroinitializer)")
+    return code.value(
+        f"call {_LOADED}(ptr {place}, i32 {BYTE}, <{EIGHT} x i1> <{mask}>, {EIGHT_WORDS} zeroinitializer)"
+    )
 
 
 def _transposed(code: Instructions, rows: Sequence[str]) -> list[str]:
@@ -167,6 +169,6 @@ def _transposed(code: Instructions, rows: Sequence[str]) -> list[str]:
                     order = [lane & ~apart | side | (EIGHT if lane & apart else 0) for lane in range(EIGHT)]
                     text = ", ".join(f"i32 {place}" for place in order)
                     found[i + side] = code.value(
-                        f"shufflevector {_WORDS} {both[0]}, {_WORDS} {both[1]}, <{EIGHT} x i32> <{text}>"
+                        f"shufflevector {EIGHT_WORDS} {both[0]}, {EIGHT_WORDS} {both[1]}, <{EIGHT} x i32> <{text}>"
                     )
     return found

@@ -16,7 +16,6 @@ be; compare. Only what is left over takes the loop that can store it.
 """
 
 AHEAD_OF_STORES = 32  # states ahead of which the line is asked for that will be written
-TURNS = 16  # chunks of a large level that each thread takes at least, or the last one would let the others wait
 JUDGED_AT_ONCE = 8 * RUN  # states: what judges is so much code that it drives other code out of the nearest cache
 PHASE, ARRIVED, GOES_ON, LEFT, FINISHED = range(5)  # of `meeting`
 PATIENCE = 1000  # turns that a thread waits for the others before it lets somebody else have its processor
@@ -147,7 +146,7 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
 
 @inlined
 def expand_level(
-    place, region, count, limit, starts, ends, claimed, chunk, left, table, keep, K, buffers, seen, out
+    place, region, count, limit, starts, ends, claimed, chunk, left, threads, table, keep, K, buffers, seen, out
 ):  # fmt: skip
     """Expand chunks of a level, at most `left` parents, as long as there are any and room for their successors.
 
@@ -160,12 +159,16 @@ def expand_level(
     generated = waiting = total = 0
     for r in range(starts.shape[0]):
         total += ends[r] - starts[r]
-    while left > 0 and n + chunk * steps_of(K) <= limit:
-        left -= chunk
-        at = fetch_and_add(claimed, 0, chunk)
+    while left > 0:
+        share = (total - load_shared(claimed, 0)) // threads  # less and less, or the last one would let others wait
+        some = min(chunk, (limit - n) // steps_of(K), max(min(share, left), RUN)) // RUN * RUN
+        if some <= 0:
+            break
+        left -= some
+        at = fetch_and_add(claimed, 0, some)
         if at >= total:
             break
-        stop = min(at + chunk, total)
+        stop = min(at + some, total)
         offset = 0
         for r in range(starts.shape[0]):
             size = ends[r] - starts[r]
@@ -261,7 +264,7 @@ def search(
     place, region, limit, starts, ends, claimed, chunk, bounds, enough, meeting, threads, table, keep, K, buffers,
     seen, outs,
 ):  # fmt: skip
-    """Expand the current level and those behind it, as long as there is room for the successors of a chunk.
+    """Expand the current level and those behind it, as long as there is room for the successors of `RUN` parents.
 
     The level is the places starts[r] … ends[r] - 1 of each region r, one after the other; `claimed` counts what some
     thread has taken. All threads call this with the same arrays, and thread r stores what it finds in region r, up to
@@ -280,15 +283,11 @@ def search(
     out[1], out[2] = 0, -1
     seen_before = seen.copy()
     while True:
-        size = 0
-        for r in range(starts.shape[0]):
-            size += ends[r] - starts[r]
-        some = min(chunk, max(size // (TURNS * threads), RUN) // RUN * RUN)
-        left = (meeting[LEFT] + threads - 1) // threads
+        left, count = (meeting[LEFT] + threads - 1) // threads, out[0]
         expand_level(
-            place, region, out[0], limit, starts, ends, claimed, some, left, table, keep, K, buffers, seen, out
+            place, region, count, limit, starts, ends, claimed, chunk, left, threads, table, keep, K, buffers, seen, out
         )
-        out[4] = i64(out[0] + chunk * steps_of(K) > limit)
+        out[4] = i64(out[0] + RUN * steps_of(K) > limit)
         for i in range(seen.shape[0]):
             out[4] |= seen[i] ^ seen_before[i]
         if meet(meeting, threads):

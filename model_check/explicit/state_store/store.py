@@ -30,6 +30,9 @@ PART_FOR_STATES = 8
 LEAST_FOR_HUGE_PAGES = 1 << 30
 """Bytes of memory below which a search takes no huge pages that were set aside: they leave it in coarse pieces."""
 
+EXPANDED_TOGETHER = 256
+"""Parents that are expanded together at most: more, and their successors would leave the nearest caches."""
+
 APART = 32
 """Words between the verdicts of two threads, which they write all the time: no line of the cache holds both."""
 
@@ -71,7 +74,7 @@ class StateStore:
         bits = self.resources.fingerprint_bits
         self.keep = np.uint64(0 if self.is_exact else (1 << 64) - (1 << 64 - bits))
         self._seen = np.zeros((self.regions, APART), dtype=np.int64)[:, : compiled.verdict_words]
-        most = max(64 * len(compiled.steps), 2048)
+        most = max(EXPANDED_TOGETHER * len(compiled.steps), 2048)
         room_before = most + self.kernels.JUDGED_AT_ONCE if self.kernels.FORGETS else 0
         self._buffers = [
             (
@@ -249,13 +252,14 @@ class StateStore:
     ) -> list[Counts]:
         """Expand the level between `first` and `last`, and at most `levels` in all; the ends of those behind them.
 
-        They expand some `at_once` parents, each thread `chunk` at a time; see the kernel of the same name.
+        They expand some `at_once` parents, each thread at most `chunk` at a time; see the kernel of the same name.
         """
         in_table = self.table.states - int(self.counts.sum())
         in_memory = (self.memory - self.bytes) // (8 * self.width)
         starts, ends, bounds = first.copy(), last.copy(), np.zeros((levels, self.regions), dtype=np.int64)
         meeting = np.zeros(16, dtype=np.int64)
         meeting[self.kernels.LEFT] = at_once
+        self._seen[:] = np.bitwise_or.reduce(self._seen, axis=0)  # news is what no thread has seen
         self.outs[:, 0], self.outs[:, 1] = self.counts, 0
 
         def search_into(region: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,10 @@ from model_check.explicit.code_generation.compile import compile_machine
 from model_check.explicit.code_generation.emit import CLAIMS_A_WORD
 from model_check.instances import constants_for
 from spec.constants import FAULTS
-from spec.language import holds, is_witnessed, successors
+from spec.language import always, declared_always, holds, is_witnessed, successors
 from spec.transactional_messages import TRANSACTIONAL_MESSAGES
 from tests.model_check.checked import faults_of
+from tests.model_check.tla.forgetful_machine import FORGETFUL, Constants, State
 from tests.model_check.walked import walked_states
 from tests.sampled import sampled
 
@@ -62,3 +65,25 @@ def test_every_step_from_every_walked_state_is_the_same(profile: str, environmen
         claims = [not holds(state, constants, clause) for clause in machine.clauses]
         claims += [is_witnessed(state, constants, witness) for witness in machine.witnesses]
         assert [bool(verdict >> bit & 1) for bit in range(len(claims))] == claims
+
+
+@always("Y1", clause="something_is_there")
+def something_is_there(s: State, c: Constants) -> bool:
+    """False of a state of zeros."""
+    return s.length > 0
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65])
+def test_nothing_but_the_states_of_a_run_is_judged(count: int) -> None:
+    """A run is laid out for 64 states, however many there are."""
+    machine, constants = replace(FORGETFUL, clauses=(declared_always(something_is_there),)), Constants()
+    compiled, state = compile_machine(machine, constants), machine.initial(constants)
+    nothing, something = (
+        compiled.packing.pack(tuple(slot.low + more * (slot.path == ("length",)) for slot in state.memory.slots))
+        for more in (0, 1)
+    )
+    for at_last, violated in ((something, 0), (nothing, 1)):
+        words = np.zeros(compiled.verdict_words, np.int64)
+        states = np.concatenate([something] * (count - 1) + [at_last])
+        compiled.module.judge_run(states, 0, count, compiled.switches(constants), words)
+        assert words.tolist() == [violated]

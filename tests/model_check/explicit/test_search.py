@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,12 +10,15 @@ from benchmarks.machines.two_phase_commit import TWO_PHASE_COMMIT, Constants
 from model_check.cpython import search as cpython_search
 from model_check.errors import EvaluationError
 from model_check.explicit import search as explicit_search
+from model_check.explicit.state_store import hash_table
+from model_check.explicit.state_store.store import StateStore
 from spec.language import RangeViolation
 from tests.model_check.explicit.broken_machines import BROKEN, MACHINE, Sizes
 from tests.model_check.tla import forgetful_machine
 
 if TYPE_CHECKING:
     from model_check.explicit.search import Progress
+    from model_check.explicit.state_store.regions import Counts
 
 
 @pytest.fixture(autouse=True, params=["two_phase_commit"])
@@ -138,6 +141,26 @@ def test_what_a_part_of_a_level_has_seen_is_seen_at_that_level(monkeypatch: pyte
     assert max(whole.sizes) > 4 * explicit_search.CHUNK
     assert len(calls) >= whole.distinct // (2 * explicit_search.CHUNK)
     assert (in_parts.seen_at, in_parts.sizes) == (whole.seen_at, whole.sizes)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_level_that_finds_more_than_the_table_may_hold_goes_on_in_a_larger_one(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    whole = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=6))
+    for name, slots in (("FIRST_SLOTS", 1 << 12), ("SMALL", 0), ("LARGE", 0)):  # it grows as little as it can
+        monkeypatch.setattr(hash_table, name, slots)
+    search = StateStore.search
+
+    def search_and_look(store: StateStore, *arguments: Any) -> list[Counts]:
+        finished = search(store, *arguments)
+        assert int(store.counts.sum()) <= store.table.states
+        return finished
+
+    monkeypatch.setattr(StateStore, "search", search_and_look)
+    found = explicit_search.explore(TWO_PHASE_COMMIT, Constants(resource_managers=6), threads=threads)
+    assert found.sizes == whole.sizes
+    assert max(whole.sizes) > hash_table.LOAD * hash_table.FIRST_SLOTS
 
 
 @pytest.mark.parametrize("most_states", [None, 1, 500, 5_000])
