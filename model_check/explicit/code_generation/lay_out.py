@@ -107,7 +107,7 @@ def put_back(words: int) -> str:
     rows = []
     for first in range(0, words, EIGHT):
         some = columns[first : first + EIGHT]
-        rows.append((len(some), _transposed(code, [*some, *["zeroinitializer"] * (EIGHT - len(some))])))
+        rows.append((len(some), _transposed(code, some + ["zeroinitializer"] * (EIGHT - len(some)))))
     for state in range(EIGHT):
         x = code.value(f"call i64 @llvm.smin.i64(i64 {code.value(f'add nsw i64 {begin}, {state}')}, i64 %last.state)")
         at = code.value(f"mul nsw i64 {x}, {words}")
@@ -115,8 +115,8 @@ def put_back(words: int) -> str:
             part = code.value(f"add nsw i64 {at}, {EIGHT * number}")
             place = code.value(f"getelementptr inbounds i64, ptr %states, i64 {part}")
             order = ", ".join(f"i32 {i}" for i in range(width))
-            some = f"shufflevector {EIGHT_WORDS} {row[state]}, {EIGHT_WORDS} poison, <{width} x i32> <{order}>"
-            code.do(f"store <{width} x i64> {code.value(some)}, ptr {place}, align {BYTE}")
+            wanted = f"shufflevector {EIGHT_WORDS} {row[state]}, {EIGHT_WORDS} poison, <{width} x i32> <{order}>"
+            code.do(f"store <{width} x i64> {code.value(wanted)}, ptr {place}, align {BYTE}")
     end_eights(code)
     return _PUT_BACK.format(text=code.text())
 
