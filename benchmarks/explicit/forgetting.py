@@ -135,6 +135,6 @@ def _row(begin: str, runs: Sequence[Run], ratio: float) -> str:
 
 
 if __name__ == "__main__":
-    written = report(int(sys.argv[1]) if len(sys.argv) > 1 else 9)
+    written = report(int(sys.argv[1]) if len(sys.argv) > 1 else 31)
     RESULTS.write_text(written, encoding="utf-8")
     print(written)
