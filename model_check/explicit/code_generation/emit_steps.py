@@ -57,28 +57,20 @@ over:
   ret i64 %left
 }}"""
 
-_FOR_A_MASK = """\
-{label}.{number}:
+_TRY_A_STEP = """\
+call.{call}:
   %mask.of.{number} = getelementptr inbounds i64, ptr %masks, i64 {number}
   %mask.{number} = load i64, ptr %mask.of.{number}
   %is.none.{number} = icmp eq i64 %mask.{number}, 0
-  br i1 %is.none.{number}, label %{behind}, label %some.{number}
+  br i1 %is.none.{number}, label %done.{number}, label %some.{number}
 some.{number}:
-  %found.{number} = call i64 @{function}_{number}(i64 %mask.{number}, {given})
+  %found.{number} = call i64 @step_{number}(i64 %mask.{number}, i64 %base, ptr %states, i64 %first, ptr %K, \
+ptr %found, ptr %steps, ptr %parents, i64 {before})
   %is.bad.{number} = icmp slt i64 %found.{number}, 0
-  br i1 %is.bad.{number}, label %bad, label %{behind}, {unlikely}"""
-
-_BEHIND_A_STEP = """\
+  br i1 %is.bad.{number}, label %bad, label %done.{number}, {unlikely}
 done.{number}:
-  %n.{number} = phi i64 [ {before}, %call.{number} ], [ %found.{number}, %some.{number} ]
+  %n.{number} = phi i64 [ {before}, %call.{call} ], [ %found.{number}, %some.{number} ]
   br label %call.{next}"""
-
-
-def for_a_mask(label: str, function: str, number: int, given: str, behind: str) -> list[str]:
-    """The block `label.number`: calls a function for the states of a mask, if any; goes on `behind`, or at `bad`."""
-    return _FOR_A_MASK.format(
-        label=label, function=function, number=number, given=given, behind=behind, unlikely=UNLIKELY
-    ).split("\n")
 
 
 class StepWriter(StatementWriter):
@@ -169,13 +161,11 @@ class StepWriter(StatementWriter):
         code.do("%is.done = icmp eq i64 %todo.next, 0")
         code.branch("%is.done", "over", "each")
 
-    def _put(self, array: str, number: str, but: Sequence[str | None] = ()) -> None:
-        """Write the words of the state as the statements have left them to an array of states, but not some of them."""
+    def _put(self, array: str, number: str) -> None:
+        """Write the words of the state as the statements have left them to an array of states."""
         code = self.code
         to = code.value(f"mul nsw i64 {number}, {self.packing.words}")
         for i in range(self.packing.words):
-            if but and self.words[i] == but[i]:
-                continue
             place = code.value(f"getelementptr inbounds i64, ptr {array}, i64 {code.value(f'add nsw i64 {to}, {i}')}")
             code.do(f"store i64 {self._word(i)}, ptr {place}")
 
@@ -184,17 +174,18 @@ class StepWriter(StatementWriter):
         lines = ["call.0:", "  call void @cut(ptr %columns)"]
         lines += [f"  call void @llvm.memset.p0.i64(ptr align 64 %masks, i8 0, i64 {8 * steps}, i1 false)"]
         lines += [f"  call void @guards_{part}(ptr %columns, i64 %count, ptr %K, ptr %masks)" for part in range(guards)]
+        lines.append("  br label %call.1")
         n = "%n"
         for number in range(steps):
-            given = f"i64 %base, ptr %states, i64 %first, ptr %K, ptr %found, ptr %steps, ptr %parents, i64 {n}"
-            lines += for_a_mask("call", "step", number, given, f"done.{number}")[number == 0 :]
-            lines += _BEHIND_A_STEP.format(number=number, before=n, next=number + 1).split("\n")
+            lines += _TRY_A_STEP.format(
+                number=number, call=number + 1, next=number + 2, before=n, unlikely=UNLIKELY
+            ).split("\n")
             n = f"%n.{number}"
         if steps:
             ways = ", ".join(f"[ %found.{number}, %some.{number} ]" for number in range(steps))
             lines += ["bad:", f"  %left = phi i64 {ways}", "  ret i64 %left"]
         entry = f"%masks = alloca [{steps} x i64], align 64"
-        return in_runs(self.packing.words, "expand", f"{STATES}, {_FOUND}", lines, steps, n, entry)
+        return in_runs(self.packing.words, "expand", f"{STATES}, {_FOUND}", lines, steps + 1, n, entry)
 
     def _cut(self) -> str:
         """`cut(columns)`: the bytes of a run that is laid out."""

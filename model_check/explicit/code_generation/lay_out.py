@@ -59,11 +59,11 @@ def in_runs(
     """
     return _RUNS.format(
         function=function, given=given, words=words, run=RUN, size=8 * RUN * words, alignment=ALIGNMENT,
-        laid_out=_laid_out(words), body="\n".join(body), calls=calls, result=result, entry=entry,
+        laid_out=laid_out(words, "call.0"), body="\n".join(body), calls=calls, result=result, entry=entry,
     )  # fmt: skip
 
 
-def _laid_out(words: int) -> str:
+def laid_out(words: int, behind: str) -> str:
     """The block `eight`: the words of states in columns; where fewer are left, the last one several times."""
     code = Instructions()
     code.start("eight")
@@ -79,13 +79,13 @@ def _laid_out(words: int) -> str:
             code.do(f"store {EIGHT_WORDS} {column}, ptr {place}, align {EIGHT * BYTE}")
     code.do(f"%i.next = add nsw i64 %i, {EIGHT}")
     code.do("%are.all = icmp sge i64 %i.next, %count")
-    code.branch("%are.all", "call.0", "eight")
+    code.branch("%are.all", behind, "eight")
     return code.behind_entry()
 
 
 _PUT_BACK = """\
-define internal void @put_back(i64 %bits, i64 %base, i64 %last.state, ptr noalias nocapture %states, \
-ptr noalias nocapture readonly %columns) nounwind {{
+define internal void @put_back(ptr noalias nocapture readonly %masks, i64 %base, i64 %last.state, \
+ptr noalias nocapture %states, ptr noalias nocapture readonly %all.columns) nounwind {{
 {text}
 over:
   ret void
@@ -93,13 +93,14 @@ over:
 
 
 def put_back(words: int) -> str:
-    """`put_back(bits, base, last.state, states, columns)`: writes the eights of a run in which `bits` has a bit.
+    """`put_back(masks, base, last.state, states, all.columns)`: writes the eights of which the masks have a bit.
 
     Where fewer states are left, the last ones in the columns are all the last state, and are to be the same.
     """
     code = Instructions()
-    begin_eights(code)
-    begin = code.value("add nsw i64 %base, %lane")
+    begin_eights(code, words)
+    code.do(f"%before = mul nsw i64 %eight, {EIGHT}")
+    begin = code.value("add nsw i64 %base, %before")
     columns = []
     for word in range(words):
         place = code.value(f"getelementptr inbounds [{RUN} x i64], ptr %columns, i64 {word}, i64 %lane")
@@ -121,21 +122,26 @@ def put_back(words: int) -> str:
     return _PUT_BACK.format(text=code.text())
 
 
-def begin_eights(code: Instructions) -> None:
-    """Begin a loop over the eights of a run in which `%bits` has a bit, in `%are.these`, from the state `%lane` on."""
-    all_but_top = int.from_bytes(b"\x7f" * EIGHT)
-    code.do(f"%low.bits = and i64 %bits, {all_but_top}")
-    code.do(f"%carried = add i64 %low.bits, {all_but_top}")
-    code.do("%some = or i64 %carried, %bits")
-    code.do(f"%eights = and i64 %some, {~all_but_top}")
-    code.jump("each")
+def begin_eights(code: Instructions, words: int) -> None:
+    """Begin a loop over the eights of states, in at most eight runs, of which `%masks` have a bit: `%are.these`.
+
+    They are those from `%lane` on in `%columns`, those of run number `%run` in `%all.columns`.
+    """
+    code.do(f"%mask = load <{RUN} x i{BYTE}>, ptr %masks, align {RUN}")
+    code.do(f"%is.some = icmp ne <{RUN} x i{BYTE}> %mask, zeroinitializer")
+    code.do(f"%eights = bitcast <{RUN} x i1> %is.some to i{RUN}")
+    code.do("%is.none = icmp eq i64 %eights, 0")
+    code.branch("%is.none", "over", "each")
     code.start("each")
     code.do("%todo = phi i64 [ %eights, %entry ], [ %todo.next, %kept ]")
-    code.do("%top = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
-    code.do(f"%lane = and i64 %top, -{EIGHT}")
-    code.do("%bits.down = lshr i64 %bits, %lane")
-    code.do(f"%bits.here = trunc i64 %bits.down to i{EIGHT}")
-    code.do(f"%are.these = bitcast i{EIGHT} %bits.here to <{EIGHT} x i1>")
+    code.do("%eight = call i64 @llvm.cttz.i64(i64 %todo, i1 true)")
+    code.do(f"%run = lshr i64 %eight, {EIGHT.bit_length() - 1}")
+    code.do(f"%of.run = and i64 %eight, {EIGHT - 1}")
+    code.do(f"%lane = mul nuw nsw i64 %of.run, {EIGHT}")
+    code.do("%at = getelementptr inbounds i8, ptr %masks, i64 %eight")
+    code.do(f"%bits = load i{EIGHT}, ptr %at")
+    code.do(f"%are.these = bitcast i{EIGHT} %bits to <{EIGHT} x i1>")
+    code.do(f"%columns = getelementptr inbounds [{words} x [{RUN} x i64]], ptr %all.columns, i64 %run")
 
 
 def end_eights(code: Instructions) -> None:

@@ -145,6 +145,25 @@ def left_over(found, m, states, room, regions, table, keep, hashes, homes, place
 
 
 @inlined
+def size_of(starts, ends):
+    """The states of a level."""
+    size = 0
+    for r in range(starts.shape[0]):
+        size += ends[r] - starts[r]
+    return size
+
+
+@inlined
+def parents_to_take(claimed, total, chunk, room, left, threads):
+    """A share of what is left of a level, in whole runs: less and less, or at its end others would wait for this thread.
+
+    At least a run, or 0 where there is not room for so many.
+    """
+    share = (total - load_shared(claimed, 0)) // threads
+    return min(chunk, room, max(min(share, left), RUN)) // RUN * RUN
+
+
+@inlined
 def expand_level(
     place, region, count, limit, starts, ends, claimed, chunk, left, threads, table, keep, K, buffers, seen, out
 ):  # fmt: skip
@@ -156,12 +175,10 @@ def expand_level(
     found, steps, parents, hashes, slot_of, recent, before = buffers
     most = steps.shape[0]
     n = judged = count
-    generated = waiting = total = 0
-    for r in range(starts.shape[0]):
-        total += ends[r] - starts[r]
+    generated = waiting = 0
+    total = size_of(starts, ends)
     while left > 0:
-        share = (total - load_shared(claimed, 0)) // threads  # less and less, or the last one would let others wait
-        some = min(chunk, (limit - n) // steps_of(K), max(min(share, left), RUN)) // RUN * RUN
+        some = parents_to_take(claimed, total, chunk, (limit - n) // steps_of(K), left, threads)
         if some <= 0:
             break
         left -= some
@@ -213,9 +230,7 @@ def expand_level(
 @inlined
 def next_level(starts, ends, claimed, bounds, left, finished, enough, threads, outs):
     """Let the next level be the current one, if all of that is expanded; whether the next one shall be, too."""
-    states = size = 0
-    for r in range(starts.shape[0]):
-        size += ends[r] - starts[r]
+    size = size_of(starts, ends)
     is_enough = False
     for r in range(threads):
         is_enough |= outs[r, 4] != 0
@@ -224,16 +239,16 @@ def next_level(starts, ends, claimed, bounds, left, finished, enough, threads, o
     if bounds.shape[0] == 0 or claimed[0] < size:
         return False
     left[0] -= size
-    size = 0
+    states = 0
     for r in range(starts.shape[0]):
         starts[r] = ends[r]
         if r < threads:
             ends[r] = outs[r, 0]
         bounds[finished[0], r] = ends[r]
         states += ends[r]
-        size += ends[r] - starts[r]
     claimed[0] = 0
     finished[0] += 1
+    size = size_of(starts, ends)
     return size > 0 and finished[0] < bounds.shape[0] and left[0] > 0 and states < enough and not is_enough
 
 
