@@ -155,7 +155,7 @@ def size_of(starts, ends):
 
 @inlined
 def parents_to_take(claimed, total, chunk, room, left, threads):
-    """A share of what is left of a level, in whole runs: less and less, or at its end others would wait for this thread.
+    """A share of what is left of a level, in whole runs: less and less, or at its end the others would wait long.
 
     At least a run, or 0 where there is not room for so many.
     """
@@ -179,12 +179,10 @@ def expand_level(
     total = size_of(starts, ends)
     while left > 0:
         some = parents_to_take(claimed, total, chunk, (limit - n) // steps_of(K), left, threads)
-        if some <= 0:
-            break
-        left -= some
-        at = fetch_and_add(claimed, 0, some)
+        at = fetch_and_add(claimed, 0, some) if some > 0 else total
         if at >= total:
             break
+        left -= some
         stop = min(at + some, total)
         offset = 0
         for r in range(starts.shape[0]):
